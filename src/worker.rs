@@ -27,5 +27,5 @@ pub fn run_job(job: &[u8]) -> Result<(), JsError> {
             let _ = send(&Message::Stage(stage));
         })
     });
-    send(&Message::Answer(Box::new(answer)))
+    send(&Message::Answer(answer))
 }

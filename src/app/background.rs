@@ -1,7 +1,9 @@
 //! The page's worker: what it is doing, and what it has answered.
 
+use super::analysed::AnalysedText;
 use super::job_queue::{JobQueue, OUTDATED, Rest, is_same_kind};
-use super::jobs::{Answer, Job, Message, Stage};
+use super::jobs::{Job, Message, Stage};
+use super::queries::{Answer, Asked};
 use fuseline_browser::{Later, Worker, now_ms, spawn};
 use fuseline_view::picture::dag::DagLayout;
 use leptos::prelude::*;
@@ -36,12 +38,12 @@ pub struct Background {
     pub work: RwSignal<Work>,
     /// Whether it has been computing for some time, so that the visitor is told.
     pub takes_long: RwSignal<bool>,
-    answers: RwSignal<VecDeque<(Job, Arc<Answer>)>>,
-    hidden: StoredValue<Hidden, LocalStorage>,
+    answers: RwSignal<VecDeque<(Job, Answer)>>,
+    inner: StoredValue<Inner, LocalStorage>,
 }
 
-/// What nobody follows.
-struct Hidden {
+/// Its state that nothing shows, so that no change of it wakes a reader.
+struct Inner {
     queue: JobQueue,
     worker: Option<Worker>,
     /// The last one that was sent.
@@ -74,7 +76,7 @@ impl Background {
             work,
             takes_long,
             answers: RwSignal::default(),
-            hidden: StoredValue::new_local(Hidden {
+            inner: StoredValue::new_local(Inner {
                 queue: JobQueue::default(),
                 worker: None,
                 layout: None,
@@ -84,33 +86,52 @@ impl Background {
         }
     }
 
-    /// The answer to a job; `None` until there is one, and then what reads this runs again. Tracked.
-    pub fn answer(self, job: &Job) -> Option<Arc<Answer>> {
-        let known = self.known(job);
-        if known.is_none() {
-            self.ask(job);
+    /// The answer to a query about a text: at once if that is quick, else from the worker; `None` until there is one, and then what
+    /// reads this runs again. Tracked.
+    pub fn ask<Q: Asked>(self, of: &AnalysedText, query: Q) -> Option<Arc<Q::Answer>> {
+        if !of.is_long() {
+            return Some(Arc::new(query.run(of, &mut |_| {})));
         }
-        known
+        self.answer::<Q>(&query.job(of))
     }
 
-    fn known(self, job: &Job) -> Option<Arc<Answer>> {
+    /// The worker's answer to a job of such a query; `None` until there is one. Tracked.
+    pub fn answer<Q: Asked>(self, job: &Job) -> Option<Arc<Q::Answer>> {
+        let known = self.known(job);
+        if known.is_none() {
+            self.add(job);
+        }
+        Q::of(&known?)
+    }
+
+    fn known(self, job: &Job) -> Option<Answer> {
         self.answers.with(|answers| {
             let answer = answers.iter().find(|(answered, _)| answered == job);
             answer.map(|(_, answer)| answer.clone())
         })
     }
 
-    /// Calls `act` with the answer to a job when it is there; with `None` when the visitor stops the work or goes on to another
-    /// text before.
-    pub fn when_answered(self, job: &Job, act: impl FnOnce(Option<&Answer>) + 'static) {
-        let known = untrack(|| self.known(job));
-        if let Some(answer) = known {
+    /// Calls `act` with the answer to a query about a text: at once, or when the worker has given it; with `None` when the visitor
+    /// stops the work or goes on to another text before.
+    pub fn when_answered<Q: Asked>(
+        self,
+        of: &AnalysedText,
+        query: Q,
+        act: impl FnOnce(Option<&Q::Answer>) + 'static,
+    ) {
+        if !of.is_long() {
+            act(Some(&query.run(of, &mut |_| {})));
+            return;
+        }
+        let act = move |answer: Option<&Answer>| act(answer.and_then(Q::of).as_deref());
+        let job = query.job(of);
+        if let Some(answer) = untrack(|| self.known(&job)) {
             act(Some(&answer));
             return;
         }
-        self.hidden.update_value(|hidden| {
-            hidden.queue.add_awaited(job);
-            hidden.awaiting.push((job.clone(), Box::new(act)));
+        self.inner.update_value(|inner| {
+            inner.queue.add_awaited(&job);
+            inner.awaiting.push((job, Box::new(act)));
         });
         self.next();
     }
@@ -127,19 +148,19 @@ impl Background {
 
     /// Begins again what was stopped or has failed.
     pub fn resume(self) {
-        self.hidden.update_value(|hidden| hidden.queue.resume());
+        self.inner.update_value(|inner| inner.queue.resume());
         self.work.set(Work::Idle);
         self.next();
     }
 
     /// Drops all answers, and all work but reports that are awaited: the page needs none any more.
     pub fn clear(self) {
-        let is_done = self.hidden.try_update_value(|hidden| {
-            let is_done = hidden.queue.clear();
+        let is_done = self.inner.try_update_value(|inner| {
+            let is_done = inner.queue.clear();
             if is_done {
                 // With all that it keeps for the next job.
-                hidden.worker = None;
-                hidden.layout = None;
+                inner.worker = None;
+                inner.layout = None;
             }
             is_done
         });
@@ -154,10 +175,10 @@ impl Background {
         self.next();
     }
 
-    fn ask(self, job: &Job) {
-        let new = self.hidden.try_update_value(|hidden| {
-            let is_new = hidden.queue.add(job);
-            is_new.then_some(hidden.outdated)
+    fn add(self, job: &Job) {
+        let new = self.inner.try_update_value(|inner| {
+            let is_new = inner.queue.add(job);
+            is_new.then_some(inner.outdated)
         });
         if let Some(outdated) = new.flatten() {
             // Memos ask, and a memo does not write signals.
@@ -170,12 +191,12 @@ impl Background {
 
     /// Gives the worker its next job if it has none.
     fn next(self) {
-        let next = self.hidden.try_update_value(|hidden| {
-            if hidden.queue.end_outdated(now_ms()) {
-                hidden.worker = None;
+        let next = self.inner.try_update_value(|inner| {
+            if inner.queue.end_outdated(now_ms()) {
+                inner.worker = None;
             }
-            let given_up = hidden.given_up();
-            (given_up, hidden.queue.start(now_ms()), hidden.queue.rest())
+            let given_up = inner.given_up();
+            (given_up, inner.queue.start(now_ms()), inner.queue.rest())
         });
         let Some((given_up, job, rest)) = next else {
             return;
@@ -200,19 +221,19 @@ impl Background {
 
     fn post(self, job: &Job) -> Result<(), String> {
         let message = borsh::to_vec(job).map_err(|problem| problem.to_string())?;
-        let posted = self.hidden.try_update_value(|hidden| {
-            let worker = if let Some(worker) = hidden.worker.take() {
+        let posted = self.inner.try_update_value(|inner| {
+            let worker = if let Some(worker) = inner.worker.take() {
                 worker
             } else {
                 // A new worker has drawn nothing yet.
-                hidden.layout = None;
+                inner.layout = None;
                 Worker::start(
                     move |message| self.receive(&message),
                     move |problem| self.end(Work::Failed(problem)),
                 )?
             };
             worker.post(&message);
-            hidden.worker = Some(worker);
+            inner.worker = Some(worker);
             Ok(())
         });
         // Without a page nobody waits.
@@ -223,7 +244,7 @@ impl Background {
         match borsh::from_slice(message) {
             Ok(Message::Stage(stage)) => self.work.set(Work::Running(stage)),
             Ok(Message::Answer(answer)) => {
-                self.keep(*answer);
+                self.keep(answer);
                 self.next();
             }
             Err(problem) => self.end(Work::Failed(problem.to_string())),
@@ -231,13 +252,14 @@ impl Background {
     }
 
     fn keep(self, mut answer: Answer) {
-        let ended = self.hidden.try_update_value(|hidden| {
-            if let Answer::Picture { layout, .. } = &mut answer {
-                *layout = layout.take().or_else(|| hidden.layout.clone());
-                hidden.layout.clone_from(layout);
+        let ended = self.inner.try_update_value(|inner| {
+            if let Answer::Picture(picture) = &mut answer {
+                let layout = &mut Arc::make_mut(picture).layout;
+                *layout = layout.take().or_else(|| inner.layout.clone());
+                inner.layout.clone_from(layout);
             }
-            let job = hidden.queue.finish()?;
-            let acts: Vec<_> = (hidden.awaiting)
+            let job = inner.queue.finish()?;
+            let acts: Vec<_> = (inner.awaiting)
                 .extract_if(.., |(awaited, _)| *awaited == job)
                 .collect();
             Some((job, acts))
@@ -253,7 +275,7 @@ impl Background {
             return;
         }
         self.answers.update(|answers| {
-            answers.push_front((job.clone(), Arc::new(answer)));
+            answers.push_front((job.clone(), answer));
             let mut of_kind = 0;
             answers.retain(|(other, _)| {
                 of_kind += usize::from(is_same_kind(other, &job));
@@ -264,10 +286,10 @@ impl Background {
 
     /// Ends all work at once, for the reason that `work` says.
     fn end(self, work: Work) {
-        let ended = self.hidden.try_update_value(|hidden| {
-            hidden.worker = None;
-            hidden.queue.stop();
-            (hidden.given_up(), hidden.queue.rest())
+        let ended = self.inner.try_update_value(|inner| {
+            inner.worker = None;
+            inner.queue.stop();
+            (inner.given_up(), inner.queue.rest())
         });
         let Some((given_up, rest)) = ended else {
             return;
@@ -279,7 +301,7 @@ impl Background {
     }
 }
 
-impl Hidden {
+impl Inner {
     /// Takes out what waits for answers that will not come.
     fn given_up(&mut self) -> Vec<OnAnswer> {
         let queue = &self.queue;

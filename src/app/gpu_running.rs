@@ -1,6 +1,7 @@
 //! The program on the GPU of the visitor: what the button of the *Your GPU* tab does.
 
-use crate::app::state::{AnalysedText, Page, today};
+use crate::app::analysed::AnalysedText;
+use crate::app::state::{Page, today};
 use fuseline_browser::{self as browser, Gpu, Stop};
 use fuseline_codegen::interpret::{Budget, NotRun, Reference, Setup};
 use fuseline_codegen::own_gpu::probe::{self, CHAIN_STEPS, Probe, SHORT_S};
@@ -53,10 +54,10 @@ pub struct OwnGpu {
 impl Ran {
     /// Whether the page shows what was run. The device may be another one now.
     pub fn is_of(&self, shown: &AnalysedText) -> bool {
-        let key = |of: &AnalysedText| (of.step, of.analysis.options.conventions.reshape);
+        let key = |of: &AnalysedText| (of.step(), of.options.conventions.reshape);
         self.of.text == shown.text
             && key(&self.of) == key(shown)
-            && self.of.analysis.partition == shown.analysis.partition
+            && self.of.partition() == shown.partition()
     }
 }
 
@@ -124,8 +125,8 @@ impl OwnGpu {
 
     async fn outcome(self, of: &AnalysedText, stop: Stop) -> Result<Outcome, Failure> {
         let gpu = Gpu::open(stop).await?;
-        let analysis = &of.analysis;
-        let program = &of.parsed.program;
+        let analysis = of.analysis();
+        let program = of.program();
         let fused = &analysis.partition;
         let reshape = analysis.options.conventions.reshape;
         let checks = self.checks(&gpu, of).await?;
@@ -160,11 +161,11 @@ impl OwnGpu {
 
     /// Results of the GPU beside the interpreter's, at sizes that this one computes quickly; else why it does not.
     async fn checks(self, gpu: &Gpu, of: &AnalysedText) -> Result<Result<Checks, NotRun>, Failure> {
-        let fused = &of.analysis.partition;
-        let reshape = of.analysis.options.conventions.reshape;
+        let fused = of.partition();
+        let reshape = of.options.conventions.reshape;
         self.step("Computing the exact results").await;
         let setup = Setup::default();
-        let small = match Reference::new(&of.parsed.program, fused, &setup, &Budget::INTERPRETED) {
+        let small = match Reference::new(of.program(), fused, &setup, &Budget::INTERPRETED) {
             Ok(small) => small,
             Err(refused) => return Ok(Err(refused)),
         };

@@ -1,6 +1,7 @@
 //! Which job the worker does next, and which one it does no longer.
 
-use super::jobs::{Job, Question, Task};
+use super::jobs::Job;
+use super::queries::Task;
 use std::collections::VecDeque;
 use std::mem::discriminant;
 use std::time::Duration;
@@ -36,7 +37,7 @@ impl JobQueue {
         if is_running || self.waiting.contains(job) || self.stopped.contains(job) {
             return false;
         }
-        if matches!(job.task, Task::Picture { step: None, .. }) {
+        if job.is_whole_picture() {
             // The visitor has gone on to another text or choice.
             self.awaited.retain(Job::is_file);
         }
@@ -71,7 +72,7 @@ impl JobQueue {
         let is_outdated = |running: &Job, since_ms: f64| {
             let is_replaceable = !self.is_awaited(running);
             let outdates = |job: &Job| {
-                matches!(job.task, Task::Picture { step: None, .. })
+                job.is_whole_picture()
                     || is_replaceable && is_same_kind(job, running) && !job.shares_work(running)
             };
             now_ms - since_ms >= OUTDATED.as_secs_f64() * 1000.0
@@ -144,17 +145,16 @@ impl JobQueue {
 /// Jobs wait in this order: pictures, what the visitor points at, and the tabs.
 const fn order(job: &Job) -> u8 {
     match job.task {
-        Task::Picture { step: None, .. } => 0,
-        Task::Picture { step: Some(_), .. } => 1,
-        Task::Ask {
-            question:
-                Question::Change(_)
-                | Question::Merges(_)
-                | Question::Apart(..)
-                | Question::Handout { .. },
-            ..
-        } => 2,
-        Task::Plan | Task::Steps | Task::Sweep { .. } | Task::Ask { .. } => 3,
+        Task::Picture(_) if job.step.is_none() => 0,
+        Task::Picture(_) => 1,
+        Task::Effect(_) | Task::Merges(_) | Task::WhySeparate(_) | Task::Handout(_) => 2,
+        Task::PlanUnder(_)
+        | Task::Steps(_)
+        | Task::Sweep(_)
+        | Task::Edges(_)
+        | Task::Advice(_)
+        | Task::Report(_)
+        | Task::Table(_) => 3,
     }
 }
 
@@ -162,16 +162,8 @@ const fn order(job: &Job) -> u8 {
 /// and so are the pictures before and after all decisions.
 pub fn is_same_kind(one: &Job, other: &Job) -> bool {
     match (one.task, other.task) {
-        (Task::Plan, Task::Plan) => one.options.policy == other.options.policy,
-        (Task::Picture { step: one, .. }, Task::Picture { step: other, .. }) => {
-            one.is_some() == other.is_some()
-        }
-        (
-            Task::Ask { question: one, .. },
-            Task::Ask {
-                question: other, ..
-            },
-        ) => discriminant(&one) == discriminant(&other),
+        (Task::PlanUnder(one), Task::PlanUnder(other)) => one == other,
+        (Task::Picture(_), Task::Picture(_)) => one.step.is_some() == other.step.is_some(),
         (one, other) => discriminant(&one) == discriminant(&other),
     }
 }

@@ -2,26 +2,14 @@
 //! layout, and what the tabs need.
 //!
 //! A job holds all that its answer depends on, so an answer belongs to every equal job, and the page asks by stating the job
-//! that it needs. Pictures and policies are answered by decisions and places: the figures follow from a [`Plan`] in linear time.
+//! that it needs.
 
+use super::queries::{Answer, Task};
 use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::analysis::sweep::Sweep;
-use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::Parsed;
 use fuseline_core::resolve::ops_and_reads;
-use fuseline_core::{
-    Code, Diagnostic, KernelId, OpId, Options, Plan, Program, TextEdit, edited, notation,
-};
-use fuseline_view::picture::dag::{DagLayout, Folding};
-use fuseline_view::picture::export::HandoutPictures;
-use fuseline_view::present::advice::AdviceRow;
+use fuseline_core::{Code, Diagnostic, Options, Program, notation};
 use fuseline_view::present::format::format_exact;
-use fuseline_view::present::manual::{Change, Proposal};
-use fuseline_view::present::merges::Offer;
-use fuseline_view::present::reasons::SaidVerdict;
-use fuseline_view::present::steps::Steps;
-use fuseline_view::present::tables::TableKind;
-use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use std::sync::Arc;
 use strum::IntoStaticStr;
 
@@ -54,157 +42,43 @@ pub fn parse_if_short(text: &str) -> Parsed {
     }
 }
 
-/// Something to compute.
+/// Something to compute: all that its answer depends on.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Job {
     /// The program as text.
     pub text: Arc<str>,
     /// The visitor's choices.
     pub options: Options,
+    /// The number of decisions of the policy after which the kernels are asked about; `None` is after all.
+    pub step: Option<usize>,
     /// What of it.
     pub task: Task,
 }
 
 impl Job {
-    /// Every policy at many values of the param at this index. The same for all its present values, as long as no other
-    /// param follows it, so that its slider asks for nothing anew.
-    pub fn sweep(text: &Arc<str>, program: &Program, param: usize, options: &Options) -> Self {
-        let mut ranges = program.params.iter().filter_map(|p| p.range.as_ref());
-        let some_follow = ranges.any(|range| range.dividing.is_some());
-        let swept = program.params.get(param).filter(|_| !some_follow);
-        let edit = swept.and_then(|param| {
-            let least = param.range.as_ref()?.min;
-            Some(TextEdit::replace(param.value_span, least.to_string()))
-        });
-        let same_for_all = edit.and_then(|edit| edited(text, &[edit]));
-        let mut options = options.clone();
-        options.fusion.budget_states = PAGE_BUDGET_STATES;
-        Self {
-            text: same_for_all.map_or_else(|| text.clone(), Into::into),
-            options,
-            task: Task::Sweep { param },
-        }
+    /// Whether its answer is the kernels of the text, which all else follows from.
+    pub const fn is_whole_picture(&self) -> bool {
+        matches!(self.task, Task::Picture(_)) && self.step.is_none()
     }
 
     /// Whether its answer is a file.
     pub const fn is_file(&self) -> bool {
-        matches!(
-            self.task,
-            Task::Ask {
-                question: Question::Report | Question::Table(_),
-                ..
-            }
-        )
+        matches!(self.task, Task::Report(_) | Task::Table(_))
+    }
+
+    /// Whether its text or its choices are not those that the page shows.
+    pub const fn is_of_another_text(&self) -> bool {
+        matches!(self.task, Task::PlanUnder(_) | Task::Sweep(_))
     }
 
     /// Whether the later one of the two is answered soon after the earlier one, because most of the work is the same.
     pub fn shares_work(&self, other: &Self) -> bool {
-        let needs_only_the_plan = |job: &Self| {
-            matches!(
-                job.task,
-                Task::Picture { step: None, .. } | Task::Plan | Task::Sweep { .. }
-            )
-        };
+        let needs_only_the_plan = |job: &Self| job.is_whole_picture() || job.is_of_another_text();
         self.text == other.text
             && self.options == other.options
             && !needs_only_the_plan(self)
             && !needs_only_the_plan(other)
     }
-}
-
-/// What a [`Job`] computes of its program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub enum Task {
-    /// The kernels after this many decisions of the policy (`None` is after all), and where they are drawn.
-    Picture {
-        /// Number of decisions.
-        step: Option<usize>,
-        /// What the picture leaves out.
-        folding: Folding,
-    },
-    /// The kernels alone, to compare policies.
-    Plan,
-    /// The decisions of the policy.
-    Steps,
-    /// Every policy at many values of a param.
-    Sweep {
-        /// The index of the param among those of the text.
-        param: usize,
-    },
-    /// Something about the kernels after this many decisions.
-    Ask {
-        /// Number of decisions.
-        step: Option<usize>,
-        /// What of them.
-        question: Question,
-    },
-}
-
-/// Something about certain kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub enum Question {
-    /// The edges between them, as [`WhyNot::rows`](fuseline_view::present::why::WhyNot::rows).
-    Edges {
-        /// In which order.
-        order: EdgeOrder,
-        /// How many of them.
-        max_rows: usize,
-        /// One that is needed wherever it is.
-        selected: Option<EdgeOps>,
-    },
-    /// Why two ops are not fused.
-    Apart(OpId, OpId),
-    /// What would save time.
-    Advice,
-    /// The effect of a change by hand.
-    Change(Change),
-    /// The merges of a kernel with its neighbours.
-    Merges(KernelId),
-    /// The analysis by names as JSON.
-    Report,
-    /// A table as CSV.
-    Table(TableKind),
-    /// The pictures of the handout.
-    Handout {
-        /// Whether the kernels are shown, or every op by itself.
-        is_fused: bool,
-        /// What the picture leaves out.
-        folding: Folding,
-    },
-}
-
-/// The result of a [`Job`]. Empty for a program without a graph.
-#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub enum Answer {
-    /// Of [`Task::Picture`].
-    Picture {
-        /// The kernels.
-        plan: Plan,
-        /// `None`: the same as in the picture before.
-        layout: Option<Arc<DagLayout>>,
-    },
-    /// Of [`Task::Plan`].
-    Plan(Plan),
-    /// Of [`Task::Steps`].
-    Steps(Arc<Steps>),
-    /// Of [`Task::Sweep`]; `None` where the param has no two values at which the program can be analysed.
-    Sweep(Option<Arc<Sweep>>),
-    /// Of [`Question::Edges`].
-    Edges(EdgeRows),
-    /// Of [`Question::Apart`].
-    Apart(SaidVerdict),
-    /// Of [`Question::Advice`].
-    Advice(Vec<AdviceRow>),
-    /// Of [`Question::Change`].
-    Change(Proposal),
-    /// Of [`Question::Merges`].
-    Merges(Vec<Offer>),
-    /// Of [`Question::Report`].
-    Report(String),
-    /// Of [`Question::Table`].
-    Table(String),
-    /// Of [`Question::Handout`].
-    Handout(Arc<HandoutPictures>),
 }
 
 /// How far a job is.
@@ -247,5 +121,5 @@ pub enum Message {
     /// The present job has come this far.
     Stage(Stage),
     /// The present job is done.
-    Answer(Box<Answer>),
+    Answer(Answer),
 }

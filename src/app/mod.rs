@@ -1,8 +1,9 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `embed`, `history`, `job_queue`, `jobs`, `measured_devices`, `op_edit`, `panes` and `runner` are pure and also
-//! compiled natively, for the tests.
+//! `analysed`, `documents`, `embed`, `history`, `job_queue`, `jobs`, `measured_devices`, `op_edit`, `panes`, `queries` and `runner`
+//! are pure and also compiled natively, for the tests.
 
+pub mod analysed;
 pub mod documents;
 pub mod embed;
 pub mod history;
@@ -11,6 +12,7 @@ pub mod jobs;
 pub mod measured_devices;
 pub mod op_edit;
 pub mod panes;
+pub mod queries;
 pub mod runner;
 
 #[cfg(target_arch = "wasm32")]

@@ -1,5 +1,6 @@
 //! A handout of the program: two sheets that are shown as they print.
 
+use crate::app::queries;
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::paper::Paper;
 use fuseline_browser as browser;
@@ -9,6 +10,7 @@ use fuseline_view::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
 use fuseline_view::present::saved::Saved;
 use fuseline_view::present::setup::setup;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// The sheets, over the page, which is not printed meanwhile. Escape closes it.
 #[component]
@@ -25,16 +27,20 @@ pub fn Handout() -> impl IntoView {
 fn Sheets() -> impl IntoView {
     let page = Page::of_context();
     // Until the worker has drawn them, there are words in the place of pictures.
-    let pictures = Memo::new(move |_| page.handout_pictures());
+    let pictures = Memo::new(move |_| {
+        page.ask(queries::Handout {
+            is_fused: page.is_fused.get(),
+            folding: page.drawing.folding(),
+        })
+    });
     let picture = move |class: &'static str,
                         of: fn(&HandoutPictures) -> &str,
                         words: &'static str| {
         let source =
-            move || pictures.with(|pictures| Some(browser::svg_address(of(pictures.as_ref()?))));
+            move || pictures.with(|pictures| Some(browser::svg_address(of(pictures.as_deref()?))));
         view! { <img class=class src=source alt=words /> }
     };
-    let choices =
-        move || (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program));
+    let choices = move || (page.shown).with(|shown| setup(&shown.options, shown.program()));
     let choice = |(name, value): (&'static str, String)| view! { <dt>{name}</dt> <dd>{value}</dd> };
     view! {
         <Paper
@@ -115,7 +121,8 @@ fn AdviceList() -> impl IntoView {
     const MOST: usize = 3;
     let page = Page::of_context();
     let rows = Memo::new(move |_| {
-        let mut rows = page.advice().unwrap_or_default();
+        let rows = page.ask(queries::Advice).map(Arc::unwrap_or_clone);
+        let mut rows = rows.unwrap_or_default();
         rows.retain(AdviceRow::matters);
         rows
     });

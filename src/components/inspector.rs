@@ -2,6 +2,7 @@
 //! bottom of the screen.
 
 use crate::app::covers::closes_on_back;
+use crate::app::queries::WhySeparate;
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
 use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::keyed_rows::row_at;
@@ -19,6 +20,7 @@ use fuseline_view::present::inspect::{
 use fuseline_view::present::manual::Change;
 use fuseline_view::present::reasons::SaidVerdict;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// The part of the canvas that the card and the buttons below it cover at most.
 pub(super) const CARD_SHARE: f64 = 0.79;
@@ -150,8 +152,9 @@ fn Reason(
     let is_asked = move || asked.with(Option::is_some);
     let said = Memo::new(move |_| {
         let (producer, consumer) = asked.get()?;
-        let said = page.why_apart(producer, consumer);
-        Some(said.unwrap_or_else(|| SaidVerdict::words("Computing why they are separate.")))
+        let said = page.ask(WhySeparate(producer, consumer));
+        let awaited = || Arc::new(SaidVerdict::words("Computing why they are separate."));
+        Some(said.unwrap_or_else(awaited))
     });
     let names = move || of.with(|of| sentence(&of.asked_names));
     view! {
@@ -177,7 +180,7 @@ fn Actions(
             return change;
         }
         let proposal = page.proposal(change?)?;
-        proposal.text.and(change)
+        proposal.text.as_ref().and(change)
     });
     let is_attention = Memo::new(move |_| of.with(|of| of.is_attention));
     let attention_button = move || {

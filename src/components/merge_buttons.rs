@@ -4,6 +4,10 @@ use crate::app::state::{FocusRequest, Page};
 use fuseline_core::KernelId;
 use fuseline_view::present::merges::Offer;
 use leptos::prelude::*;
+use std::sync::Arc;
+
+/// A kernel and its merges; `None` while they are computed.
+type OffersOf = (Option<KernelId>, Option<Arc<Vec<Offer>>>);
 
 /// Merges of a kernel with its neighbours, each with its effect.
 #[component]
@@ -12,24 +16,22 @@ pub fn MergeButtons(
     kernel: Memo<Option<KernelId>>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    // `None` while they are computed.
-    let offers = Memo::new(
-        move |last: Option<&(Option<KernelId>, Option<Vec<Offer>>)>| {
-            let kernel = kernel.get();
-            match last {
-                // Under a slider what was possible stays so, and its effect is told when the slider is released.
-                Some((of, offers)) if *of == kernel && page.hold.is_held() => {
-                    let untold = |offer: &Offer| Offer {
-                        effect: String::new(),
-                        ..offer.clone()
-                    };
-                    let offers = offers.as_ref();
-                    (kernel, offers.map(|all| all.iter().map(untold).collect()))
-                }
-                _ => (kernel, kernel.and_then(|kernel| page.merge_offers(kernel))),
+    let offers = Memo::new(move |last: Option<&OffersOf>| {
+        let kernel = kernel.get();
+        match last {
+            // Under a slider what was possible stays so, and its effect is told when the slider is released.
+            Some((of, offers)) if *of == kernel && page.hold.is_held() => {
+                let untold = |offer: &Offer| Offer {
+                    effect: String::new(),
+                    ..offer.clone()
+                };
+                let offers = offers.as_ref();
+                let untold = |all: &Arc<Vec<Offer>>| Arc::new(all.iter().map(untold).collect());
+                (kernel, offers.map(untold))
             }
-        },
-    );
+            _ => (kernel, kernel.and_then(|kernel| page.merge_offers(kernel))),
+        }
+    });
     let button = move |offer: Offer| {
         let make = move |_| page.make(offer.change, FocusRequest::GraphKernel);
         view! {
@@ -40,11 +42,12 @@ pub fn MergeButtons(
     };
     // A puzzle does not say why.
     let has_none = move || {
-        let is_empty = offers.with(|(_, offers)| offers.as_ref().is_some_and(Vec::is_empty));
+        let is_empty =
+            offers.with(|(_, offers)| offers.as_ref().is_some_and(|offers| offers.is_empty()));
         is_empty && page.plays_puzzle() && !page.is_computing.get()
     };
     move || {
-        let offers = offers.with(|(_, offers)| offers.clone().unwrap_or_default());
+        let offers = offers.with(|(_, offers)| offers.as_deref().cloned().unwrap_or_default());
         let none = has_none().then(|| view! { <span>"No merge with a neighbour is legal."</span> });
         (offers.into_iter().map(button).collect_view(), none)
     }

@@ -1,6 +1,7 @@
 //! The one thing to press next: fuse what is shown unfused, else the change that saves most.
 
 use crate::app::learning::Learning;
+use crate::app::queries;
 use crate::app::stage::has_stage;
 use crate::app::state::{Page, Selection};
 use crate::components::policies::is_compared_live;
@@ -115,8 +116,8 @@ fn BestChange() -> impl IntoView {
         if !is_resting.get() || !is_live || page.puzzle.with(Option::is_some) {
             return None;
         }
-        let mut rows = page.advice()?.into_iter();
-        Some(rows.find(AdviceRow::matters))
+        let rows = page.ask(queries::Advice)?;
+        Some(rows.iter().find(|row| row.matters()).cloned())
     });
     let follow = move |_| {
         if let Some(row) = best.get_untracked().flatten() {

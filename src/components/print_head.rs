@@ -8,9 +8,8 @@ use leptos::prelude::*;
 #[component]
 pub fn PrintHead() -> impl IntoView {
     let page = Page::of_context();
-    let choices = Memo::new(move |_| {
-        (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program))
-    });
+    let choices =
+        Memo::new(move |_| (page.shown).with(|shown| setup(&shown.options, shown.program())));
     view! {
         <Show when=move || page.is_printing.get()>
             <div class="print-head">

@@ -10,6 +10,7 @@ use fuseline_view::present::reasons::{SaidVerdict, VerdictPart};
 use fuseline_view::present::why::edge_explanation;
 use leptos::either::Either;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// The verdict on two ops in a sentence or two.
 #[component]
@@ -17,7 +18,7 @@ pub fn VerdictWords(
     /// The two ops.
     ops: Memo<Option<(OpId, OpId)>>,
     /// What is said about them.
-    said: Memo<Option<SaidVerdict>>,
+    said: Memo<Option<Arc<SaidVerdict>>>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let parts = Memo::new(move |_| {
@@ -35,7 +36,7 @@ pub fn VerdictWords(
             let price = said.with(|said| said.as_ref()?.price)?;
             let (ops, price) = (ops.get()?, RoundsPrice::once(price));
             page.shown
-                .with(|shown| edge_explanation(&shown.analysis, ops, price, saved))
+                .with(|shown| edge_explanation(shown.analysis(), ops, price, saved))
         });
         let text = move || part.with(|part| part.text.clone());
         Either::Right(view! { <Number told>{text}</Number> })

@@ -1,6 +1,7 @@
 //! Tables to take away: exact numbers, which are those of the analysis.
 
-use fuseline::app::jobs::{Answer, Job, Question, Task};
+use fuseline::app::jobs::Job;
+use fuseline::app::queries::{self, Asked};
 use fuseline::app::runner::Runner;
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::examples::EXAMPLES;
@@ -133,17 +134,12 @@ fn the_worker_writes_the_same_tables() {
         let job = Job {
             text: text.into(),
             options: options.clone(),
-            task: Task::Ask {
-                step: None,
-                question: Question::Table(kind),
-            },
+            step: None,
+            task: queries::Table(kind).into(),
         };
         let answer = runner.run(&job, &mut |_| ());
-        assert_eq!(
-            answer,
-            Answer::Table(table(text, &outcome, kind).csv()),
-            "{}",
-            kind.name()
-        );
+        let csv = queries::Table::of(&answer).unwrap();
+        let expected = table(text, &outcome, kind).csv();
+        assert_eq!(*csv, expected, "{}", kind.name());
     }
 }

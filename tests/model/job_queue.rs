@@ -1,45 +1,50 @@
 //! The order in which the worker does its jobs, and which it does no longer.
 
 use fuseline::app::job_queue::{JobQueue, OUTDATED, Rest};
-use fuseline::app::jobs::{Job, Question, Task};
+use fuseline::app::jobs::Job;
+use fuseline::app::queries::{Effect, Picture, PlanUnder, Report, Steps, Task, WhySeparate};
 use fuseline_core::{KernelId, OpId, Options, Policy};
 use fuseline_view::picture::dag::Folding;
 use fuseline_view::present::manual::Change;
 
-const ALL: Task = Task::Picture {
-    step: None,
+const ALL: Task = Task::Picture(Picture {
     folding: Folding::Rounds,
-};
-const FIRST: Task = Task::Picture {
-    step: Some(0),
-    folding: Folding::Rounds,
-};
-const REPORT: Task = Task::Ask {
-    step: None,
-    question: Question::Report,
-};
+});
+const STEPS: Task = Task::Steps(Steps);
+const PLAN: Task = Task::PlanUnder(PlanUnder {
+    policy: Policy::None,
+});
+const REPORT: Task = Task::Report(Report);
 
 fn job(text: &str, task: Task) -> Job {
     Job {
         text: text.into(),
         options: Options::default(),
+        step: None,
         task,
     }
 }
 
-fn asked(text: &str, question: Question) -> Job {
-    let step = None;
-    job(text, Task::Ask { step, question })
+/// The picture before the first decision.
+fn first(text: &str) -> Job {
+    Job {
+        step: Some(0),
+        ..job(text, ALL)
+    }
 }
 
-fn apart(first: usize) -> Question {
-    Question::Apart(OpId::new(first), OpId::new(9))
+fn apart(first: usize) -> Task {
+    WhySeparate(OpId::new(first), OpId::new(9)).into()
+}
+
+fn merge() -> Task {
+    Effect(Change::Merge(KernelId::new(0), KernelId::new(1))).into()
 }
 
 fn policy(policy: Policy) -> Job {
     Job {
         options: Options::of_policy(policy),
-        ..job("a", Task::Plan)
+        ..job("a", PlanUnder { policy }.into())
     }
 }
 
@@ -57,29 +62,29 @@ fn order(queue: &mut JobQueue) -> Vec<Job> {
 fn the_picture_comes_first_and_one_job_runs_for_a_time() {
     let mut queue = JobQueue::default();
     assert_eq!(queue.rest(), Some(Rest::Done));
-    assert!(queue.add(&job("a", Task::Steps)));
+    assert!(queue.add(&job("a", STEPS)));
     assert!(queue.add(&job("a", ALL)));
     assert_eq!(queue.start(0.0), Some(job("a", ALL)));
     assert_eq!(queue.start(0.0), None);
     assert_eq!(queue.rest(), None);
     queue.finish();
-    assert_eq!(order(&mut queue), [job("a", Task::Steps)]);
+    assert_eq!(order(&mut queue), [job("a", STEPS)]);
 }
 
 #[test]
 fn a_job_is_asked_for_once_and_replaces_a_waiting_one_of_its_kind() {
     let mut queue = JobQueue::default();
-    assert!(queue.add(&job("a", Task::Steps)));
-    assert!(!queue.add(&job("a", Task::Steps)));
-    assert!(queue.add(&job("b", Task::Steps)));
-    assert_eq!(order(&mut queue), [job("b", Task::Steps)]);
+    assert!(queue.add(&job("a", STEPS)));
+    assert!(!queue.add(&job("a", STEPS)));
+    assert!(queue.add(&job("b", STEPS)));
+    assert_eq!(order(&mut queue), [job("b", STEPS)]);
 }
 
 #[test]
 fn the_policies_of_a_comparison_and_both_pictures_wait_side_by_side() {
     let mut queue = JobQueue::default();
     let jobs = [
-        job("a", FIRST),
+        first("a"),
         job("a", ALL),
         policy(Policy::None),
         policy(Policy::Optimal),
@@ -94,12 +99,12 @@ fn the_policies_of_a_comparison_and_both_pictures_wait_side_by_side() {
 fn a_running_job_is_outdated_after_a_while_by_its_kind_or_by_the_picture() {
     let late = OUTDATED.as_secs_f64() * 1000.0;
     for (running, waiting, is_outdated) in [
-        (Task::Steps, job("b", Task::Steps), true),
-        (Task::Steps, job("b", ALL), true),
-        (Task::Steps, job("b", REPORT), false),
-        (Task::Steps, job("a", FIRST), false),
+        (STEPS, job("b", STEPS), true),
+        (STEPS, job("b", ALL), true),
+        (STEPS, job("b", REPORT), false),
+        (STEPS, first("a"), false),
         (ALL, job("b", ALL), true),
-        (ALL, job("b", Task::Plan), false),
+        (ALL, job("b", PLAN), false),
     ] {
         let mut queue = JobQueue::default();
         queue.add(&job("a", running));
@@ -120,9 +125,9 @@ fn a_question_waits_for_one_about_the_same_kernels() {
     let late = OUTDATED.as_secs_f64() * 1000.0;
     for (text, is_outdated) in [("a", false), ("b", true)] {
         let mut queue = JobQueue::default();
-        queue.add(&asked("a", apart(0)));
+        queue.add(&job("a", apart(0)));
         queue.start(0.0);
-        queue.add(&asked(text, apart(1)));
+        queue.add(&job(text, apart(1)));
         assert_eq!(queue.end_outdated(late), is_outdated, "{text}");
     }
 }
@@ -132,7 +137,7 @@ fn what_is_stopped_waits_for_the_visitor_and_reports_are_dropped() {
     let mut queue = JobQueue::default();
     queue.add(&job("a", ALL));
     queue.start(0.0);
-    queue.add(&job("a", Task::Steps));
+    queue.add(&job("a", STEPS));
     queue.add_awaited(&job("a", REPORT));
     queue.stop();
     assert_eq!(queue.start(0.0), None);
@@ -143,7 +148,7 @@ fn what_is_stopped_waits_for_the_visitor_and_reports_are_dropped() {
     assert_eq!(order(&mut queue), [policy(Policy::None)]);
     assert_eq!(queue.rest(), Some(Rest::Stopped));
     queue.resume();
-    assert_eq!(order(&mut queue), [job("a", ALL), job("a", Task::Steps)]);
+    assert_eq!(order(&mut queue), [job("a", ALL), job("a", STEPS)]);
     assert_eq!(queue.rest(), Some(Rest::Done));
 }
 
@@ -152,18 +157,18 @@ fn what_is_awaited_is_not_replaced_by_its_kind() {
     let late = OUTDATED.as_secs_f64() * 1000.0;
     for is_running in [false, true] {
         let mut queue = JobQueue::default();
-        queue.add_awaited(&asked("a", apart(0)));
+        queue.add_awaited(&job("a", apart(0)));
         if is_running {
             queue.start(0.0);
         }
-        queue.add(&asked("b", apart(1)));
+        queue.add(&job("b", apart(1)));
         assert!(!queue.end_outdated(late));
         queue.finish();
-        let both = [asked("a", apart(0)), asked("b", apart(1))];
+        let both = [job("a", apart(0)), job("b", apart(1))];
         assert_eq!(order(&mut queue), both[usize::from(is_running)..]);
         // Once it is answered, it is like any other.
-        queue.add(&asked("a", apart(0)));
-        queue.add(&asked("b", apart(1)));
+        queue.add(&job("a", apart(0)));
+        queue.add(&job("b", apart(1)));
         assert_eq!(order(&mut queue), both[1..]);
     }
 }
@@ -180,31 +185,29 @@ fn the_picture_of_a_new_text_goes_before_what_is_awaited() {
 
 #[test]
 fn another_text_gives_up_what_is_awaited_for_the_old_one() {
-    let merge = Question::Change(Change::Merge(KernelId::new(0), KernelId::new(1)));
     let mut queue = JobQueue::default();
-    queue.add_awaited(&asked("a", merge));
+    queue.add_awaited(&job("a", merge()));
     queue.start(0.0);
-    assert!(queue.is_awaited(&asked("a", merge)));
+    assert!(queue.is_awaited(&job("a", merge())));
     queue.add(&job("b", ALL));
-    assert!(!queue.is_awaited(&asked("a", merge)));
+    assert!(!queue.is_awaited(&job("a", merge())));
     assert!(queue.end_outdated(OUTDATED.as_secs_f64() * 1000.0));
     assert_eq!(order(&mut queue), [job("b", ALL)]);
 }
 
 #[test]
 fn stopping_and_a_small_program_give_up_a_change_by_hand() {
-    let merge = Question::Change(Change::Merge(KernelId::new(0), KernelId::new(1)));
     for is_running in [false, true] {
         for end in [JobQueue::stop, |queue: &mut JobQueue| {
             assert!(queue.clear());
         }] {
             let mut queue = JobQueue::default();
-            queue.add_awaited(&asked("a", merge));
+            queue.add_awaited(&job("a", merge()));
             if is_running {
                 queue.start(0.0);
             }
             end(&mut queue);
-            assert!(!queue.is_awaited(&asked("a", merge)));
+            assert!(!queue.is_awaited(&job("a", merge())));
             assert_eq!(queue.rest(), Some(Rest::Done));
             queue.resume();
             assert_eq!(queue.start(0.0), None);
@@ -217,9 +220,9 @@ fn what_the_visitor_points_at_goes_before_the_tabs() {
     let mut queue = JobQueue::default();
     let jobs = [
         policy(Policy::Optimal),
-        job("a", Task::Steps),
-        asked("a", apart(0)),
-        job("a", FIRST),
+        job("a", STEPS),
+        job("a", apart(0)),
+        first("a"),
         job("a", ALL),
     ];
     for job in &jobs {
@@ -231,13 +234,13 @@ fn what_the_visitor_points_at_goes_before_the_tabs() {
 
 #[test]
 fn work_is_shared_by_all_that_needs_more_than_the_kernels() {
-    let shared = [asked("a", apart(0)), job("a", FIRST), job("a", Task::Steps)];
+    let shared = [job("a", apart(0)), first("a"), job("a", STEPS)];
     for one in &shared {
         for other in &shared {
             assert!(one.shares_work(other));
         }
         assert!(!one.shares_work(&job("a", ALL)));
-        assert!(!one.shares_work(&job("b", FIRST)));
+        assert!(!one.shares_work(&first("b")));
         let other_choice = Job {
             options: Options::of_policy(Policy::None),
             ..one.clone()
@@ -249,11 +252,11 @@ fn work_is_shared_by_all_that_needs_more_than_the_kernels() {
 #[test]
 fn what_was_stopped_begins_again_when_it_is_awaited() {
     let mut queue = JobQueue::default();
-    queue.add(&asked("a", apart(0)));
+    queue.add(&job("a", apart(0)));
     queue.stop();
-    assert!(!queue.add(&asked("a", apart(0))));
-    queue.add_awaited(&asked("a", apart(0)));
-    assert_eq!(order(&mut queue), [asked("a", apart(0))]);
+    assert!(!queue.add(&job("a", apart(0))));
+    queue.add_awaited(&job("a", apart(0)));
+    assert_eq!(order(&mut queue), [job("a", apart(0))]);
     assert_eq!(queue.rest(), Some(Rest::Done));
 }
 
@@ -270,7 +273,7 @@ fn a_new_text_takes_the_place_of_what_was_stopped() {
 #[test]
 fn a_program_that_needs_no_worker_leaves_only_what_is_awaited() {
     let mut queue = JobQueue::default();
-    queue.add(&job("a", Task::Steps));
+    queue.add(&job("a", STEPS));
     queue.start(0.0);
     queue.add_awaited(&job("a", REPORT));
     assert!(!queue.clear());

@@ -3,9 +3,13 @@
 use crate::families::{bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
 use crate::partitions::choices;
 use fuseline::STYLE_SHEETS;
+use fuseline::app::analysed::AnalysedText;
 use fuseline::app::jobs::{
-    Answer, Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Question, Stage, Task, is_quick,
-    parse_if_short,
+    Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Stage, is_quick, parse_if_short,
+};
+use fuseline::app::queries::{
+    Advice, Answer, Asked, Edges, Effect, Handout, Merges, Picture, PlacedPlan, PlanUnder, Query,
+    Report, Steps, Sweep, Task, WhySeparate,
 };
 use fuseline::app::runner::Runner;
 use fuseline_core::analysis::by_hand::Shown;
@@ -18,7 +22,7 @@ use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::notation::parse;
 use fuseline_core::{
-    Analysis, Code, DEVICES, KernelId, OpId, Options, Policy, analyze_program,
+    Analysis, Code, DEVICES, KernelId, OpId, Options, Plan, Policy, analyze_program,
     analyze_program_with, notation,
 };
 use fuseline_view::picture::dag::{Folding, layout_of};
@@ -27,29 +31,38 @@ use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::merge_offers;
 use fuseline_view::present::reasons::SaidVerdict;
 use fuseline_view::present::reasons::all_diagnostics;
-use fuseline_view::present::report::{Report, with_schema};
-use fuseline_view::present::steps::Steps;
+use fuseline_view::present::report::{self, with_schema};
+use fuseline_view::present::steps;
 use fuseline_view::present::sweep::swept_params;
 use fuseline_view::present::why::{EdgeOrder, EdgeRows, WhyNot};
 use proptest::prelude::*;
 use std::sync::Arc;
 use strum::VariantArray;
 
-/// The kernels after all decisions.
-const WHOLE: Task = Task::Picture {
-    step: None,
+const PICTURE: Picture = Picture {
     folding: Folding::Rounds,
 };
 
 /// What the page gets from a worker: job and answer travel as bytes.
-fn ask(runner: &mut Runner, text: &str, options: &Options, task: Task) -> Answer {
+fn ask<Q: Asked>(
+    runner: &mut Runner,
+    text: &str,
+    options: &Options,
+    step: Option<usize>,
+    query: Q,
+) -> Arc<Q::Answer> {
     let job = Job {
         text: text.into(),
         options: options.clone(),
-        task,
+        step,
+        task: query.into(),
     };
-    let arrived: Job = borsh::from_slice(&borsh::to_vec(&job).unwrap()).unwrap();
-    assert_eq!(arrived, job);
+    answered::<Q>(runner, &job)
+}
+
+fn answered<Q: Asked>(runner: &mut Runner, job: &Job) -> Arc<Q::Answer> {
+    let arrived: Job = borsh::from_slice(&borsh::to_vec(job).unwrap()).unwrap();
+    assert_eq!(arrived, *job);
     let mut stages = Vec::new();
     let answer = runner.run(&arrived, &mut |stage| stages.push(stage));
     assert_eq!(stages.first(), Some(&Stage::Reading));
@@ -57,27 +70,21 @@ fn ask(runner: &mut Runner, text: &str, options: &Options, task: Task) -> Answer
     let bytes = borsh::to_vec(&answer).unwrap();
     let read: Answer = borsh::from_slice(&bytes).unwrap();
     assert_eq!(read, answer);
-    read
+    Q::of(&read).unwrap()
 }
 
 /// The analysis that follows from the worker's picture. `None` if the program has no graph.
 fn pictured(runner: &mut Runner, text: &str, options: &Options) -> Option<Analysis> {
     let program = notation::parse(text).program;
     let expected = analyze_program(&program, options);
-    let picture = ask(runner, text, options, WHOLE);
-    let Answer::Picture {
-        plan,
-        layout: placed,
-    } = picture
-    else {
-        panic!("{picture:?}");
-    };
-    let outcome = analyze_program_with(&program, options, plan);
+    let picture = ask(runner, text, options, None, PICTURE);
+    let PlacedPlan { plan, layout } = &*picture;
+    let outcome = analyze_program_with(&program, options, plan.clone());
     assert_eq!(outcome, expected);
     let analysis = outcome.analysis?;
-    if let Some(placed) = placed {
+    if let Some(placed) = layout {
         assert_eq!(
-            *placed,
+            **placed,
             layout_of(&analysis.graph, &analysis.partition, Folding::Rounds)
         );
     }
@@ -105,40 +112,27 @@ fn every_answer_is_what_the_page_computes_itself() {
             let runner = &mut Runner::default();
             let analysis = pictured(runner, &text, &options).unwrap();
 
-            let Answer::Steps(steps) = ask(runner, &text, &options, Task::Steps) else {
-                panic!("no steps");
-            };
+            let told = ask(runner, &text, &options, None, Steps);
             let decided = record(&analysis.graph, &options);
-            assert_eq!(*steps, Steps::new(&analysis.graph, &decided));
+            assert_eq!(*told, steps::Steps::new(&analysis.graph, &decided));
 
             let step = decided.decisions.len() / 2;
             let partition = decided.partition_after(&analysis.graph, step);
             let halfway = analysis_with(&analysis, partition);
-            let step = Some(step);
-            let Answer::Picture {
-                plan,
-                layout: placed,
-            } = ask(
-                runner,
-                &text,
-                &options,
-                Task::Picture {
-                    step,
-                    folding: Folding::Rounds,
-                },
-            )
-            else {
-                panic!("no picture");
-            };
-            assert_eq!(plan.partition, halfway.partition);
-            if let Some(placed) = placed {
+            let picture = ask(runner, &text, &options, Some(step), PICTURE);
+            assert_eq!(picture.plan.partition, halfway.partition);
+            if let Some(placed) = &picture.layout {
                 assert_eq!(
-                    *placed,
+                    **placed,
                     layout_of(&halfway.graph, &halfway.partition, Folding::Rounds)
                 );
             }
         }
     }
+}
+
+fn analysed(text: &str, options: &Options) -> AnalysedText {
+    AnalysedText::new(text.into(), Arc::new(parse(text)), options.clone())
 }
 
 /// The analysis of a text after a number of decisions.
@@ -172,26 +166,24 @@ fn every_question_is_answered_as_the_page_answers_it() {
                 let last = analysis.graph.ops.ids().next_back().unwrap();
                 let edge = analysis.graph.predecessors[last].first();
                 let selected = edge.map(|&producer| (producer, last));
-                let mut answer =
-                    |question| ask(runner, &text, &options, Task::Ask { step, question });
-
                 for (order, max_rows) in [
                     (EdgeOrder::Bytes, 2),
                     (EdgeOrder::Time, 1000),
                     (EdgeOrder::Name, 2),
                 ] {
-                    let question = Question::Edges {
+                    let edges = Edges {
                         order,
                         max_rows,
                         selected,
                     };
                     let rows = why_not.rows(order, max_rows, selected);
-                    assert_eq!(answer(question), Answer::Edges(rows));
+                    assert_eq!(*ask(runner, &text, &options, step, edges), rows);
                 }
 
                 let first = OpId::new(0);
                 let said = why_not.answer(first, last);
-                assert_eq!(answer(Question::Apart(first, last)), Answer::Apart(said));
+                let why = WhySeparate(first, last);
+                assert_eq!(*ask(runner, &text, &options, step, why), said);
 
                 let kernel = |op| analysis.partition.kernel_of[op];
                 let change = Change::Merge(kernel(first), kernel(last));
@@ -204,7 +196,8 @@ fn every_question_is_answered_as_the_page_answers_it() {
                         statement_of_op: &statement_of_op,
                     },
                 );
-                assert_eq!(answer(Question::Change(change)), Answer::Change(proposal));
+                let effect = Effect(change);
+                assert_eq!(*ask(runner, &text, &options, step, effect), proposal);
 
                 let offers = merge_offers(
                     kernel(last),
@@ -215,13 +208,52 @@ fn every_question_is_answered_as_the_page_answers_it() {
                         statement_of_op: &statement_of_op,
                     },
                 );
-                let merges = Question::Merges(kernel(last));
-                assert_eq!(answer(merges), Answer::Merges(offers));
+                let merges = Merges(kernel(last));
+                assert_eq!(*ask(runner, &text, &options, step, merges), offers);
 
-                let report = Report::new(&analysis, &diagnostics, &text)
+                let report = report::Report::new(&analysis, &diagnostics, &text)
                     .with_attributes(&parsed.program, &statement_of_op);
                 let json = with_schema(&report).unwrap();
-                assert_eq!(answer(Question::Report), Answer::Report(json));
+                assert_eq!(*ask(runner, &text, &options, step, Report), json);
+            }
+        }
+    }
+}
+
+/// The page asks about what it has analysed; the worker begins anew.
+#[test]
+fn an_answer_does_not_depend_on_what_was_asked_before() {
+    let options = page_options(Policy::Inductor);
+    for example in EXAMPLES.iter().take(5) {
+        let whole = Arc::new(analysed(example.text, &options));
+        whole.analysis();
+        let earlier = AnalysedText::after(&whole, 2);
+        for shown in [&*whole, &earlier] {
+            let edges = Edges {
+                order: EdgeOrder::Bytes,
+                max_rows: 9,
+                selected: None,
+            };
+            let folding = Folding::Rounds;
+            let is_fused = true;
+            let tasks: [Task; 6] = [
+                Picture { folding }.into(),
+                Steps.into(),
+                edges.into(),
+                Advice.into(),
+                Report.into(),
+                Handout { is_fused, folding }.into(),
+            ];
+            for task in tasks {
+                let job = Job {
+                    text: shown.text.clone(),
+                    options: options.clone(),
+                    step: shown.step(),
+                    task,
+                };
+                let by_worker = Runner::default().run(&job, &mut |_| {});
+                let by_page = task.run(shown, &mut |_| {});
+                assert_eq!(by_page, by_worker, "{} {task:?}", example.id);
             }
         }
     }
@@ -248,10 +280,10 @@ fn the_pictures_of_a_handout_are_those_of_the_shown_kernels() {
                 layout: &layout,
                 is_fused,
             };
-            let question = Question::Handout { is_fused, folding };
-            let expected = Answer::Handout(Arc::new(pictured.handout(STYLE_SHEETS)));
-            let answer = ask(runner, text, &options, Task::Ask { step, question });
-            assert_eq!(answer, expected, "{id} {step:?}");
+            let expected = pictured.handout(STYLE_SHEETS);
+            let handout = Handout { is_fused, folding };
+            let answer = ask(runner, text, &options, step, handout);
+            assert_eq!(*answer, expected, "{id} {step:?}");
         }
     }
 }
@@ -262,31 +294,24 @@ fn questions_about_no_kernels_are_answered() {
     let op = OpId::new(0);
     let no_rows = EdgeRows::default();
     for text in ["", "a = relu(b)\nb = relu(a)\n"] {
-        let mut answer = |question| {
-            let step = None;
-            ask(
-                runner,
-                text,
-                &Options::default(),
-                Task::Ask { step, question },
-            )
-        };
-        let question = Question::Edges {
+        let options = Options::default();
+        let edges = Edges {
             order: EdgeOrder::Bytes,
             max_rows: 9,
             selected: Some((op, op)),
         };
-        assert_eq!(answer(question), Answer::Edges(no_rows.clone()));
-        assert!(matches!(answer(Question::Apart(op, op)), Answer::Apart(_)));
+        assert_eq!(*ask(runner, text, &options, None, edges), no_rows);
+        ask(runner, text, &options, None, WhySeparate(op, op));
         let kernel = KernelId::new(0);
-        let merge = Question::Change(Change::Merge(kernel, kernel));
-        assert!(matches!(answer(merge), Answer::Change(_)));
-        assert_eq!(answer(Question::Merges(kernel)), Answer::Merges(Vec::new()));
-        let handout = Question::Handout {
+        let merge = Effect(Change::Merge(kernel, kernel));
+        ask(runner, text, &options, None, merge);
+        let merges = ask(runner, text, &options, None, Merges(kernel));
+        assert_eq!(*merges, Vec::new());
+        let handout = Handout {
             is_fused: true,
             folding: Folding::Rounds,
         };
-        assert!(matches!(answer(handout), Answer::Handout(_)));
+        ask(runner, text, &options, None, handout);
     }
 }
 
@@ -297,46 +322,35 @@ fn questions_about_what_the_text_has_lost_are_answered() {
     let (op, lost_op) = (OpId::new(0), OpId::new(2));
     let (kernel, lost_kernel) = (KernelId::new(0), KernelId::new(7));
     let runner = &mut Runner::default();
+    let options = Options::default();
     for step in [None, Some(0), Some(1_000)] {
-        let mut answer = |question| {
-            let options = Options::default();
-            ask(runner, text, &options, Task::Ask { step, question })
-        };
         for (a, b) in [(kernel, lost_kernel), (lost_kernel, kernel)] {
             let gone = "The program no longer has both kernels.".to_owned();
-            assert_eq!(
-                answer(Question::Change(Change::Merge(a, b))),
-                Answer::Change(Proposal::refused(gone))
-            );
+            let merge = Effect(Change::Merge(a, b));
+            let answer = ask(runner, text, &options, step, merge);
+            assert_eq!(*answer, Proposal::refused(gone));
         }
         for (producer, consumer) in [(op, lost_op), (lost_op, op), (lost_op, lost_op)] {
             let gone = "The program no longer has both ops.".to_owned();
-            assert_eq!(
-                answer(Question::Change(Change::Cut { producer, consumer })),
-                Answer::Change(Proposal::refused(gone))
-            );
+            let cut = Effect(Change::Cut { producer, consumer });
+            let answer = ask(runner, text, &options, step, cut);
+            assert_eq!(*answer, Proposal::refused(gone));
             let gone = "The program no longer has both ops. Choose others.";
-            assert_eq!(
-                answer(Question::Apart(producer, consumer)),
-                Answer::Apart(SaidVerdict::words(gone))
-            );
-            let question = Question::Edges {
+            let why = WhySeparate(producer, consumer);
+            let answer = ask(runner, text, &options, step, why);
+            assert_eq!(*answer, SaidVerdict::words(gone));
+            let edges = Edges {
                 order: EdgeOrder::Bytes,
                 max_rows: usize::MAX,
                 selected: Some((producer, consumer)),
             };
-            assert!(matches!(answer(question), Answer::Edges(_)));
+            ask(runner, text, &options, step, edges);
         }
-        let merges = answer(Question::Merges(lost_kernel));
-        assert_eq!(merges, Answer::Merges(Vec::new()));
+        let merges = ask(runner, text, &options, step, Merges(lost_kernel));
+        assert_eq!(*merges, Vec::new());
     }
-    let sweep = ask(
-        runner,
-        text,
-        &Options::default(),
-        Task::Sweep { param: usize::MAX },
-    );
-    assert_eq!(sweep, Answer::Sweep(None));
+    let sweep = Sweep { param: usize::MAX };
+    assert_eq!(*ask(runner, text, &options, None, sweep), None);
 }
 
 #[test]
@@ -346,19 +360,13 @@ fn a_sweep_is_the_same_at_all_values_of_its_slider() {
         let program = parse(example.text).program;
         for param in swept_params(&program) {
             let options = page_options(Policy::Rules);
-            let job = Job::sweep(&example.text.into(), &program, param.index, &options);
-            let Answer::Sweep(Some(swept)) =
-                ask(&mut Runner::default(), &job.text, &job.options, job.task)
-            else {
-                panic!("no sweep");
-            };
-            assert_eq!(
-                Some(&*swept),
-                sweep(&program, param.index, &options).as_ref()
-            );
+            let query = Sweep { param: param.index };
+            let job = query.job(&analysed(example.text, &options));
+            let answer = answered::<Sweep>(&mut Runner::default(), &job);
+            let swept = answer.as_deref().unwrap();
+            assert_eq!(Some(swept), sweep(&program, param.index, &options).as_ref());
             let text = set_param(example.text, &program, param.index, swept.points[0].value);
-            let moved = parse(&text).program;
-            let other = Job::sweep(&text.as_str().into(), &moved, param.index, &options);
+            let other = query.job(&analysed(&text, &options));
             let follow = program.params.iter().filter_map(|p| p.range.as_ref());
             assert!(other == job || follow.clone().any(|range| range.dividing.is_some()));
         }
@@ -372,11 +380,12 @@ fn policies_are_compared_one_by_one_as_all_at_once() {
         let runner = &mut Runner::default();
         let chosen = pictured(runner, &text, &options).unwrap();
         for expected in compare(&chosen) {
-            let options = chosen.options.under(expected.policy);
-            let Answer::Plan(plan) = ask(runner, &text, &options, Task::Plan) else {
-                panic!("no plan");
+            let query = PlanUnder {
+                policy: expected.policy,
             };
-            let compared = Compared::new(&chosen, &options, plan);
+            let job = query.job(&analysed(&text, &chosen.options));
+            let plan = answered::<PlanUnder>(runner, &job);
+            let compared = Compared::new(&chosen, &job.options, Plan::clone(&plan));
             assert_eq!(compared.analysis, expected.analysis);
             assert_eq!(compared.differing, expected.differing);
         }
@@ -387,9 +396,9 @@ fn policies_are_compared_one_by_one_as_all_at_once() {
 fn a_layout_is_sent_once_as_long_as_only_sizes_change() {
     let mut runner = Runner::default();
     let options = Options::default();
-    let mut layout_of = |text: &str| match ask(&mut runner, text, &options, WHOLE) {
-        Answer::Picture { layout, .. } => layout,
-        other => panic!("{other:?}"),
+    let mut layout_of = |text: &str| {
+        let picture = ask(&mut runner, text, &options, None, PICTURE);
+        picture.layout.clone()
     };
     let text = "param n = 64\ninput x : f16[n]\ny = relu(x)\nz = gelu(y)\n";
     assert!(layout_of(text).is_some());

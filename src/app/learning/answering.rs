@@ -149,12 +149,12 @@ pub(super) fn wanted(
 /// What the engine sees on the present page. Tracked.
 pub fn present_seen(page: Page) -> Option<Seen> {
     let shown = page.present.get()?;
-    let is_refused = !shown.analysis.refused.is_empty();
+    let is_refused = !shown.analysis().refused.is_empty();
     Some(Seen {
         text: shown.text.clone(),
         parsed: shown.parsed.clone(),
-        analysis: shown.analysis.clone(),
-        statement_of_op: shown.statement_of_op.clone(),
-        has_error: shown.has_error || is_refused,
+        analysis: shown.analysis().clone(),
+        statement_of_op: shown.statement_of_op().clone(),
+        has_error: shown.has_error() || is_refused,
     })
 }

@@ -4,7 +4,7 @@ use super::choices::{FocusRequest, Notice, NoticeAction};
 use super::page::Page;
 use super::selection::Selection;
 use crate::app::history::{Choices, Origin};
-use crate::app::jobs::{Answer, Question};
+use crate::app::queries::Effect;
 use fuseline_browser as browser;
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
 use fuseline_core::{KernelId, OpId, Policy};
@@ -67,18 +67,18 @@ impl Page {
     /// The shown kernels as marks; `None` where a kernel is an op alone in all of them, or marks cannot state them.
     fn kernels_to_state(self) -> Option<NoticeAction> {
         let shown = self.shown.get();
-        if !self.are_kernels_present() || shown.step.is_some() {
+        if !self.are_kernels_present() || shown.step().is_some() {
             return None;
         }
         let kernels = ShownKernels {
-            graph: &shown.analysis.graph,
-            partition: &shown.analysis.partition,
-            statement_of_op: &shown.statement_of_op,
-            options: &shown.analysis.options,
+            graph: shown.graph(),
+            partition: shown.partition(),
+            statement_of_op: shown.statement_of_op(),
+            options: &shown.options,
         };
-        let marked = state_kernels(&shown.text, &shown.parsed.program, kernels);
+        let marked = state_kernels(&shown.text, shown.program(), kernels);
         let Marked { text, cuts_rounds } = marked.ok()?;
-        let options = &shown.analysis.options;
+        let options = &shown.options;
         let policy = policy_phrase(options.policy, options.fusion.objective);
         let cuts = if cuts_rounds {
             ", cut where iterations end"
@@ -127,21 +127,18 @@ impl Page {
         let Some(op) = op else {
             return;
         };
-        if let Some(proposal) = untrack(|| self.proposal(change)) {
-            self.apply(&proposal, op, focus);
+        if let Some(refused) = untrack(|| self.no_change()) {
+            self.apply(&refused, op, focus);
             return;
         }
         let shown = self.shown.get_untracked();
-        let job = shown.asked(Question::Change(change));
-        self.worker.when_answered(&job, move |answer| {
-            let is_shown = Arc::ptr_eq(&self.shown.get_untracked(), &shown);
-            match answer {
-                Some(Answer::Change(proposal))
-                    if is_shown && untrack(|| self.are_kernels_present()) =>
-                {
-                    self.apply(proposal, op, focus);
-                }
-                _ => self.tell_failure(
+        let of = shown.clone();
+        (self.worker).when_answered(&of, Effect(change), move |proposal| {
+            let is_shown = Arc::ptr_eq(&self.shown.get_untracked(), &shown)
+                && untrack(|| self.are_kernels_present());
+            match proposal.filter(|_| is_shown) {
+                Some(proposal) => self.apply(proposal, op, focus),
+                None => self.tell_failure(
                     "The kernels did not change, because the program has changed or the work was stopped.",
                 ),
             }

@@ -12,22 +12,21 @@
 //! Of a large program the worker chooses the kernels and places the boxes. Until it has answered, `understood` and all that
 //! follows keep their last values; then the analysis, the graph and the charts come in a task each.
 
-use super::analysed::{AnalysedText, Source, Understood};
 use super::hold::Hold;
 use super::memos::{answered, in_next_task, shared_memo, shared_option};
 use super::selection::{NamedSelection, Selection};
+use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::history::keeps_little;
-use crate::app::jobs::{Answer, Job, Task, is_quick, parse_if_short};
-use fuseline_core::analysis::replay::analysis_with;
+use crate::app::jobs::{Job, parse_if_short};
+use crate::app::queries::{Picture, PlacedPlan, Query};
 use fuseline_core::fixes::sound_fixes;
-use fuseline_core::fusion::record::Record;
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::Parsed;
 use fuseline_core::{
-    Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, Options, Partition, Policy,
+    Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, Options, Plan, Policy,
 };
 use fuseline_view::picture::dag::Folding;
 use fuseline_view::present::findings::Shown;
@@ -72,23 +71,25 @@ pub(super) fn shared_text(text: ReadSignal<String>) -> Memo<Arc<str>> {
     Memo::new(move |_| text.with(|text| text.as_str().into()))
 }
 
-/// What the worker has to compute before the present text is understood; `None` if that is quick.
-pub(super) fn wanted_picture(
+/// The present text under the present choices, before anything is computed about it.
+pub(super) fn present_text(
     text: Memo<Arc<str>>,
     parsed: Memo<Arc<Parsed>>,
     options: Memo<Options>,
+) -> Memo<Arc<AnalysedText>> {
+    shared_memo(move |_| Arc::new(AnalysedText::new(text.get(), parsed.get(), options.get())))
+}
+
+/// What the worker has to compute before the present text is understood; `None` if that is quick.
+pub(super) fn wanted_picture(
+    present_text: Memo<Arc<AnalysedText>>,
     folding: Memo<Folding>,
 ) -> Memo<Option<Job>> {
     Memo::new(move |_| {
-        let is_quick = parsed.with(|parsed| is_quick(&parsed.program));
-        (!is_quick).then(|| Job {
-            text: text.get(),
-            options: options.get(),
-            task: Task::Picture {
-                step: None,
-                folding: folding.get(),
-            },
-        })
+        let picture = || Picture {
+            folding: folding.get(),
+        };
+        present_text.with(|text| text.is_long().then(|| picture().job(text)))
     })
 }
 
@@ -96,65 +97,49 @@ pub(super) fn wanted_picture(
 ///
 /// The analysis and the pictures of it are each a task of some 50 ms for 2,000 ops: between them the page answers its visitor.
 pub(super) fn understood_by_worker(
-    text: Memo<Arc<str>>,
-    parsed: Memo<Arc<Parsed>>,
-    options: Memo<Options>,
+    present_text: Memo<Arc<AnalysedText>>,
     wanted_picture: Memo<Option<Job>>,
     worker: Background,
-) -> Memo<Option<Arc<Understood>>> {
-    let picture = answered(wanted_picture, worker);
+) -> Memo<Option<Arc<AnalysedText>>> {
+    let picture = answered::<Picture>(wanted_picture, worker);
     let understood = shared_option(move || {
-        let answer = picture.get()?;
-        let (source, options) = (source(text, parsed), options.get());
-        let known = source.clone().understood_with(&options, &answer);
-        Some(Arc::new(
-            known.unwrap_or_else(|| source.understood(&options)),
-        ))
+        let picture = picture.get()?;
+        let understood = present_text.with(|text| text.fresh().with_picture(&picture));
+        // In this task, and not in that of what reads it first.
+        understood.analysis();
+        Some(Arc::new(understood))
     });
     in_next_task(understood)
 }
 
-/// Of the present text; of an older one while `is_computing`.
+/// The present text; an older one while `is_computing`.
 pub(super) fn understood(
-    text: Memo<Arc<str>>,
-    parsed: Memo<Arc<Parsed>>,
-    options: Memo<Options>,
-    by_worker: Memo<Option<Arc<Understood>>>,
+    present_text: Memo<Arc<AnalysedText>>,
+    by_worker: Memo<Option<Arc<AnalysedText>>>,
     is_computing: Memo<bool>,
-) -> Memo<Arc<Understood>> {
+) -> Memo<Arc<AnalysedText>> {
     shared_memo(move |last| {
         if is_computing.get() {
-            return last.cloned().unwrap_or_else(|| {
-                Arc::new(Understood {
-                    analysed: None,
-                    diagnostics: Vec::new(),
-                })
-            });
+            let nothing =
+                || present_text.with(|text| AnalysedText::empty(&text.options, Arc::default()));
+            return last.cloned().unwrap_or_else(|| Arc::new(nothing()));
         }
-        let here = || Arc::new(source(text, parsed).understood(&options.get()));
-        by_worker.get().unwrap_or_else(here)
+        by_worker.get().unwrap_or_else(|| present_text.get())
     })
-}
-
-fn source(text: Memo<Arc<str>>, parsed: Memo<Arc<Parsed>>) -> Source {
-    Source {
-        text: text.get(),
-        parsed: parsed.get(),
-    }
 }
 
 /// Compared by value: a slider rarely changes a diagnostic.
 pub(super) fn diagnostics(
     parsed: Memo<Arc<Parsed>>,
-    understood: Memo<Arc<Understood>>,
+    understood: Memo<Arc<AnalysedText>>,
     is_computing: Memo<bool>,
 ) -> Memo<Arc<Vec<Diagnostic>>> {
     Memo::new(move |_| {
-        Arc::new(if is_computing.get() {
-            parsed.with(|parsed| parsed.diagnostics.clone())
+        if is_computing.get() {
+            Arc::new(parsed.with(|parsed| parsed.diagnostics.clone()))
         } else {
-            understood.with(|understood| understood.diagnostics.clone())
-        })
+            understood.with(|understood| understood.diagnostics().clone())
+        }
     })
 }
 
@@ -185,7 +170,7 @@ pub(super) fn has_error(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
 /// What is shown of a text with errors.
 pub(super) fn shown_in_error(last_good: Memo<Arc<AnalysedText>>) -> Memo<Shown> {
     Memo::new(move |_| {
-        if last_good.with(|shown| shown.has_error) {
+        if last_good.with(|shown| shown.has_error()) {
             Shown::ReadableLines
         } else {
             Shown::LastGoodText
@@ -196,36 +181,34 @@ pub(super) fn shown_in_error(last_good: Memo<Arc<AnalysedText>>) -> Memo<Shown> 
 /// The last text without an error that is understood, analysed under the present choices. Before there is one, and when another
 /// program has taken its place, what can be read of the present text.
 pub(super) fn last_good(
-    text: Memo<Arc<str>>,
-    understood: Memo<Arc<Understood>>,
-    has_error: Memo<bool>,
+    present_text: Memo<Arc<AnalysedText>>,
+    understood: Memo<Arc<AnalysedText>>,
+    diagnostics: Memo<Arc<Vec<Diagnostic>>>,
     is_computing: Memo<bool>,
-    options: Memo<Options>,
     folding: Memo<Folding>,
     worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     shared_memo(move |last| {
-        let options = options.get();
+        let (present, diagnostics) = (present_text.get(), diagnostics.get());
+        let options = &present.options;
         let is_worth_keeping = |last: &&Arc<AnalysedText>| {
-            let is_edit = || text.with(|text| !keeps_little(&last.text, text));
-            !last.analysis.graph.ops.is_empty()
-                && (is_computing.get() || !last.has_error && is_edit())
+            let is_edit = || !keeps_little(&last.text, &present.text);
+            !last.analysis().graph.ops.is_empty()
+                && (is_computing.get() || !last.has_error() && is_edit())
         };
-        let is_stale = has_error.get() || is_computing.get();
+        let is_stale = has_errors(&diagnostics) || is_computing.get();
         if is_stale && let Some(last) = last.filter(is_worth_keeping) {
-            if is_computing.get() || last.analysis.options == options {
+            if is_computing.get() || last.options == *options {
                 return last.clone();
             }
-            let analysed = analysed_under(last, &options, folding.get(), worker);
-            return analysed.unwrap_or_else(|| last.clone());
+            let analysed = analysed_under(last, options, folding.get(), worker);
+            return analysed.map_or_else(|| last.clone(), Arc::new);
         }
-        let analysed = understood.with(|understood| understood.analysed.clone());
-        analysed.unwrap_or_else(|| {
-            Arc::new(AnalysedText {
-                has_error: has_error.get(),
-                ..AnalysedText::empty(&options)
-            })
-        })
+        let understood = understood.get();
+        if understood.has_graph() {
+            return understood;
+        }
+        Arc::new(AnalysedText::empty(options, diagnostics))
     })
 }
 
@@ -235,29 +218,21 @@ fn analysed_under(
     options: &Options,
     folding: Folding,
     worker: Background,
-) -> Option<Arc<AnalysedText>> {
-    let source = Source {
-        text: last.text.clone(),
-        parsed: last.parsed.clone(),
+) -> Option<AnalysedText> {
+    let text = AnalysedText::new(last.text.clone(), last.parsed.clone(), options.clone());
+    let analysed = if text.is_long() {
+        let picture = worker.answer::<Picture>(&Picture { folding }.job(&text))?;
+        text.with_picture(&picture)
+    } else {
+        text
     };
-    if !last.is_long() {
-        return source.understood(options).analysed;
-    }
-    let answer = worker.answer(&Job {
-        options: options.clone(),
-        ..last.job(Task::Picture {
-            step: None,
-            folding,
-        })
-    })?;
-    source.understood_with(options, &answer)?.analysed
+    analysed.has_graph().then_some(analysed)
 }
 
 /// `last_good`, or while the *Steps* tab is open, with the kernels after the first `step` decisions; of an older step or
 /// text while the worker computes that.
 pub(super) fn shown(
     last_good: Memo<Arc<AnalysedText>>,
-    record: Memo<Option<Arc<Record>>>,
     steps: Memo<Option<Arc<Steps>>>,
     step: RwSignal<Option<usize>>,
     folding: Memo<Folding>,
@@ -272,17 +247,25 @@ pub(super) fn shown(
     // Many decisions change no kernel: then this memo stays equal and its readers do not run.
     let kernels_at_step = Memo::new(move |_| {
         let step = earlier_step.get()?;
-        let record = record.get()?;
-        last_good.with(|last_good| Some(record.partition_after(&last_good.analysis.graph, step)))
+        last_good.with(|last_good| {
+            let kernels = || last_good.record().partition_after(last_good.graph(), step);
+            (!last_good.is_long()).then(kernels)
+        })
     });
     let job = Memo::new(move |_| {
-        let task = Task::Picture {
-            step: Some(earlier_step.get()?),
+        let step = earlier_step.get()?;
+        let picture = Picture {
             folding: folding.get(),
         };
-        last_good.with(|last_good| last_good.is_long().then(|| last_good.job(task)))
+        last_good.with(|last_good| {
+            let job = || Job {
+                step: Some(step),
+                ..picture.job(last_good)
+            };
+            last_good.is_long().then(job)
+        })
     });
-    let picture = answered(job, worker);
+    let picture = answered::<Picture>(job, worker);
     let waits_for_steps = Memo::new(move |_| {
         let is_earlier = step.get().is_some_and(|step| step != usize::MAX);
         is_earlier && last_good.with(|last_good| last_good.is_long()) && steps.with(Option::is_none)
@@ -292,32 +275,35 @@ pub(super) fn shown(
         if waits_for_steps.get() {
             return last.cloned().unwrap_or(last_good);
         }
-        let after = |kernels: Partition, layout, step| {
-            Arc::new(AnalysedText {
-                analysis: Arc::new(analysis_with(&last_good.analysis, kernels)),
-                layout,
-                step,
-                ..AnalysedText::clone(&last_good)
-            })
+        let after = |step, picture: &PlacedPlan| {
+            Arc::new(AnalysedText::after(&last_good, step).with_picture(picture))
         };
-        if let Some(Task::Picture { step, .. }) = job.with(|job| job.as_ref().map(|job| job.task)) {
-            return match picture.get().as_deref() {
-                Some(Answer::Picture { plan, layout }) => {
-                    after(plan.partition.clone(), layout.clone(), step)
-                }
-                _ => last.cloned().unwrap_or_else(|| last_good.clone()),
+        if let Some(step) = job.with(|job| job.as_ref()?.step) {
+            return match picture.get() {
+                Some(picture) => after(step, &picture),
+                None => last.cloned().unwrap_or_else(|| last_good.clone()),
             };
         }
-        kernels_at_step.with(|kernels| match kernels {
+        let kernels = kernels_at_step.get();
+        match step.get_untracked().zip(kernels) {
+            Some((step, partition)) => after(
+                step,
+                &PlacedPlan {
+                    plan: Plan {
+                        partition,
+                        ..Plan::default()
+                    },
+                    layout: None,
+                },
+            ),
             None => last_good.clone(),
-            Some(kernels) => after(kernels.clone(), None, step.get_untracked()),
-        })
+        }
     })
 }
 
 /// `shown`, or while the text has errors, the analysis of its valid statements; `None` while the worker computes that.
 pub(super) fn present(
-    understood: Memo<Arc<Understood>>,
+    understood: Memo<Arc<AnalysedText>>,
     has_error: Memo<bool>,
     is_computing: Memo<bool>,
     shown: Memo<Arc<AnalysedText>>,
@@ -326,7 +312,7 @@ pub(super) fn present(
         if is_computing.get() {
             None
         } else if has_error.get() {
-            understood.with(|understood| understood.analysed.clone())
+            Some(understood.get()).filter(|understood| understood.has_graph())
         } else {
             Some(shown.get())
         }
@@ -334,7 +320,7 @@ pub(super) fn present(
 }
 
 pub(super) fn analysis(shown: Memo<Arc<AnalysedText>>) -> Memo<Arc<Analysis>> {
-    shared_memo(move |_| shown.with(|shown| shown.analysis.clone()))
+    shared_memo(move |_| shown.with(|shown| shown.analysis().clone()))
 }
 
 pub(super) fn selection(

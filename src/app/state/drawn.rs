@@ -1,11 +1,11 @@
 //! Where the shown program is drawn.
 
-use super::analysed::AnalysedText;
 use super::memos::{in_next_task, shared_memo, shared_option};
 use super::page::SetIfChanged;
+use crate::app::analysed::AnalysedText;
 use fuseline_core::Analysis;
 use fuseline_import::matching::Matching;
-use fuseline_view::picture::dag::{DagLayout, Folding, has_same_picture, layout_of};
+use fuseline_view::picture::dag::{DagLayout, Folding, has_same_picture};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ pub(super) fn charted(
 ) -> Memo<Arc<Charted>> {
     let now = shared_memo(move |_| {
         Arc::new(Charted {
-            analysis: shown.with(|shown| shown.analysis.clone()),
+            analysis: shown.with(|shown| shown.analysis().clone()),
             drawn: drawing.get(),
             measured: measured.get(),
         })
@@ -153,16 +153,16 @@ impl Drawn {
         usual: Folding,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
-        let (graph, partition) = (&shown.analysis.graph, &shown.analysis.partition);
+        let (graph, partition) = (shown.graph(), shown.partition());
         if let Some(last) = last.filter(|last| last.usual == usual && last.is_of(shown, folding)) {
+            shown.keep_layout(folding, &last.layout);
             return last.clone();
         }
-        let layout = (shown.layout.clone())
-            .unwrap_or_else(|| Arc::new(layout_of(graph, partition, folding)));
+        let layout = (shown.layout.clone()).unwrap_or_else(|| shown.layout_under(folding).clone());
         let is_foldable = layout.shown_op_count() < graph.ops.len()
             || folding != usual && usual.leaves_out(graph, partition);
         Arc::new(Self {
-            analysis: shown.analysis.clone(),
+            analysis: shown.analysis().clone(),
             layout,
             is_foldable,
             folding,
@@ -171,7 +171,7 @@ impl Drawn {
     }
 
     fn is_of(&self, shown: &AnalysedText, folding: Folding) -> bool {
-        let analysis = &shown.analysis;
+        let analysis = shown.analysis();
         let before = (&self.analysis.graph, &self.analysis.partition);
         let is_same_layout = match &shown.layout {
             // It is the worker's, and may be older than the choice.

@@ -1,7 +1,8 @@
 //! Memos of values that are costly to compare.
 
 use crate::app::background::Background;
-use crate::app::jobs::{Answer, Job};
+use crate::app::jobs::Job;
+use crate::app::queries::Asked;
 use fuseline_browser as browser;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -90,9 +91,12 @@ pub fn unhurried<T: Send + Sync + 'static>(
     })
 }
 
-/// The answer to a job; `None` without a job, and until it is answered.
-pub(super) fn answered(job: Memo<Option<Job>>, worker: Background) -> Memo<Option<Arc<Answer>>> {
-    shared_option(move || job.with(|job| worker.answer(job.as_ref()?)))
+/// The worker's answer to a job of such a query; `None` without a job, and until it is answered.
+pub(super) fn answered<Q: Asked<Answer: Send + Sync + 'static>>(
+    job: Memo<Option<Job>>,
+    worker: Background,
+) -> Memo<Option<Arc<Q::Answer>>> {
+    shared_option(move || job.with(|job| worker.answer::<Q>(job.as_ref()?)))
 }
 
 /// The same value in a task of its own, so that the page answers its visitor between computing and showing it; `None` until

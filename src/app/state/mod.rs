@@ -4,7 +4,6 @@
 //! [`Page::replace`]. [`Page`] is made once at the root and given to all components as context.
 
 mod actions;
-mod analysed;
 mod by_hand;
 mod choices;
 mod derived;
@@ -25,7 +24,6 @@ mod switching;
 mod tabs;
 mod taking;
 
-pub use analysed::AnalysedText;
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
 pub use drawn::{Drawing, Drawn};
 pub use explained::{Explained, Told};

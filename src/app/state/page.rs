@@ -1,6 +1,5 @@
 //! The signals of the page.
 
-use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::drawn::{Charted, Drawing, Fold, charted};
 use super::explained::Explained;
@@ -12,6 +11,7 @@ use super::selection::{NamedSelection, Selection};
 use super::sent::Sent;
 use super::sweeping::Sweeping;
 use super::{derived, pin, profile, switching, tabs};
+use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::history::History;
 use crate::app::jobs::Job;
@@ -33,7 +33,7 @@ use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use fuseline_view::present::findings::Shown;
 use fuseline_view::present::pinned::KernelAgainst;
 use fuseline_view::present::steps::Steps;
-use fuseline_view::present::why::{Asked, WhyNot};
+use fuseline_view::present::why::Asked;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -124,15 +124,13 @@ pub struct Page {
     pub kernel_looks: Memo<IdVec<KernelId, KernelLook>>,
     /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
     pub present: Signal<Option<Arc<AnalysedText>>>,
-    /// The decisions of the policy; `None` while the worker computes them. Costly, like the next two memos: each is computed
+    /// The decisions of the policy; `None` while the worker computes them. Costly, like the next memo: each is computed
     /// only while something reads it.
     pub steps: Memo<Option<Arc<Steps>>>,
     /// Every policy on the shown graph; fewer while the worker computes them.
     pub compared: Memo<Arc<Vec<Compared>>>,
     /// What the *Sweep* tab shows.
     pub sweep: Sweeping,
-    /// What the *Why not* tab tells; `None` for a large program. Read by [`Page::edge_rows`] and [`Page::why_apart`].
-    pub why_not: Memo<Option<Arc<WhyNot>>>,
     /// The ops of the last shown decision, ascending; none while the *Steps* tab is closed.
     pub decided_ops: Memo<Vec<OpId>>,
     /// The state with which the present one is compared.
@@ -184,30 +182,27 @@ impl Page {
         let fold =
             Fold::new(move || is_learning.get() && puzzle.with(Option::is_some) && is_fused.get());
         let folding = fold.folding;
-        let wanted_picture = derived::wanted_picture(shared_text, parsed, options, folding);
-        let by_worker =
-            derived::understood_by_worker(shared_text, parsed, options, wanted_picture, worker);
+        let present_text = derived::present_text(shared_text, parsed, options);
+        let wanted_picture = derived::wanted_picture(present_text, folding);
+        let by_worker = derived::understood_by_worker(present_text, wanted_picture, worker);
         let is_computing = Memo::new(move |_| {
             wanted_picture.with(Option::is_some) && by_worker.with(Option::is_none)
         });
-        let understood = derived::understood(shared_text, parsed, options, by_worker, is_computing);
+        let understood = derived::understood(present_text, by_worker, is_computing);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
         let fixes = derived::fixes(shared_text, diagnostics, hold);
         let last_good = derived::last_good(
-            shared_text,
+            present_text,
             understood,
-            has_error,
+            diagnostics,
             is_computing,
-            options,
             folding,
             worker,
         );
-        let record = tabs::record_of(last_good);
-        let steps = tabs::steps_of(last_good, record, worker);
-        let shown = derived::shown(last_good, record, steps, step, folding, worker);
+        let steps = tabs::steps_of(last_good, worker);
+        let shown = derived::shown(last_good, steps, step, folding, worker);
         let steps = tabs::of_shown(steps, last_good, shown);
-        let record = tabs::of_shown(record, last_good, shown);
         let analysis = derived::analysis(shown);
         let drawing = Drawing::new(shown, fold);
         clear_when_quick(worker, wanted_picture);
@@ -275,7 +270,6 @@ impl Page {
             kernels_against: pin::kernels_against_pinned(pinned, analysis),
             profile: opened,
             matching,
-            why_not: tabs::why_not(shown, record),
             decided_ops: tabs::decided_ops(steps, step),
             can_undo: Memo::new(move |_| history.with(History::can_undo)),
             can_redo: Memo::new(move |_| history.with(History::can_redo)),
@@ -356,8 +350,8 @@ impl Page {
     /// Where a shown op is in the text; `None` while the text has an error, because then spans are those of an older text.
     pub fn span_of_op(self, op: OpId) -> Option<Span> {
         let shown = self.shown.get();
-        let statement = *shown.statement_of_op.get(op)?;
-        let span = shown.parsed.program.ops.get(statement)?.span;
+        let statement = *shown.statement_of_op().get(op)?;
+        let span = shown.program().ops.get(statement)?.span;
         (!self.is_stale.get()).then_some(span)
     }
 }

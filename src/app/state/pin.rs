@@ -59,7 +59,7 @@ impl Page {
     pub fn against_pinned(self) -> Option<HeadlineAgainst> {
         let pinned = self.pinned.get()?;
         let shown = self.shown.get();
-        let against = headline_against(&pinned.analysis, &shown.analysis);
+        let against = headline_against(&pinned.analysis, shown.analysis());
         Some(if pinned.has_ops_of(&shown.parsed) {
             against
         } else {
@@ -122,14 +122,10 @@ impl Page {
 
     fn shown_as_pinned(self) -> Pinned {
         let shown = self.shown.get_untracked();
-        let options = &shown.analysis.options;
+        let options = &shown.options;
         Pinned {
-            title: pinned_title(
-                &untrack(|| self.program_name()),
-                &shown.parsed.program,
-                options,
-            ),
-            analysis: shown.analysis.clone(),
+            title: pinned_title(&untrack(|| self.program_name()), shown.program(), options),
+            analysis: shown.analysis().clone(),
             parsed: shown.parsed.clone(),
             state: SharedState {
                 text: shown.text.to_string(),

@@ -1,8 +1,8 @@
 //! What the *Sweep* tab shows: a param along an axis, as the worker computes it.
 
-use super::analysed::AnalysedText;
+use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
-use crate::app::jobs::{Answer, Job};
+use crate::app::queries::{self, Query};
 use fuseline_core::analysis::sweep::{Measure, Sweep};
 use fuseline_view::present::sweep::{SweptParam, swept_params};
 use leptos::prelude::*;
@@ -36,7 +36,7 @@ pub struct Swept {
 impl Sweeping {
     pub(super) fn new(shown: Memo<Arc<AnalysedText>>, worker: Background) -> Self {
         let chosen = RwSignal::new(None::<String>);
-        let params = Memo::new(move |_| shown.with(|shown| swept_params(&shown.parsed.program)));
+        let params = Memo::new(move |_| shown.with(|shown| swept_params(shown.program())));
         let param = Memo::new(move |_| {
             let chosen = chosen.get();
             params.with(|params| {
@@ -45,18 +45,16 @@ impl Sweeping {
                 all.find(is_chosen).or_else(|| params.first()).cloned()
             })
         });
+        // Most events of sliders leave the job as it is.
         let job = Memo::new(move |_| {
-            let param = param.get()?;
-            shown.with(|shown| {
-                let (program, options) = (&shown.parsed.program, &shown.analysis.options);
-                Some(Job::sweep(&shown.text, program, param.index, options))
-            })
+            let param = param.get()?.index;
+            shown.with(|shown| Some(queries::Sweep { param }.job(shown)))
         });
         let swept = Memo::new(move |last: Option<&Swept>| {
-            let answer = job.with(|job| worker.answer(job.as_ref()?));
-            if let Some(Answer::Sweep(sweep)) = answer.as_deref() {
+            let answer = job.with(|job| worker.answer::<queries::Sweep>(job.as_ref()?));
+            if let Some(sweep) = answer {
                 return Swept {
-                    sweep: sweep.clone(),
+                    sweep: Option::clone(&sweep),
                     is_present: true,
                 };
             }

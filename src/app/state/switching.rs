@@ -1,8 +1,8 @@
 //! Whether the pictures go over from some kernels to others.
 
-use super::analysed::AnalysedText;
 use super::hold::Hold;
 use super::page::SetIfChanged;
+use crate::app::analysed::AnalysedText;
 use fuseline_browser::Later;
 use fuseline_view::picture::dag::motion::can_move;
 use leptos::prelude::*;
@@ -37,7 +37,7 @@ type Pictured = (bool, Arc<AnalysedText>);
 
 /// Whether one picture can go over to another one and looks otherwise.
 fn differs((was_fused, before): &Pictured, (is_fused, now): &Pictured) -> bool {
-    let (before, now) = (&before.analysis, &now.analysis);
+    let (before, now) = (before.analysis(), now.analysis());
     let has_moved = before.partition.kernel_of != now.partition.kernel_of;
     can_move(before, now) && (has_moved || was_fused != is_fused)
 }

@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::STYLE_SHEETS;
-use crate::app::jobs::{Answer, Question};
+use crate::app::queries;
 use fuseline_browser as browser;
 use fuseline_core::examples::example;
 use fuseline_view::picture::export::{Drawing, Format, PictureKind, Pictured, SCREEN};
@@ -10,8 +10,7 @@ use fuseline_view::present::caption::Caption;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::names::own_title;
 use fuseline_view::present::pytorch::{SCRIPT_NAME, refusal, script};
-use fuseline_view::present::report::{Report, with_schema};
-use fuseline_view::present::tables::{Table, TableKind};
+use fuseline_view::present::tables::TableKind;
 use leptos::prelude::*;
 
 /// The forms of a picture.
@@ -47,8 +46,12 @@ impl Page {
     pub fn save_script(self) {
         let shown = self.shown.get_untracked();
         let name = untrack(|| self.program_name());
-        let program = &shown.parsed.program;
-        match script(&name, program, &shown.analysis, &shown.statement_of_op) {
+        match script(
+            &name,
+            shown.program(),
+            shown.analysis(),
+            shown.statement_of_op(),
+        ) {
             Ok(script) => browser::download(SCRIPT_NAME, "text/x-python", &script),
             Err(unwritable) => self.tell_failure(refusal(&unwritable)),
         }
@@ -76,7 +79,7 @@ impl Page {
     fn caption(self, key: &str) -> Caption {
         let name = self.program_name();
         self.shown
-            .with(|shown| Caption::new(&name, &shown.analysis, &shown.parsed.program, key))
+            .with(|shown| Caption::new(&name, shown.analysis(), shown.program(), key))
     }
 
     /// Offers a picture of what is shown as a file.
@@ -116,42 +119,22 @@ impl Page {
         }
     }
 
-    /// Offers a table as CSV, once the worker has computed it.
+    /// Offers a table as CSV, once it is computed.
     pub fn save_table(self, kind: TableKind) {
         let shown = self.shown.get_untracked();
-        let save = move |csv: &str| {
-            browser::download(&format!("fuseline-{}.csv", kind.name()), "text/csv", csv);
+        let save = move |csv: Option<&String>| {
+            if let Some(csv) = csv {
+                browser::download(&format!("fuseline-{}.csv", kind.name()), "text/csv", csv);
+            }
         };
-        if shown.is_long() {
-            let job = shown.asked(Question::Table(kind));
-            self.worker.when_answered(&job, move |answer| {
-                if let Some(Answer::Table(csv)) = answer {
-                    save(csv);
-                }
-            });
-        } else {
-            save(&Table::new(kind, shown.by_hand()).csv());
-        }
+        (self.worker).when_answered(&shown, queries::Table(kind), save);
     }
 
-    /// Gives the analysis by names as JSON to `act`, once the worker has computed it; `None` if that was stopped.
+    /// Gives the analysis by names as JSON to `act`, once it is computed; `None` if that was stopped.
     pub fn report(self, act: impl FnOnce(Option<&str>) + 'static) {
         let shown = self.shown.get_untracked();
-        if shown.is_long() {
-            let job = shown.asked(Question::Report);
-            self.worker.when_answered(&job, |answer| {
-                act(match answer {
-                    Some(Answer::Report(json)) => Some(json),
-                    _ => None,
-                });
-            });
-            return;
-        }
-        let report = self.diagnostics.with_untracked(|all| {
-            self.text
-                .with_untracked(|text| Report::new(&shown.analysis, all, text))
-                .with_attributes(&shown.parsed.program, &shown.statement_of_op)
+        (self.worker).when_answered(&shown, queries::Report, |json| {
+            act(json.map(String::as_str));
         });
-        act(with_schema(&report).ok().as_deref());
     }
 }

@@ -70,8 +70,8 @@ fn DataExports() -> impl IntoView {
     };
     let export_ops = move |_| {
         let shown = page.shown.get_untracked();
-        let list = OpList::new(&shown.analysis.graph)
-            .with_attributes(&shown.parsed.program, &shown.statement_of_op);
+        let list =
+            OpList::new(shown.graph()).with_attributes(shown.program(), shown.statement_of_op());
         save(page, "fuseline-ops.json", &list);
     };
     let export_dot = move |_| {
@@ -84,8 +84,8 @@ fn DataExports() -> impl IntoView {
     let export_model_explorer = move |_| {
         let name = untrack(|| page.program_name());
         let shown = page.shown.get_untracked();
-        let list = OpList::new(&shown.analysis.graph)
-            .with_attributes(&shown.parsed.program, &shown.statement_of_op);
+        let list =
+            OpList::new(shown.graph()).with_attributes(shown.program(), shown.statement_of_op());
         let graph = page
             .analysis
             .with_untracked(|analysis| model_explorer(&name, analysis, &list));

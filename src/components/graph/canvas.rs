@@ -79,7 +79,7 @@ pub fn GraphCanvas(
     };
     let status = move || {
         let plan = graph.plan()?;
-        Some((graph.proposal).with(|proposal| plan.status(proposal.as_ref())))
+        Some((graph.proposal).with(|proposal| plan.status(proposal.as_deref())))
     };
     view! {
         <div class="dag-frame">

@@ -68,7 +68,7 @@ pub(super) struct Graph {
     /// The plan, if it is for the present layout.
     present_plan: Memo<Option<Plan>>,
     /// The effect of the planned change; `None` while it is not known.
-    pub(super) proposal: Memo<Option<Proposal>>,
+    pub(super) proposal: Memo<Option<Arc<Proposal>>>,
     /// The merge that waits for the unfused kernels.
     pub(super) awaited_merge: RwSignal<Option<AwaitedMerge>>,
     /// Where on the canvas the pointer is that drags a kernel or an op.

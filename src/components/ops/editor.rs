@@ -246,8 +246,8 @@ fn op_on_line(page: Page, byte: usize) -> Option<Selection> {
     }
     let line = page.text.with_untracked(|text| line_at(text, byte));
     page.shown.with_untracked(|shown| {
-        let op = (shown.statement_of_op.iter_enumerated()).find(|&(_, &statement)| {
-            let op = shown.parsed.program.ops.get(statement);
+        let op = (shown.statement_of_op().iter_enumerated()).find(|&(_, &statement)| {
+            let op = shown.program().ops.get(statement);
             op.is_some_and(|op| op.span.start <= line.end && line.start <= op.span.end)
         });
         Some(op.map_or(Selection::Nothing, |(op, _)| Selection::Op(op)))

@@ -173,7 +173,7 @@ fn belongs(row: &OpRow, page: Page) -> bool {
             Selection::Op(op) => is_own(op),
             Selection::Edge { producer, consumer } => is_own(producer) || is_own(consumer),
             Selection::Kernel(kernel) => {
-                let kernel = shown.analysis.partition.kernels.get(kernel);
+                let kernel = shown.partition().kernels.get(kernel);
                 kernel.is_some_and(|ops| ops.iter().any(|&op| is_own(op)))
             }
         }

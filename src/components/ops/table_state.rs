@@ -33,7 +33,7 @@ where
             program: &parsed.program,
             diagnostics: &diagnostics,
             fixes: &fixes,
-            analysed: (present.as_ref()).map(|p| (&*p.analysis, p.statement_of_op.as_ref())),
+            analysed: (present.as_ref()).map(|p| (&**p.analysis(), p.statement_of_op().as_ref())),
         };
         rows(source, max_rows.get(), before.map_or(&[], Vec::as_slice))
     })

@@ -1,5 +1,6 @@
 //! The *What to do* tab: what would save time, the most first.
 
+use crate::app::queries::Advice;
 use crate::app::state::{Page, Told};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
@@ -10,12 +11,13 @@ use fuseline_view::present::figure::advice_explanation;
 use fuseline_view::present::saved::Saved;
 use fuseline_view::present::saved::saved_time_title;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// The content of the tab.
 #[component]
 pub fn AdvicePanel() -> impl IntoView {
     let page = Page::of_context();
-    let advice = Memo::new(move |_| page.advice());
+    let advice = Memo::new(move |_| page.ask(Advice));
     view! {
         <div class="advice-panel">
             <AdviceTable advice />
@@ -30,11 +32,12 @@ pub fn AdvicePanel() -> impl IntoView {
 #[component]
 fn AdviceTable(
     /// What would save time; `None` until it is computed.
-    advice: Memo<Option<Vec<AdviceRow>>>,
+    advice: Memo<Option<Arc<Vec<AdviceRow>>>>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let rows = Memo::new(move |_| advice.get().unwrap_or_default());
-    let is_empty = move || advice.with(|advice| advice.as_ref().is_some_and(Vec::is_empty));
+    let rows = Memo::new(move |_| advice.get().map(Arc::unwrap_or_clone).unwrap_or_default());
+    let is_empty =
+        move || advice.with(|advice| advice.as_ref().is_some_and(|rows| rows.is_empty()));
     let time_title = move || page.analysis.with(|analysis| saved_time_title(analysis).0);
     view! {
         <div class="table-scroll" role="group" aria-label="What would save time" tabindex="0">
@@ -76,7 +79,7 @@ fn Row(
     let number = move |saved: Saved| {
         let told = Told::own(move || {
             page.shown
-                .with(|shown| row.with(|row| advice_explanation(&shown.analysis, row, saved)))
+                .with(|shown| row.with(|row| advice_explanation(shown.analysis(), row, saved)))
         });
         view! { <Number told>{move || row.with(|row| row.saved(saved))}</Number> }
     };

@@ -38,10 +38,10 @@ fn Code() -> impl IntoView {
     let code = Memo::new(move |_| {
         let kernel = page.selected_kernel()?;
         page.shown.with(|shown| {
-            let (program, statements) = (&shown.parsed.program, &shown.statement_of_op);
+            let (program, statements) = (shown.program(), shown.statement_of_op());
             let language = language.get();
             Some(kernel_code(
-                &shown.analysis,
+                shown.analysis(),
                 program,
                 statements,
                 kernel,

@@ -1,6 +1,7 @@
 //! The *Precision* tab: where rounding happens, unfused and fused, seen on numbers.
 
-use crate::app::state::{AnalysedText, Page};
+use crate::app::analysed::AnalysedText;
+use crate::app::state::Page;
 use crate::components::keyed_rows::{row_at, told_of};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::sentence::sentence;
@@ -45,8 +46,7 @@ pub fn PrecisionView(
             {
                 return last.clone();
             }
-            let result =
-                interpret(&of.parsed.program, &of.analysis.partition, &setup).map(Arc::new);
+            let result = interpret(of.program(), of.partition(), &setup).map(Arc::new);
             Ran { of, setup, result }
         },
         |a, b| match (a, b) {
@@ -79,7 +79,7 @@ pub fn PrecisionView(
         })
     };
     let notes = in_run(|done, ran| run_notes(done, &ran.setup));
-    let by_kernel = in_run(|done, ran| roundings(done, &ran.of.analysis.partition, MAX_ROWS));
+    let by_kernel = in_run(|done, ran| roundings(done, ran.of.partition(), MAX_ROWS));
     let has_run = Memo::new(move |_| ran.with(|ran| ran.result.is_ok()));
     let choose = Callback::new(move |tensor: TensorId| {
         let name = ran.with_untracked(|ran| {
@@ -222,7 +222,7 @@ fn Tensors(
     let rows = Memo::new(move |_| {
         ran.with(|ran| {
             let done = ran.result.as_ref().ok()?;
-            Some(precision_rows(done, &ran.of.analysis.partition, MAX_ROWS))
+            Some(precision_rows(done, ran.of.partition(), MAX_ROWS))
         })
         .unwrap_or_default()
     });

@@ -1,7 +1,9 @@
 //! The *Why not* tab: the reason and the price of each edge that is not fused, and an answer for any two ops.
 
 use super::op_picker::OpPicker;
-use crate::app::state::{AnalysedText, Page, Selection, Told, shared_memo};
+use crate::app::analysed::AnalysedText;
+use crate::app::queries::{Edges, WhySeparate};
+use crate::app::state::{Page, Selection, Told, shared_memo};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
@@ -30,7 +32,7 @@ struct Listed {
     of: Arc<AnalysedText>,
     order: EdgeOrder,
     max_rows: usize,
-    edges: EdgeRows,
+    edges: Arc<EdgeRows>,
     /// Whether the worker still computes them.
     is_awaited: bool,
 }
@@ -72,7 +74,11 @@ pub fn WhyPanel(
         if let Some(last) = last.filter(has_all) {
             return last.clone();
         }
-        let known = page.edge_rows(order, max_rows, selected);
+        let known = page.ask(Edges {
+            order,
+            max_rows,
+            selected,
+        });
         let is_awaited = known.is_none();
         // While the worker computes further rows, those that are listed stay.
         let edges = known.or_else(|| Some(last?.edges.clone()));
@@ -201,7 +207,7 @@ fn Row(
             return Either::Left(text);
         }
         let told = Told::own(move || {
-            listed.with(|listed| row.with(|row| row.explanation(&listed.of.analysis, saved)))
+            listed.with(|listed| row.with(|row| row.explanation(listed.of.analysis(), saved)))
         });
         Either::Right(view! { <Number told>{text}</Number> })
     };
@@ -272,7 +278,7 @@ fn Question(
     let said = Memo::new(move |_| {
         chosen.get()?;
         let (first, second) = asked.get();
-        page.why_apart(first, second)
+        page.ask(WhySeparate(first, second))
     });
     let ops = Memo::new(move |_| Some(asked.get()));
     let first = Memo::new(move |_| asked.get().0);

@@ -1,7 +1,10 @@
 //! What the page and its worker compute of a program.
 
 use super::{analysed, assert_sums, choices_of, one, options, parsed};
-use fuseline::app::jobs::{Job, Question, Task};
+use fuseline::app::jobs::Job;
+use fuseline::app::queries::{
+    Advice, Edges, Effect, Merges, Picture, PlanUnder, Report, Steps, Table, Task, WhySeparate,
+};
 use fuseline::app::runner::Runner;
 use fuseline_codegen::kernel_code::CodeLanguage;
 use fuseline_core::analysis::by_hand::Shown;
@@ -31,7 +34,7 @@ use fuseline_view::present::manual::Change;
 use fuseline_view::present::pytorch::script;
 use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::search::found;
-use fuseline_view::present::steps::Steps;
+use fuseline_view::present::steps;
 use fuseline_view::present::sweep::{crossing_rows, sweep_rows, swept_params};
 use fuseline_view::present::tables::TableKind;
 use fuseline_view::present::why::{EdgeOrder, WhyNot};
@@ -123,7 +126,7 @@ pub(super) fn answers(input: &[u8]) {
     limits(&analysis);
     limit_rows(&analysis, 200);
     let record = record(&analysis.graph, &analysis.options);
-    let steps = Steps::new(&analysis.graph, &record);
+    let steps = steps::Steps::new(&analysis.graph, &record);
     steps.lines(&analysis.graph, 1..steps.count() + 1);
     let step = rng.random_range(0..=record.decisions.len());
     let earlier = record.partition_after(&analysis.graph, step);
@@ -159,40 +162,42 @@ pub(super) fn worker(input: &[u8]) {
     for _ in 0..12 {
         let [op, other] = [(); 2].map(|()| OpId::new(any_index(&mut rng, ops)));
         let [kernel, second] = [(); 2].map(|()| KernelId::new(any_index(&mut rng, ops)));
-        let question = match rng.random_range(0..8_u32) {
-            0 => Question::Edges {
-                order: one(
-                    &mut rng,
-                    &[EdgeOrder::Bytes, EdgeOrder::Time, EdgeOrder::Name],
-                ),
-                max_rows: any_index(&mut rng, ops),
-                selected: rng.random_bool(0.5).then_some((op, other)),
-            },
-            1 => Question::Apart(op, other),
-            2 => Question::Advice,
-            3 => Question::Change(Change::Merge(kernel, second)),
-            4 => Question::Change(Change::Cut {
-                producer: op,
-                consumer: other,
-            }),
-            5 => Question::Merges(kernel),
-            6 => Question::Report,
-            _ => Question::Table(one(&mut rng, TableKind::VARIANTS)),
+        let edges = Edges {
+            order: one(
+                &mut rng,
+                &[EdgeOrder::Bytes, EdgeOrder::Time, EdgeOrder::Name],
+            ),
+            max_rows: any_index(&mut rng, ops),
+            selected: rng.random_bool(0.5).then_some((op, other)),
         };
-        let step = rng.random_bool(0.5).then(|| any_index(&mut rng, ops));
-        let task = match rng.random_range(0..8_u32) {
-            0 => Task::Picture {
-                step,
+        let cut = Change::Cut {
+            producer: op,
+            consumer: other,
+        };
+        let tasks: [Task; 11] = [
+            edges.into(),
+            WhySeparate(op, other).into(),
+            Advice.into(),
+            Effect(Change::Merge(kernel, second)).into(),
+            Effect(cut).into(),
+            Merges(kernel).into(),
+            Report.into(),
+            Table(one(&mut rng, TableKind::VARIANTS)).into(),
+            Picture {
                 folding: one(&mut rng, Folding::VARIANTS),
-            },
-            1 => Task::Plan,
-            2 => Task::Steps,
-            _ => Task::Ask { step, question },
-        };
+            }
+            .into(),
+            PlanUnder {
+                policy: one(&mut rng, Policy::VARIANTS),
+            }
+            .into(),
+            Steps.into(),
+        ];
         let job = Job {
             text: one(&mut rng, &[&text, &text, &shorter]).clone(),
             options: one(&mut rng, &[&choices[0], &choices[0], &choices[1]]).clone(),
-            task,
+            step: rng.random_bool(0.5).then(|| any_index(&mut rng, ops)),
+            task: one(&mut rng, &tasks),
         };
         runner.run(&job, &mut |_| {});
     }

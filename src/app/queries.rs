@@ -1,0 +1,338 @@
+//! What the page asks about a program. It answers at once about a small one, and has its worker answer about a large one: both
+//! run the same [`Query`] on an [`AnalysedText`].
+
+use super::analysed::AnalysedText;
+use super::jobs::{Job, Stage};
+use crate::STYLE_SHEETS;
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::sweep::{self, sweep};
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::{KernelId, OpId, Plan, Policy, TextEdit, edited, plan};
+use fuseline_view::picture::dag::{DagLayout, Folding};
+use fuseline_view::picture::export::{HandoutPictures, Pictured};
+use fuseline_view::present::advice::{AdviceRow, advice_rows};
+use fuseline_view::present::manual::{Change, Proposal, propose};
+use fuseline_view::present::merges::{Offer, merge_offers};
+use fuseline_view::present::reasons::SaidVerdict;
+use fuseline_view::present::report::{self, with_schema};
+use fuseline_view::present::steps;
+use fuseline_view::present::tables::{self, TableKind};
+use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRows};
+use std::sync::Arc;
+
+/// Something to compute about a text under certain choices.
+pub trait Query: Copy + Into<Task> {
+    /// What is computed.
+    type Answer;
+
+    /// Computes it. Tells `at` how far it is.
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> Self::Answer;
+
+    /// Everything that the answer depends on. The more texts and choices have it in common, the more often the answer is known.
+    fn job(self, of: &AnalysedText) -> Job {
+        Job {
+            text: of.text.clone(),
+            options: of.options.clone(),
+            step: of.step(),
+            task: self.into(),
+        }
+    }
+}
+
+/// A query that travels to the worker, and whose answer comes back.
+pub trait Asked: Query {
+    /// The answer to such a query; `None` for that to another kind.
+    fn of(answer: &Answer) -> Option<Arc<Self::Answer>>;
+}
+
+/// Makes all queries one type that can be sent, and their answers another one.
+macro_rules! queries {
+    ($($query:ident),* $(,)?) => {
+        /// Any of the queries.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+        pub enum Task {
+            $(#[doc = concat!("See [`", stringify!($query), "`].")] $query($query),)*
+        }
+
+        /// The answer to any of the queries.
+        #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+        pub enum Answer {
+            $(
+                #[doc = concat!("To [`", stringify!($query), "`].")]
+                $query(Arc<<$query as Query>::Answer>),
+            )*
+        }
+
+        impl Task {
+            /// As [`Query::run`].
+            pub fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> Answer {
+                match self {
+                    $(Self::$query(query) => Answer::$query(Arc::new(query.run(of, at))),)*
+                }
+            }
+        }
+
+        $(
+            impl From<$query> for Task {
+                fn from(query: $query) -> Self {
+                    Self::$query(query)
+                }
+            }
+
+            impl Asked for $query {
+                fn of(answer: &Answer) -> Option<Arc<Self::Answer>> {
+                    match answer {
+                        Answer::$query(answer) => Some(answer.clone()),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+queries!(
+    Picture,
+    PlanUnder,
+    Steps,
+    Sweep,
+    Edges,
+    WhySeparate,
+    Advice,
+    Effect,
+    Merges,
+    Report,
+    Table,
+    Handout,
+);
+
+/// The kernels, and where they are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Picture {
+    /// What the picture leaves out.
+    pub folding: Folding,
+}
+
+/// The answer to [`Picture`]: the figures follow from a [`Plan`] in linear time.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct PlacedPlan {
+    /// The kernels.
+    pub plan: Plan,
+    /// `None`: the same as in the picture before.
+    pub layout: Option<Arc<DagLayout>>,
+}
+
+impl Query for Picture {
+    type Answer = PlacedPlan;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> PlacedPlan {
+        let plan = of.plan().clone();
+        at(Stage::Placing);
+        let layout = Some(of.layout_under(self.folding).clone());
+        PlacedPlan { plan, layout }
+    }
+}
+
+/// The kernels under another policy, to compare policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct PlanUnder {
+    /// The other policy.
+    pub policy: Policy,
+}
+
+impl Query for PlanUnder {
+    type Answer = Plan;
+
+    fn run(self, of: &AnalysedText, _: &mut dyn FnMut(Stage)) -> Plan {
+        plan(of.graph(), &of.options.under(self.policy))
+    }
+
+    /// The same whichever policy is chosen, and whichever step is shown.
+    fn job(self, of: &AnalysedText) -> Job {
+        Job {
+            text: of.text.clone(),
+            options: of.options.under(self.policy),
+            step: None,
+            task: self.into(),
+        }
+    }
+}
+
+/// The decisions of the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Steps;
+
+impl Query for Steps {
+    type Answer = steps::Steps;
+
+    fn run(self, of: &AnalysedText, _: &mut dyn FnMut(Stage)) -> steps::Steps {
+        steps::Steps::new(of.graph(), of.record())
+    }
+}
+
+/// Every policy at many values of a param; `None` where the param has no two values at which the program can be analysed.
+///
+/// The worker answers about a small program, too: an event of another slider would take some hundred analyses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Sweep {
+    /// The index of the param among those of the text.
+    pub param: usize,
+}
+
+impl Query for Sweep {
+    type Answer = Option<Arc<sweep::Sweep>>;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> Option<Arc<sweep::Sweep>> {
+        at(Stage::Sweeping);
+        sweep(of.program(), self.param, &of.options).map(Arc::new)
+    }
+
+    /// The same for all present values of the param, as long as no other param follows it, so that its slider asks for nothing
+    /// anew.
+    fn job(self, of: &AnalysedText) -> Job {
+        let params = &of.program().params;
+        let mut ranges = params.iter().filter_map(|p| p.range.as_ref());
+        let some_follow = ranges.any(|range| range.dividing.is_some());
+        let swept = params.get(self.param).filter(|_| !some_follow);
+        let edit = swept.and_then(|param| {
+            let least = param.range.as_ref()?.min;
+            Some(TextEdit::replace(param.value_span, least.to_string()))
+        });
+        let same_for_all = edit.and_then(|edit| edited(&of.text, &[edit]));
+        let mut options = of.options.clone();
+        options.fusion.budget_states = PAGE_BUDGET_STATES;
+        Job {
+            text: same_for_all.map_or_else(|| of.text.clone(), Into::into),
+            options,
+            step: None,
+            task: self.into(),
+        }
+    }
+}
+
+/// The first edges between kernels, and the selected one wherever it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Edges {
+    /// In which order.
+    pub order: EdgeOrder,
+    /// How many of them.
+    pub max_rows: usize,
+    /// One that is needed wherever it is.
+    pub selected: Option<EdgeOps>,
+}
+
+impl Query for Edges {
+    type Answer = EdgeRows;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> EdgeRows {
+        of.analysis();
+        at(Stage::Pricing);
+        (of.why_not()).rows(self.order, self.max_rows, self.selected)
+    }
+}
+
+/// Why two ops are not fused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct WhySeparate(pub OpId, pub OpId);
+
+impl Query for WhySeparate {
+    type Answer = SaidVerdict;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> SaidVerdict {
+        of.analysis();
+        at(Stage::Pricing);
+        of.why_not().answer(self.0, self.1)
+    }
+}
+
+/// What would save time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Advice;
+
+impl Query for Advice {
+    type Answer = Vec<AdviceRow>;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> Vec<AdviceRow> {
+        of.analysis();
+        at(Stage::Pricing);
+        advice_rows(of.by_hand())
+    }
+}
+
+/// The effect of a change by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Effect(pub Change);
+
+impl Query for Effect {
+    type Answer = Proposal;
+
+    fn run(self, of: &AnalysedText, _: &mut dyn FnMut(Stage)) -> Proposal {
+        propose(self.0, of.by_hand())
+    }
+}
+
+/// The merges of a kernel with its neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Merges(pub KernelId);
+
+impl Query for Merges {
+    type Answer = Vec<Offer>;
+
+    fn run(self, of: &AnalysedText, _: &mut dyn FnMut(Stage)) -> Vec<Offer> {
+        merge_offers(self.0, of.by_hand())
+    }
+}
+
+/// The analysis by names as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Report;
+
+impl Query for Report {
+    type Answer = String;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> String {
+        let analysis = of.analysis();
+        at(Stage::Writing);
+        let report = report::Report::new(analysis, of.diagnostics(), &of.text)
+            .with_attributes(of.program(), of.statement_of_op());
+        with_schema(&report).unwrap_or_default()
+    }
+}
+
+/// A table as CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Table(pub TableKind);
+
+impl Query for Table {
+    type Answer = String;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> String {
+        of.analysis();
+        at(Stage::Writing);
+        tables::Table::new(self.0, of.by_hand()).csv()
+    }
+}
+
+/// The pictures of the handout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Handout {
+    /// Whether the kernels are shown, or every op by itself.
+    pub is_fused: bool,
+    /// What the picture leaves out.
+    pub folding: Folding,
+}
+
+impl Query for Handout {
+    type Answer = HandoutPictures;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> HandoutPictures {
+        let analysis = of.analysis();
+        at(Stage::Placing);
+        let pictured = Pictured {
+            analysis,
+            layout: of.layout_under(self.folding),
+            is_fused: self.is_fused,
+        };
+        pictured.handout(STYLE_SHEETS)
+    }
+}
