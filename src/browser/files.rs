@@ -24,7 +24,7 @@ pub(super) fn download_blob(file_name: &str, blob: &Blob) {
     let Ok(url) = Url::create_object_url_with_blob(blob) else {
         return;
     };
-    let link = super::document()
+    let link = super::document::document()
         .and_then(|d| d.create_element("a").ok())
         .and_then(|e| e.dyn_into::<HtmlAnchorElement>().ok());
     if let Some(link) = link {

@@ -297,5 +297,5 @@ pub(crate) fn window_height_px() -> f64 {
 }
 
 fn active_element() -> Option<Element> {
-    super::document()?.active_element()
+    super::document::document()?.active_element()
 }

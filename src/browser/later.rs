@@ -1,6 +1,6 @@
 //! A timer that each call restarts.
 
-use super::now_ms;
+use super::clock::now_ms;
 use super::timers::Timeout;
 use leptos::prelude::*;
 use std::time::Duration;

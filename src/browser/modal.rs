@@ -1,8 +1,8 @@
 //! What covers the page: dialogs and full-screen.
 
-use super::{on_window, spawn};
+use super::listen::on_window;
 use js_sys::Promise;
-use js_sys::futures::JsFuture;
+use js_sys::futures::{JsFuture, spawn_local};
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -89,6 +89,6 @@ pub fn toggle_full_screen(section: NodeRef<html::Section>) {
 /// the visitor sees.
 fn ask(of: &FullScreen, change: fn(&FullScreen) -> Result<JsValue, JsValue>) {
     if let Ok(answer) = change(of) {
-        spawn(async move { drop(JsFuture::from(Promise::resolve(&answer)).await) });
+        spawn_local(async move { drop(JsFuture::from(Promise::resolve(&answer)).await) });
     }
 }

@@ -46,7 +46,7 @@ fn web_sys_log(message: &str) {
 }
 
 fn show(message: &str, text: &str) -> Option<()> {
-    let document = super::document()?;
+    let document = super::document::document()?;
     if document.get_element_by_id("failure").is_some() {
         return None;
     }

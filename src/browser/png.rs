@@ -44,7 +44,7 @@ async fn png(svg: &str) -> Result<Option<Blob>, JsValue> {
         .min(MOST_SIDE_PX / width.max(height))
         .min((MOST_PX / (width * height)).sqrt());
     let (width, height) = ((width * scale).floor(), (height * scale).floor());
-    let canvas = super::document().and_then(|d| d.create_element("canvas").ok());
+    let canvas = super::document::document().and_then(|d| d.create_element("canvas").ok());
     let Some(canvas) = canvas.and_then(|canvas| canvas.dyn_into::<HtmlCanvasElement>().ok()) else {
         return Ok(None);
     };

@@ -61,7 +61,7 @@ impl Drop for Observation {
 /// The root's font size over the usual 16 px.
 pub fn type_scale() -> f64 {
     let style = web_sys::window()
-        .zip(super::document().and_then(|d| d.document_element()))
+        .zip(super::document::document().and_then(|d| d.document_element()))
         .and_then(|(window, root)| window.get_computed_style(&root).ok()?);
     style
         .and_then(|s| s.get_property_value("font-size").ok())

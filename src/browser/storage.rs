@@ -1,4 +1,4 @@
-//! Local storage.
+//! Local storage, and ids of what is stored.
 
 /// The stored value of `key`; `None` when there is none or storage is forbidden.
 pub fn load(key: &str) -> Option<String> {
@@ -30,4 +30,10 @@ pub fn stored_keys(prefix: &str) -> Vec<String> {
 
 fn local_storage() -> Option<web_sys::Storage> {
     web_sys::window()?.local_storage().ok()?
+}
+
+/// An id that no other tab makes, except by a chance of 1 to 2^52.
+pub fn new_id() -> String {
+    let digits = js_sys::Math::random().to_bits() & ((1 << 52) - 1);
+    format!("{digits:013x}")
 }

@@ -1,6 +1,7 @@
 //! Frames and timers that outlive the effect that asks for them. Leptos has its own, which it cancels when that effect runs again.
 
-use super::{now_ms, wants_less_motion};
+use super::animate::wants_less_motion;
+use super::clock::now_ms;
 use js_sys::Function;
 use std::time::Duration;
 use wasm_bindgen::JsCast;

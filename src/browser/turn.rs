@@ -1,9 +1,10 @@
 //! What a visitor reads stays in sight when a phone is turned.
 
 use super::animate::is_media;
+use super::document::document;
 use super::focus::window_height_px;
+use super::later::Later;
 use super::listen::on_window;
-use super::{Later, document};
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;

@@ -8,7 +8,7 @@ mod wait;
 
 pub use prepared::Prepared;
 
-use crate::now_ms;
+use crate::clock::now_ms;
 use clock::Clock;
 use fuseline_codegen::own_gpu::repeats::{
     COLD_AFTER_S, LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WITHOUT_CLOCK_S, WARM_UP_S,

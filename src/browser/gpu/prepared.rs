@@ -2,7 +2,7 @@
 
 use super::Gpu;
 use super::clock::Clock;
-use crate::now_ms;
+use crate::clock::now_ms;
 use fuseline_codegen::own_gpu::repeats::LONGEST_COMPILATION_S;
 use fuseline_codegen::own_gpu::{Buffer, Failure, Job};
 use wgpu::{BufferUsages, ErrorFilter};

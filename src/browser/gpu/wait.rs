@@ -1,8 +1,8 @@
 //! Waiting for the GPU, but not for ever.
 
-use crate::spawn;
 use crate::timers::Timeout;
 use futures_channel::oneshot;
+use js_sys::futures::spawn_local;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(super) async fn within<T: 'static>(
         }
     };
     let timer = Timeout::start(give_up, Duration::from_secs_f64(limit_s));
-    spawn(async move {
+    spawn_local(async move {
         let value = future.await;
         if let Some(send) = first.take() {
             drop(send.send(Some(value)));
