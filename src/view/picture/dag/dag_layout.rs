@@ -77,6 +77,15 @@ impl DagLayout {
         self.shown_op(op) == op
     }
 
+    /// The ops for which the box of `op` stands beside itself, in the order in which they run. `O(ops)`.
+    pub fn inside(&self, op: OpId) -> Vec<OpId> {
+        if self.inside.is_empty() {
+            return Vec::new();
+        }
+        let is_inside = |&other: &OpId| other != op && self.inside.box_of(other) == op;
+        self.ops.ids().filter(is_inside).collect()
+    }
+
     /// Whether an edge starts at the pill of a weight.
     pub fn brings_weight(&self, edge: &Edge) -> bool {
         let EdgeEnd::Pill(pill) = edge.from else {

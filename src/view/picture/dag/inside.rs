@@ -9,7 +9,6 @@
 //!   +-----|------+        +--------|---------+
 //! ```
 
-use super::dag_layout::DagLayout;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::{Graph, IdVec, OpId, Partition, TensorId};
 use hashbrown::HashSet;
@@ -95,16 +94,5 @@ impl Inside {
         reads
             .filter(|read| !producer(read.tensor).is_some_and(is_left_out) && is_new(read))
             .collect()
-    }
-}
-
-impl DagLayout {
-    /// The ops for which the box of `op` stands beside itself, in the order in which they run. `O(ops)`.
-    pub fn inside(&self, op: OpId) -> Vec<OpId> {
-        if self.inside.is_empty() {
-            return Vec::new();
-        }
-        let is_inside = |&other: &OpId| other != op && self.inside.box_of(other) == op;
-        self.ops.ids().filter(is_inside).collect()
     }
 }

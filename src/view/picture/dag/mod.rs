@@ -35,6 +35,7 @@ mod edges;
 pub mod focus;
 mod folded;
 pub mod frames;
+mod framing;
 mod geometry;
 mod heights;
 mod inside;
