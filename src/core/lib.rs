@@ -17,7 +17,7 @@ pub use cost::traffic::Traffic;
 pub use fusion::{Plan, plan};
 pub use model::bound::Bound;
 pub use model::build::build_graph;
-pub use model::device::{DEVICES, Device, default_device, device};
+pub use model::device::{DEVICES, Device, F32Matmul, default_device, device};
 pub use model::diagnostic::{Code, Diagnostic, Severity, Span};
 pub use model::dtype::DType;
 pub use model::fix::{Fix, TextEdit, edited};
@@ -26,7 +26,7 @@ pub use model::ids::{IdVec, KernelId, OpId, TensorId};
 pub use model::op::{Op, TensorDecl, TensorRole};
 pub use model::op_type::OpType;
 pub use model::options::{
-    Conventions, Externals, F32Matmul, FusionOptions, Objective, Options, Policy, ReshapeCost,
+    Conventions, Externals, FusionOptions, Objective, Options, Policy, ReshapeCost,
 };
 pub use model::partition::Partition;
 pub use model::program::Program;

@@ -1,9 +1,9 @@
 //! The point on the roofline of bytes and FLOPs, and a lower bound of their time.
 
 use crate::model::bound::Bound;
-use crate::model::device::{Device, Figure, Peak};
+use crate::model::device::{Device, F32Matmul, Figure, Peak};
 use crate::model::dtype::DType;
-use crate::model::options::{F32Matmul, Options};
+use crate::model::options::Options;
 use crate::model::work::Work;
 
 /// The point of a kernel on the roofline. Its time is a lower bound for data in memory: full overlap at peak rates.

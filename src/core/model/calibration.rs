@@ -3,7 +3,6 @@
 use crate::json::read_json;
 use crate::model::bound::Bound;
 use crate::model::device::Device;
-use crate::model::options::Options;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -152,18 +151,9 @@ impl Calibrations {
 
 impl Device {
     /// The shipped records of its measured patterns; `None` if nobody measured any.
-    fn calibrations(&self) -> Option<&'static Calibrations> {
+    pub(super) fn calibrations(&self) -> Option<&'static Calibrations> {
         let listed = self.listed()?;
         let (_, records) = SHIPPED.iter().find(|(id, _)| *id == listed.id)?;
         records.as_ref()
-    }
-}
-
-impl Options {
-    /// The records by which [`Objective::Measured`](crate::Objective::Measured) decides: the visitor's own, else those of
-    /// the device.
-    pub fn calibrations(&self) -> Option<&Calibrations> {
-        let own = self.own_calibrations.as_deref();
-        own.or_else(|| self.device.calibrations())
     }
 }

@@ -1,7 +1,7 @@
 //! The user's choices beside the text: fusion policy, byte-counting conventions, device.
 
 use crate::model::calibration::Calibrations;
-use crate::model::device::{Device, default_device};
+use crate::model::device::{Device, F32Matmul, default_device};
 use crate::model::op::Op;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,13 @@ impl Options {
         options.policy = policy;
         options.fusion.eager_attention = false;
         options
+    }
+
+    /// The records by which [`Objective::Measured`] decides: the visitor's own, else those of
+    /// the device.
+    pub fn calibrations(&self) -> Option<&Calibrations> {
+        let own = self.own_calibrations.as_deref();
+        own.or_else(|| self.device.calibrations())
     }
 
     /// Whether each attention runs as one kernel. Without fusion it is as many kernels as ops, whatever
@@ -289,28 +296,6 @@ pub enum ReshapeCost {
 }
 
 impl ReshapeCost {
-    /// The name on the command line and in links.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-}
-
-/// The type in which a matmul on f32 operands is computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[derive(VariantArray, IntoStaticStr, EnumString)]
-#[strum(serialize_all = "lowercase")]
-#[derive(BorshSerialize, BorshDeserialize)]
-pub enum F32Matmul {
-    /// f32, at the rate of the vector units: PyTorch's default, where
-    /// `torch.backends.cuda.matmul.allow_tf32` is `False`.
-    #[default]
-    F32,
-    /// TF32, at the rate of the matrix units, where the device has it.
-    Tf32,
-}
-
-impl F32Matmul {
     /// The name on the command line and in links.
     pub fn name(self) -> &'static str {
         self.into()

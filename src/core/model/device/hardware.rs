@@ -1,6 +1,6 @@
 //! The hardware of a device: multiprocessors and on-chip memories.
 
-use crate::model::device::Figure;
+use crate::model::device::figure::Figure;
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Figures that limit how kernels fit a device. `None`: unknown, or the device has no such unit.

@@ -1,33 +1,27 @@
 //! Devices: memory bandwidth and peak rates, each figure with its source.
 
+mod figure;
 mod hardware;
 mod measured;
+mod peak;
 mod probe;
 mod rate;
 mod table;
 
+pub use crate::model::device::figure::Figure;
+use crate::model::device::figure::sourced;
 pub use crate::model::device::hardware::{Hardware, Multiprocessor, OnChip};
 pub use crate::model::device::measured::{Calibration, MEASURED_WITH, Measured, RatesFrom};
+pub use crate::model::device::peak::{ComputeType, F32Matmul, Peak};
 pub use crate::model::device::probe::DeviceProbe;
 pub use crate::model::device::rate::Rate;
 pub use crate::model::device::table::DEVICES;
-use crate::model::device::table::sourced;
 use crate::model::dtype::DType;
-use crate::model::options::F32Matmul;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use strum::VariantArray as _;
-
-/// A figure of a device, and whether its source was read when it was entered.
-#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct Figure {
-    /// The figure.
-    pub value: f64,
-    /// `false`: entered from memory, without the data sheet at hand; shown with a question mark.
-    pub is_confirmed: bool,
-}
 
 /// Where the figures of a device come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -85,28 +79,6 @@ pub enum MatrixUnits {
     F16,
     /// f16 and bf16.
     F16AndBf16,
-}
-
-/// The rate of matmuls on operands of one element type.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Peak {
-    /// In FLOP/s.
-    pub figure: Figure,
-    /// The type of the computation, if it is not that of the operands.
-    pub computed_as: Option<ComputeType>,
-    /// The vector units compute it, because no matrix unit accepts the type.
-    pub is_on_vector_units: bool,
-}
-
-/// A type in which matmuls of other operand types are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComputeType {
-    /// 16-bit floats.
-    F16,
-    /// The matrix units' 19-bit floats.
-    Tf32,
-    /// 32-bit floats.
-    F32,
 }
 
 /// One accelerator. Rates are dense peaks, in FLOP/s; bandwidth in byte/s.

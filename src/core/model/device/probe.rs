@@ -2,9 +2,8 @@
 
 use crate::json::read_json;
 use crate::model::day::Day;
-use crate::model::device::{
-    Device, Hardware, MatrixUnits, OnChip, Rate, Source, device_called, sourced,
-};
+use crate::model::device::figure::sourced;
+use crate::model::device::{Device, Hardware, MatrixUnits, OnChip, Rate, Source, device_called};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -5,11 +5,12 @@
     reason = "rows mix these figures with `None` for unknown ones"
 )]
 
+use crate::model::device::figure::{Figure, sourced};
 use crate::model::device::hardware::{
     ADA, AMPERE, AMPERE_A100, BLACKWELL, BLACKWELL_RTX, CDNA, CDNA_4, HOPPER, Hardware, OnChip,
     PASCAL, VOLTA,
 };
-use crate::model::device::{Device, Figure, LAUNCH_S, MatrixUnits, Source};
+use crate::model::device::{Device, LAUNCH_S, MatrixUnits, Source};
 use std::borrow::Cow;
 
 /// All known devices. First line of a row: bandwidth in GB/s; peaks for vector f32, then matrix TF32, f16, f8
@@ -103,14 +104,6 @@ pub static DEVICES: &[Device] = &[
     row("m3-ultra", "Apple M3 Ultra (80 cores)", Source::Recalled, recalled(819.0), [r(28.0), None, None, None, None],
         [r(80.0), None, gb(r(512.0)), None], OnChip::Scratchpad { bytes: 32 * KIB, is_confirmed: false }).with(MatrixUnits::Absent),
 ];
-
-/// A figure whose source was read.
-pub(super) const fn sourced(value: f64) -> Figure {
-    Figure {
-        value,
-        is_confirmed: true,
-    }
-}
 
 /// A figure from memory.
 const fn recalled(value: f64) -> Figure {
