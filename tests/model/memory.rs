@@ -1,8 +1,9 @@
 //! Memory that a program needs at once, held against a simulation that asks for every kernel which tensors are live.
 
 use crate::random_graph::{fusable_ops, ops};
+use fuseline_core::analysis::PeakMemory;
 use fuseline_core::analysis::compare::compare;
-use fuseline_core::analysis::memory::{PeakMemory, lifetimes};
+use fuseline_core::analysis::memory::lifetimes;
 use fuseline_core::notation::parse;
 use fuseline_core::{
     Analysis, Conventions, Device, Execution, Externals, KernelId, Objective, Op, Options, Policy,

@@ -1,19 +1,10 @@
 //! One way to run a program: its kernels with what each moves and computes, and their sums.
 
-use super::memory::{PeakMemory, peak_memory};
-use crate::cost::roofline::{Placement, place};
-use crate::cost::traffic::{KernelTraffic, Traffic, Views, kernel_traffic};
-use crate::cost::work::{op_work, work_of_ops};
-use crate::fusion::attention::AttentionShape;
-use crate::model::device::Device;
-use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
-use crate::model::op::UnknownReader;
-use crate::model::options::{Options, Policy};
-use crate::model::partition::Partition;
+use crate::cost::roofline::Placement;
+use crate::cost::traffic::{KernelTraffic, Traffic};
+use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::work::Work;
 use smallvec::SmallVec;
-use std::collections::HashSet;
 
 /// One kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +50,15 @@ pub struct Execution {
     pub peak_memory: PeakMemory,
 }
 
+/// The most memory that the tensors of a program need at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeakMemory {
+    /// Bytes of the tensors that are live together.
+    pub bytes: u64,
+    /// The first kernel that runs while so many are live; `None` without kernels.
+    pub kernel: Option<KernelId>,
+}
+
 impl Execution {
     /// The first kernel whose time leaves out FLOPs. If there is one, the sum leaves them out, too.
     pub fn first_incomplete(&self) -> Option<&Kernel> {
@@ -69,111 +69,4 @@ impl Execution {
     pub fn of_lone_op(&self, op: OpId) -> &Kernel {
         &self.kernels[KernelId::of_lone_op(op)]
     }
-}
-
-/// What memory holds however the ops are fused.
-pub(super) struct Held {
-    /// Bytes of inputs and weights.
-    pub(super) external_bytes: u64,
-    /// Tensors without memory of their own.
-    pub(super) views: Views,
-}
-
-/// Counts all kernels of a partition. Calls `each` with every kernel at once, while its data is in a near cache.
-pub(super) fn execute(
-    graph: &Graph,
-    partition: &Partition,
-    options: &Options,
-    held: &Held,
-    unfused: Option<&Execution>,
-    each: &mut dyn FnMut(&Kernel),
-) -> Execution {
-    let mut kernels = IdVec::with_capacity(partition.kernels.len());
-    let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
-    let mut joined = Joined::default();
-    let traffics = kernel_traffic(graph, partition, options.conventions);
-    for ((kernel, members), traffic) in partition.kernels.iter_enumerated().zip(traffics) {
-        let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
-        let computed = members.iter().chain(&partition.recomputed[kernel]);
-        let work = work_of_ops(computed.clone(), |op| match unfused {
-            Some(unfused) => unfused.of_lone_op(op).work,
-            None => op_work(graph, op),
-        });
-        let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
-        let is_free = computed
-            .clone()
-            .all(|&op| options.conventions.is_free_view(&graph.ops[op]));
-        let mut placement = place(options, work, bytes_read + bytes_written, is_free);
-        let further = partition.further_launches_of(kernel);
-        placement.time_s += f64::from(further) * options.device.launch_s.value;
-        let may_join = |&op: &OpId| graph.ops[op].unknown_reader == Some(UnknownReader::Fusable);
-        let is_fused = unfused.is_some() && options.policy != Policy::None;
-        if is_fused && !is_free && members.iter().any(may_join) {
-            joined.add(&traffic, work);
-        } else {
-            read += bytes_read;
-            launches += usize::from(!is_free) + further as usize;
-            time_s += placement.time_s;
-        }
-        written += bytes_written;
-        let kernel = Kernel {
-            ops: SmallVec::from_slice(members),
-            traffic,
-            bytes_read,
-            bytes_written,
-            work,
-            placement,
-            is_free,
-        };
-        each(&kernel);
-        kernels.push(kernel);
-    }
-    if joined.kernels > 0 {
-        let bytes = joined.bytes_read + joined.bytes_written;
-        read += joined.bytes_read;
-        launches += 1;
-        time_s += place(options, joined.work, bytes, false).time_s;
-    }
-    let unfused_total = unfused.map(|unfused| unfused.traffic.total);
-    Execution {
-        peak_memory: peak_memory(graph, &kernels, &held.views, held.external_bytes),
-        kernels,
-        may_join: joined.kernels.saturating_sub(1),
-        traffic: Traffic::new(read, written, unfused_total),
-        time_s,
-        launches,
-    }
-}
-
-/// Kernels that ops of unknown shape may join into one.
-#[derive(Default)]
-struct Joined {
-    kernels: usize,
-    is_read: HashSet<TensorId>,
-    bytes_read: u64,
-    bytes_written: u64,
-    work: Work,
-}
-
-impl Joined {
-    fn add(&mut self, traffic: &KernelTraffic, work: Work) {
-        self.kernels += 1;
-        for access in &traffic.reads {
-            if self.is_read.insert(access.tensor) {
-                self.bytes_read += access.bytes;
-            }
-        }
-        self.bytes_written += traffic.bytes_written();
-        self.work = self.work.and(work);
-    }
-}
-
-/// Work of a kernel beyond that of its ops, which is `work`: the rescaling of attention.
-pub(super) fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
-    // Two products and a softmax.
-    const FEWEST_OPS: usize = 3;
-    let shape = (ops.len() >= FEWEST_OPS && work.matrix_dtype.is_some())
-        .then(|| AttentionShape::of_kernel(graph, ops))
-        .flatten();
-    shape.map_or_else(Work::default, |shape| shape.rescaling_on(device))
 }

@@ -5,22 +5,14 @@
 //! a PyTorch program holds them. A tensor that no kernel writes stays on chip, and a view indexes the bytes of another
 //! tensor: neither needs memory of its own. Workspaces of libraries and what an allocator loses are not counted.
 
-use crate::analysis::{Analysis, Execution, Kernel};
+use crate::analysis::execution::{Execution, Kernel, PeakMemory};
+use crate::analysis::result::Analysis;
 use crate::cost::traffic::Views;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, TensorId};
 use crate::model::options::Externals;
 use crate::model::sizes::read_size;
 use smallvec::SmallVec;
-
-/// The most memory that the tensors of a program need at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeakMemory {
-    /// Bytes of the tensors that are live together.
-    pub bytes: u64,
-    /// The first kernel that runs while so many are live; `None` without kernels.
-    pub kernel: Option<KernelId>,
-}
 
 /// A tensor in device memory, and the kernels that run while it is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +154,7 @@ pub struct LiveAtPeak {
     pub tensors: Vec<TensorId>,
 }
 
-/// What makes up [`Execution::peak_memory`](super::Execution::peak_memory). `O(ops + reads)`.
+/// What makes up [`Execution::peak_memory`]. `O(ops + reads)`.
 pub fn live_at_peak(analysis: &Analysis, execution: &Execution) -> LiveAtPeak {
     let (graph, kernels) = (&analysis.graph, &execution.kernels);
     let views = Views::under(graph, analysis.options.conventions.reshape);

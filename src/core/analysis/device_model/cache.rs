@@ -1,6 +1,6 @@
 //! Accesses of kernels that hit the shared cache.
 
-use crate::analysis::Execution;
+use crate::analysis::execution::Execution;
 use crate::cost::traffic::{Access, Views};
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;

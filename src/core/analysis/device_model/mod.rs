@@ -7,29 +7,31 @@
 
 mod breakdown;
 mod cache;
+mod fused;
 mod matmul;
 mod predicted;
 mod range;
 mod time;
 
 pub use crate::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
+pub use crate::analysis::device_model::fused::{DeviceCount, breakdown, cold_time, device_count};
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
 pub use crate::analysis::device_model::predicted::{
-    KernelTime, Predicted, PredictedTimes, breakdown, cold_time, generated_matmul,
+    KernelTime, Predicted, PredictedTimes, generated_matmul,
 };
 pub use crate::analysis::device_model::range::{
     FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside,
 };
 
 pub(crate) use crate::analysis::device_model::cache::Hits;
-use crate::analysis::{Analysis, Execution, Kernel};
+use crate::analysis::execution::{Execution, Kernel};
 use crate::cost::traffic::Access;
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::fusion::inductor::is_one_call;
 use crate::model::device::Calibration;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::ids::OpId;
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
 use crate::model::options::{Options, Policy};
@@ -53,33 +55,6 @@ impl Code {
             _ => Self::Generated,
         }
     }
-}
-
-/// The DRAM reads of a program on a device.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DeviceCount {
-    /// Bytes that each kernel of the analysis reads from DRAM with cold caches; 0 for a view, which is not launched.
-    pub kernels: IdVec<KernelId, f64>,
-    /// Their sum.
-    pub dram_read_bytes: f64,
-}
-
-/// The DRAM reads of the fused program. `None` where the device's multiprocessors or cache are not known.
-/// `O(ops + reads)`.
-pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
-    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
-    let code = Code::of(&analysis.options);
-    let kernels = analysis.fused.kernels.iter_enumerated();
-    let kernels: IdVec<KernelId, f64> = kernels
-        .map(|(id, kernel)| {
-            let cold = Launch::cold(kernel, &analysis.partition.recomputed[id]);
-            model.kernel(code, cold).dram_read_bytes()
-        })
-        .collect();
-    Some(DeviceCount {
-        dram_read_bytes: kernels.iter().sum(),
-        kernels,
-    })
 }
 
 /// What kernels of one program take on one device.

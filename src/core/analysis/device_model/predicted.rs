@@ -1,10 +1,8 @@
 //! The times that a program is predicted to take on a device with measured rates.
 
 use crate::analysis::device_model::range::outside_of_sum;
-use crate::analysis::device_model::{
-    Breakdown, Code, DeviceModel, Hits, Launch, Moved, Outside, What,
-};
-use crate::analysis::{Analysis, Execution, Kernel};
+use crate::analysis::device_model::{Code, DeviceModel, Hits, Launch, Moved, Outside, What};
+use crate::analysis::execution::{Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
 use crate::model::bound::Bound;
 use crate::model::device::RatesFrom;
@@ -15,7 +13,7 @@ use crate::model::options::Options;
 use crate::model::partition::Partition;
 
 /// Predicted times of a program before and after fusion. They are warm: the program runs repeatedly, so a kernel finds in
-/// the shared cache what fits there and was accessed lately, inputs and weights included. [`cold_time`] has the others.
+/// the shared cache what fits there and was accessed lately, inputs and weights included. [`cold_time`](super::cold_time) has the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
     /// Where the rates come from.
@@ -179,21 +177,8 @@ fn times(
         .collect()
 }
 
-/// The predicted time of a fused kernel that finds nothing in the shared cache, as a profiler that flushes it measures it;
-/// `None` where warm times are not predicted. `O(its ops + reads)`.
-pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
-    analysis.predicted.as_ref()?;
-    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
-    let rates = &model.calibration.as_ref()?.rates;
-    let partition = &analysis.partition;
-    let fused = analysis.fused.kernels.get(kernel)?;
-    let cold = Launch::cold(fused, &partition.recomputed[kernel]);
-    let further_s = f64::from(partition.further_launches_of(kernel)) * rates.kernel_s;
-    Some(model.time_s(Code::of(&analysis.options), cold)? + further_s)
-}
-
 /// A kernel of a partition; without one, of the unfused program, which computes nothing twice.
-fn launch<'a>(
+pub(super) fn launch<'a>(
     kernel: &'a Kernel,
     id: KernelId,
     hits: &Hits,
@@ -207,21 +192,4 @@ fn launch<'a>(
         read: Moved::all(&kernel.traffic.reads, &hits.reads[id]),
         written: Moved::all(&kernel.traffic.writes, &hits.writes[id]),
     }
-}
-
-/// How the predicted time of a fused kernel is found; `None` where it has none. `O(ops + reads)`.
-pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
-    analysis.predicted.as_ref()?;
-    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
-    let hits = model.hits(&analysis.fused)?;
-    let fused = analysis.fused.kernels.get(kernel)?;
-    let code = Code::of(&analysis.options);
-    let mut breakdown = model.breakdown(
-        code,
-        launch(fused, kernel, &hits, Some(&analysis.partition)),
-    )?;
-    let further = analysis.partition.further_launches_of(kernel);
-    let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
-    breakdown.fixed_s += f64::from(further) * kernel_s;
-    Some(breakdown)
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Launch, Moved};
-use crate::analysis::execution::work_beyond_ops;
+use crate::analysis::execute::work_beyond_ops;
 use crate::analysis::why::merged_writes::MergedWrites;
 use crate::analysis::why::price::{Cost, Price};
 use crate::cost::roofline::place;

@@ -1,0 +1,63 @@
+//! The fused program of an analysis on its device: what its kernels read from DRAM, and how their times are found.
+
+use crate::analysis::device_model::predicted::launch;
+use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Launch};
+use crate::analysis::result::Analysis;
+use crate::model::ids::{IdVec, KernelId};
+
+/// The DRAM reads of a program on a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceCount {
+    /// Bytes that each kernel of the analysis reads from DRAM with cold caches; 0 for a view, which is not launched.
+    pub kernels: IdVec<KernelId, f64>,
+    /// Their sum.
+    pub dram_read_bytes: f64,
+}
+
+/// The DRAM reads of the fused program. `None` where the device's multiprocessors or cache are not known.
+/// `O(ops + reads)`.
+pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
+    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
+    let code = Code::of(&analysis.options);
+    let kernels = analysis.fused.kernels.iter_enumerated();
+    let kernels: IdVec<KernelId, f64> = kernels
+        .map(|(id, kernel)| {
+            let cold = Launch::cold(kernel, &analysis.partition.recomputed[id]);
+            model.kernel(code, cold).dram_read_bytes()
+        })
+        .collect();
+    Some(DeviceCount {
+        dram_read_bytes: kernels.iter().sum(),
+        kernels,
+    })
+}
+
+/// The predicted time of a fused kernel that finds nothing in the shared cache, as a profiler that flushes it measures it;
+/// `None` where warm times are not predicted. `O(its ops + reads)`.
+pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
+    analysis.predicted.as_ref()?;
+    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
+    let rates = &model.calibration.as_ref()?.rates;
+    let partition = &analysis.partition;
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let cold = Launch::cold(fused, &partition.recomputed[kernel]);
+    let further_s = f64::from(partition.further_launches_of(kernel)) * rates.kernel_s;
+    Some(model.time_s(Code::of(&analysis.options), cold)? + further_s)
+}
+
+/// How the predicted time of a fused kernel is found; `None` where it has none. `O(ops + reads)`.
+pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
+    analysis.predicted.as_ref()?;
+    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
+    let hits = model.hits(&analysis.fused)?;
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let code = Code::of(&analysis.options);
+    let mut breakdown = model.breakdown(
+        code,
+        launch(fused, kernel, &hits, Some(&analysis.partition)),
+    )?;
+    let further = analysis.partition.further_launches_of(kernel);
+    let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
+    breakdown.fixed_s += f64::from(further) * kernel_s;
+    Some(breakdown)
+}
