@@ -1,13 +1,12 @@
 //! A node of a file as the rules see it: its attributes, and what is known about its inputs.
 
-use crate::onnx::proto::{Attribute, Node, TensorValue, shortest};
-use crate::onnx::words::word;
+use crate::onnx::proto::{Attribute, Node, TensorValue, element_type, shortest};
 use crate::params::Params;
 use crate::shapes::{Sizes, dimension, elements};
 use crate::size::Size;
-use crate::template::Blanks;
 use crate::value::{Scalar, Value, float_text};
 use crate::writer::Known;
+use fuseline_core::model::dtype::DType;
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -200,6 +199,25 @@ impl<'a> Call<'a> {
         self.params.one(size)
     }
 
+    /// The element type of an output that is not computed from those of the inputs.
+    pub(super) fn dtype(&self) -> DType {
+        let filled = self
+            .tensor("value")
+            .and_then(|value| element_type(value.data_type));
+        let first = || {
+            self.input(0)
+                .filter(|_| self.operator() != "ConstantOfShape")?
+                .dtype
+        };
+        let dtype = self.output.dtype.or(filled).or_else(first);
+        dtype.unwrap_or(DType::F32)
+    }
+
+    /// A type of the notation: `f32[B, 64]`.
+    pub(super) fn typed(&self, shape: &[Size]) -> String {
+        format!("{}{}", self.dtype().name(), self.list(shape))
+    }
+
     /// The dimensions that a reduction or a squeeze names, ascending.
     pub(super) fn axes(&self, place: usize, rank: usize) -> Option<Vec<usize>> {
         let named = self.numbers(place, "axes")?;
@@ -296,25 +314,5 @@ impl<'a> Call<'a> {
             .into_iter()
             .map(|size| if is_open(&size) { open.clone() } else { size });
         Some(filled.collect())
-    }
-}
-
-impl Blanks for Call<'_> {
-    fn attribute(&self, name: &str) -> Option<String> {
-        self.attribute_text(name)
-    }
-
-    fn input(&self, name: &str) -> Option<String> {
-        Call::input(self, name.parse().ok()?).map(|input| input.name.clone())
-    }
-
-    fn word(&self, name: &str) -> Option<String> {
-        if let Some(place) = name.strip_prefix('#') {
-            return self.number_text(place.parse().ok()?);
-        }
-        match name.parse::<usize>() {
-            Ok(_) => Blanks::input(self, name),
-            Err(_) => word(name, self),
-        }
     }
 }

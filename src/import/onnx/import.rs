@@ -8,7 +8,6 @@ use crate::onnx::nodes::{ordered, reads};
 use crate::onnx::operators;
 use crate::onnx::proto::{Dim, Graph, Model, Node, TensorType, ValueInfo, element_type};
 use crate::onnx::results;
-use crate::onnx::words::dtype_of;
 use crate::opaque::{Operator, Part};
 use crate::shapes::Sizes;
 use crate::size::Size;
@@ -307,7 +306,7 @@ impl<'a> Import<'a> {
             let known = Known {
                 dtype: dtype
                     .or_else(|| results::dtype(&call))
-                    .or(Some(dtype_of(&call))),
+                    .or(Some(call.dtype())),
                 shape,
                 is_fixed: call.is_fixed.get(),
                 ..call.output.clone()

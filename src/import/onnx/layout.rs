@@ -2,7 +2,6 @@
 
 use crate::onnx::call::Call;
 use crate::onnx::fold::whole;
-use crate::onnx::words::typed;
 use crate::shapes::{Sizes, dimension};
 use crate::size::Size;
 use crate::value::Scalar;
@@ -158,7 +157,7 @@ pub(super) fn gather(call: &Call<'_>) -> Option<String> {
     }
     Some(format!(
         "{{y}} = rearrange({{0}}, {{1}}) : {}",
-        typed(call, &shape)
+        call.typed(&shape)
     ))
 }
 

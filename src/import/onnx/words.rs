@@ -9,17 +9,34 @@ use crate::onnx::quantized::{dequantized, quantized};
 use crate::onnx::windows::{convolution, pool};
 use crate::shapes::{Sizes, broadcast, dimension};
 use crate::size::Size;
+use crate::template::Blanks;
 use crate::value::{Scalar, float_text};
-use fuseline_core::model::dtype::DType;
+
+impl Blanks for Call<'_> {
+    fn attribute(&self, name: &str) -> Option<String> {
+        self.attribute_text(name)
+    }
+
+    fn input(&self, name: &str) -> Option<String> {
+        Call::input(self, name.parse().ok()?).map(|input| input.name.clone())
+    }
+
+    fn word(&self, name: &str) -> Option<String> {
+        if let Some(place) = name.strip_prefix('#') {
+            return self.number_text(place.parse().ok()?);
+        }
+        match name.parse::<usize>() {
+            Ok(_) => Blanks::input(self, name),
+            Err(_) => word(name, self),
+        }
+    }
+}
 
 /// The text that stands for a word; `None` where the node is not of a form that the notation has.
-pub(super) fn word(name: &str, call: &Call<'_>) -> Option<String> {
+fn word(name: &str, call: &Call<'_>) -> Option<String> {
     match name {
         "type" => element(call).map(str::to_owned),
-        "output" => Some(typed(
-            call,
-            call.output.shape.as_deref().or(made(call).as_deref())?,
-        )),
+        "output" => Some(call.typed(call.output.shape.as_deref().or(made(call).as_deref())?)),
         "bounds" => bounds(call),
         "triangle" => triangle(call),
         "fast_gelu" => {
@@ -130,25 +147,6 @@ pub(super) fn element(call: &Call<'_>) -> Option<&'static str> {
             .or(call.output.dtype)?
             .name(),
     )
-}
-
-/// A type of the notation: `f32[B, 64]`.
-pub(super) fn typed(call: &Call<'_>, shape: &[Size]) -> String {
-    format!("{}{}", dtype_of(call).name(), call.list(shape))
-}
-
-/// The element type of an output that is not computed from those of the inputs.
-pub(super) fn dtype_of(call: &Call<'_>) -> DType {
-    let filled = call
-        .tensor("value")
-        .and_then(|value| element_type(value.data_type));
-    let first = || {
-        call.input(0)
-            .filter(|_| call.operator() != "ConstantOfShape")?
-            .dtype
-    };
-    let dtype = call.output.dtype.or(filled).or_else(first);
-    dtype.unwrap_or(DType::F32)
 }
 
 /// The shape of what is made from nothing, or laid out in blocks.
