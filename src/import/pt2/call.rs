@@ -1,13 +1,10 @@
 //! A node of a graph as the rules see it: its arguments by the names of the operator's schema, and what it gives.
 
 use crate::params::Params;
-use crate::pt2::elementwise;
-use crate::pt2::reductions;
 use crate::pt2::schema::{Argument, Graph, Node, TensorMeta, Whole};
 use crate::pt2::symbols::Symbols;
 use crate::shapes::{Sizes, dimension};
 use crate::size::Size;
-use crate::template::Blanks;
 use crate::value::float_text;
 use crate::writer::{Known, Writer};
 use fuseline_core::model::dtype::DType;
@@ -204,7 +201,7 @@ impl<'a> Call<'a> {
     }
 
     /// A number as the notation writes it where an operand stands.
-    fn literal(&self, name: &str) -> Option<String> {
+    pub(super) fn literal(&self, name: &str) -> Option<String> {
         match self.argument(name)? {
             Argument::Int(Whole::AsInt(value)) => Some(value.to_string()),
             Argument::Float(number) if *number < f64::MIN => Some("-inf".to_owned()),
@@ -216,36 +213,4 @@ impl<'a> Call<'a> {
 /// A float as the notation writes it. For an infinity stands the largest number of f32: only operands may be -inf.
 pub(super) fn number_text(number: f64) -> Option<String> {
     float_text(number.clamp(-3.4e38, 3.4e38))
-}
-
-impl Blanks for Call<'_> {
-    fn attribute(&self, name: &str) -> Option<String> {
-        match self.argument(name)? {
-            Argument::Bool(holds) => Some(holds.to_string()),
-            Argument::Text(text) => Some((*text).clone()),
-            Argument::Int(_) => self.size(name).map(|size| self.one(&size)),
-            Argument::Ints(_) => self.sizes(name).map(|sizes| self.list(&sizes)),
-            _ => number_text(self.number(name)?),
-        }
-    }
-
-    fn input(&self, name: &str) -> Option<String> {
-        if let Some(cast) = self.cast.get(name) {
-            return Some(cast.clone());
-        }
-        self.tensor(name).map(|known| known.name.clone())
-    }
-
-    fn word(&self, name: &str) -> Option<String> {
-        match name {
-            "function" => Some(self.operator.trim_start_matches("special_").to_owned()),
-            "reduced" => reductions::reduced(self),
-            "eps" => Some(match self.number("eps") {
-                Some(eps) => format!(", eps={}", number_text(eps)?),
-                None => String::new(),
-            }),
-            "bounds" => elementwise::bounds(self),
-            _ => self.input(name).or_else(|| self.literal(name)),
-        }
-    }
 }

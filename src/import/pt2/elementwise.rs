@@ -1,7 +1,7 @@
 //! Operators over elements whose form depends on their arguments.
 
+use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
-use crate::pt2::lines::{Becomes, Cast};
 use fuseline_core::model::dtype::DType;
 
 fn lines(cast: Cast, lines: impl Into<String>) -> Becomes {

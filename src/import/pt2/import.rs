@@ -1,9 +1,10 @@
 //! Writes a program from the nodes of an exported program.
 
 use crate::opaque::{Operator as Unknown, Part};
+use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
 use crate::pt2::in_place::VIEWS;
-use crate::pt2::lines::{Becomes, becomes, text};
+use crate::pt2::lines::{becomes, text};
 use crate::pt2::naming::{Origin, Stack, give_names, word_of};
 use crate::pt2::products::flops;
 use crate::pt2::schema::{Argument, Exported, Graph, NamedArgument, Node, TensorMeta, read};

@@ -1,8 +1,8 @@
 //! Operators that read and write at indices, and those that sort.
 
 use crate::params::identifier;
+use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
-use crate::pt2::lines::Becomes;
 use crate::shapes::elements;
 use crate::size::Size;
 use crate::writer::Known;

@@ -1,7 +1,7 @@
 //! Operators that show the elements of a tensor in another shape or order.
 
+use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
-use crate::pt2::lines::Becomes;
 use crate::pt2::schema::{Argument, SymInt, TensorMeta};
 use crate::shapes::{dimension, elements};
 use crate::size::size_of;

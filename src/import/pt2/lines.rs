@@ -1,5 +1,6 @@
-//! What a node becomes, by the table of operators: a tensor that is there already, or lines of the notation.
+//! What a node becomes, by the table of operators, and the text of its lines.
 
+use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
 use crate::pt2::operators::{self, Rule};
 use crate::pt2::schema::{Argument, Whole};
@@ -7,37 +8,6 @@ use crate::statement::apart;
 use crate::template::filled;
 use fuseline_core::model::dtype::DType;
 use std::fmt::Write;
-
-/// What an output of a node is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Becomes {
-    /// The tensor at this place, in the element type of the output.
-    Same(usize),
-    /// Its elements in the shape of the output.
-    Reshape(usize),
-    /// Lines with blanks, the last of which writes `{y}`.
-    Lines(Cast, String),
-}
-
-impl Becomes {
-    /// Lines whose operands keep their element types.
-    pub(super) fn lines(text: impl Into<String>) -> Self {
-        Self::Lines(Cast::None, text.into())
-    }
-}
-
-/// The element type in which an op computes, to which its operands are cast before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cast {
-    /// Their own.
-    None,
-    /// That of the output.
-    Result,
-    /// The widest of theirs.
-    Widest,
-    /// Truth values.
-    Bool,
-}
 
 /// Arguments that are no operands.
 const APART: &[&str] = &["attn_mask", "condition", "mask", "index", "indices"];

@@ -1,7 +1,7 @@
 //! Losses and distances, in the ops that PyTorch decomposes them into.
 
+use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
-use crate::pt2::lines::{Becomes, Cast};
 use crate::size::Size;
 use std::fmt::Write;
 

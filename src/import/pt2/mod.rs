@@ -6,6 +6,8 @@
 //! on arguments; `in_place` makes a new tensor of one that is written into. `symbols` are the sizes that the file leaves open, which become params; `naming` gives ops the paths of their modules.
 
 mod archive;
+mod becomes;
+mod blanks;
 mod call;
 mod elementwise;
 mod expression;

@@ -3,8 +3,8 @@
 //! In a line, `{self}` is the argument of that name in the operator's schema. An operator that writes in place has the row of the
 //! one that does not.
 
+use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
-use crate::pt2::lines::{Becomes, Cast};
 use crate::pt2::{elementwise, indices, layout, losses, pieces, products, reductions};
 
 /// What an output of an operator is.

@@ -1,7 +1,7 @@
 //! Operators that take parts of tensors, or put tensors together.
 
+use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
-use crate::pt2::lines::Becomes;
 use crate::pt2::schema::{Argument, SymInt};
 use crate::shapes::{elements, with_size};
 use crate::size::Size;

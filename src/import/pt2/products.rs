@@ -1,7 +1,7 @@
 //! Products, convolutions, pools and attention.
 
+use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
-use crate::pt2::lines::{Becomes, Cast};
 use crate::shapes::elements;
 use crate::size::Size;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Operators along axes.
 
+use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
-use crate::pt2::lines::{Becomes, Cast};
 use crate::shapes::{dimension, elements};
 use crate::size::Size;
 use fuseline_core::model::dtype::DType;

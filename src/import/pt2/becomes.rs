@@ -1,0 +1,32 @@
+//! What an output of a node becomes: a tensor that is there already, or lines of the notation.
+
+/// What an output of a node is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Becomes {
+    /// The tensor at this place, in the element type of the output.
+    Same(usize),
+    /// Its elements in the shape of the output.
+    Reshape(usize),
+    /// Lines with blanks, the last of which writes `{y}`.
+    Lines(Cast, String),
+}
+
+impl Becomes {
+    /// Lines whose operands keep their element types.
+    pub(super) fn lines(text: impl Into<String>) -> Self {
+        Self::Lines(Cast::None, text.into())
+    }
+}
+
+/// The element type in which an op computes, to which its operands are cast before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cast {
+    /// Their own.
+    None,
+    /// That of the output.
+    Result,
+    /// The widest of theirs.
+    Widest,
+    /// Truth values.
+    Bool,
+}
