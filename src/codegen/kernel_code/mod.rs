@@ -9,6 +9,7 @@ mod define;
 mod error;
 mod expression;
 mod index;
+mod kernel;
 mod print;
 mod removed;
 mod schedule;
@@ -17,186 +18,18 @@ mod statements;
 pub use error::CodegenError;
 pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
+pub(crate) use kernel::Tile;
+pub use kernel::{Argument, Grid, Kernel, Removed, RightOperand, Statement};
 pub use print::{
     Access, Code, CodeLanguage, LONGEST_SHARED_ROW, Line, Naming, Shader, TILE, cuda, triton, wgsl,
 };
-pub use removed::Removed;
 
 use crate::interpret::{Call, calls, ops_of, stored};
-use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use fuseline_core::model::op::Op;
 use fuseline_core::model::partition::Partition;
 use fuseline_core::model::program::Program;
-
-/// A kernel, ready to be printed.
-#[derive(Clone, Debug)]
-pub struct Kernel {
-    /// What it computes.
-    pub expressions: Expressions,
-    /// The tensors that it reads, then those that it writes.
-    pub arguments: Vec<Argument>,
-    /// Who computes what.
-    pub grid: Grid,
-    /// Rows that the threads of a row share: the number of values of each.
-    pub shared: IdVec<SharedId, u64>,
-    /// What each thread, or each group of threads, does.
-    pub body: Vec<Statement>,
-    /// What it does not move because its ops are one kernel.
-    pub removed: Vec<Removed>,
-}
-
-/// The parts of a kernel that computes tiles of products.
-pub(crate) struct Tile<'a> {
-    /// What they are summed over.
-    pub(crate) over: VariableId,
-    /// The element of the left operand, and what computes it.
-    pub(crate) left: (ExprId, &'a [Statement]),
-    /// The right operands, and what each gives.
-    pub(crate) rights: &'a [RightOperand],
-    /// What follows for each element of the tile.
-    pub(crate) rest: &'a [Statement],
-}
-
-impl Kernel {
-    /// The products with which the steps of a tile begin.
-    pub(crate) fn tile(&self) -> Option<Tile<'_>> {
-        let (first, rest) = self.body.split_first()?;
-        let Statement::Products {
-            left,
-            left_body,
-            rights,
-        } = first
-        else {
-            return None;
-        };
-        let Expr::Fold(_, over, _) = self.expressions.exprs[rights.first()?.result] else {
-            return None;
-        };
-        Some(Tile {
-            over,
-            left: (*left, left_body),
-            rights,
-            rest,
-        })
-    }
-
-    /// What the statement goes over, if it goes over the columns of a row.
-    pub(crate) fn column_of(&self, statement: &Statement) -> Option<VariableId> {
-        match *statement {
-            Statement::Columns { column, .. } => Some(column),
-            Statement::Reduce { result, .. } => match self.expressions.exprs[result] {
-                Expr::Fold(_, column, _) => Some(column),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
-
-/// A tensor in memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Argument {
-    /// The tensor.
-    pub tensor: TensorId,
-    /// Its element type.
-    pub dtype: DType,
-    /// Its number of elements.
-    pub elements: u64,
-    /// Written, not read.
-    pub is_written: bool,
-}
-
-/// How the work is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grid {
-    /// A thread for each element.
-    Elements(VariableId),
-    /// A group of threads for each row.
-    Rows(VariableId),
-    /// A group of threads for each tile of the rows and columns of a product, and each of a batch of them.
-    Tiles {
-        /// Which product of the batch.
-        batch: VariableId,
-        /// Its row.
-        row: VariableId,
-        /// Its column, or a pair of columns, of which each row of the tile has two products.
-        column: VariableId,
-    },
-}
-
-/// A step of a kernel. Expressions are written where they stand; what they read was written before.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Statement {
-    /// Computes an expression.
-    Let(ExprId),
-    /// Folds over a variable, one value after the other.
-    Loop {
-        /// The fold.
-        result: ExprId,
-        /// Computes each value.
-        body: Vec<Statement>,
-    },
-    /// The threads of a row go over its columns, each over its own.
-    Columns {
-        /// The column.
-        column: VariableId,
-        /// What is done for each.
-        body: Vec<Statement>,
-    },
-    /// The threads of a row go over its columns, and what they compute is folded to one value that all of them have.
-    Reduce {
-        /// The fold, over the column.
-        result: ExprId,
-        /// Computes each value.
-        body: Vec<Statement>,
-    },
-    /// Within columns: the value waits in the registers of its thread.
-    Keep(ExprId),
-    /// Within columns: takes the value that was kept.
-    Recall(ExprId),
-    /// Within columns: writes the value for all threads of the row.
-    Share {
-        /// Where to.
-        shared: SharedId,
-        /// At this place.
-        place: IndexId,
-        /// The value.
-        value: ExprId,
-    },
-    /// Writes an element of a tensor. Outside of columns a row writes it once.
-    Store {
-        /// The tensor.
-        tensor: TensorId,
-        /// The place in row-major order.
-        place: IndexId,
-        /// The value.
-        value: ExprId,
-        /// When it is written, if not always.
-        only_if: Option<ExprId>,
-    },
-    /// The products of a tile, of one left operand and some right ones, summed over K in steps.
-    Products {
-        /// The element of the left operand, of a row and K.
-        left: ExprId,
-        /// Computes it.
-        left_body: Vec<Statement>,
-        /// The right operands.
-        rights: Vec<RightOperand>,
-    },
-}
-
-/// The right operand of one of the products of a tile.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RightOperand {
-    /// The sum of its product with the left operand.
-    pub result: ExprId,
-    /// Its element, of K and a column.
-    pub value: ExprId,
-    /// Computes it.
-    pub body: Vec<Statement>,
-}
 
 /// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
 /// or why it has no code.

@@ -2,30 +2,12 @@
 
 use super::expression::{Expr, ExprId};
 use super::index::IndexId;
-use super::schedule::visit;
-use super::{Kernel, Statement};
+use super::kernel::{Kernel, Removed, Statement, visit};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-
-/// A tensor that each op of the kernel alone would store or load.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Removed {
-    /// The value that is an element of it. It is computed, or loaded, by a statement.
-    pub value: ExprId,
-    /// The tensor.
-    pub tensor: TensorId,
-    /// Its element type.
-    pub dtype: DType,
-    /// The place of the element in row-major order.
-    pub place: IndexId,
-    /// The op that computes it would store it, and the kernel does not.
-    pub is_store_removed: bool,
-    /// The ops that would load it, and find its value in the kernel, with what each calls it: itself or a free view of it.
-    pub readers: Vec<(OpId, TensorId)>,
-}
 
 /// What is removed from a kernel of these ops, which are ascending and hold the views that they read through: for each
 /// tensor where its value is first known. A value that needs no statement, a number, has no such place.

@@ -7,8 +7,9 @@ mod stages;
 mod tiles;
 
 use super::define::Definitions;
-use super::expression::{Expr, ExprId, Expressions, MAX_VARIABLES};
-use super::{Argument, Grid, Kernel, SharedId, Statement};
+use super::expression::{Expr, ExprId, Expressions, MAX_VARIABLES, SharedId};
+use super::index::IndexId;
+use super::kernel::{Argument, Grid, Kernel, Statement, visit};
 use crate::interpret::Call;
 use crate::kernel_code::error::CodegenError;
 use fuseline_core::model::functions::Function;
@@ -22,7 +23,7 @@ use fuseline_core::model::options::MAX_OPS;
 #[derive(Clone, Copy, Debug)]
 struct Output {
     tensor: TensorId,
-    place: super::IndexId,
+    place: IndexId,
     value: ExprId,
     only_if: Option<ExprId>,
 }
@@ -113,27 +114,6 @@ fn arguments(
             })
         })
         .collect()
-}
-
-/// Goes over all statements, in their order.
-pub(super) fn visit<'a>(statements: &'a [Statement], each: &mut impl FnMut(&'a Statement)) {
-    for statement in statements {
-        each(statement);
-        match statement {
-            Statement::Loop { body, .. }
-            | Statement::Columns { body, .. }
-            | Statement::Reduce { body, .. } => visit(body, each),
-            Statement::Products {
-                left_body, rights, ..
-            } => {
-                visit(left_body, each);
-                for right in rights {
-                    visit(&right.body, each);
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
 /// Whether the op reduces rows; a pool takes windows together instead.

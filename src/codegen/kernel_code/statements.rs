@@ -1,7 +1,7 @@
 //! Expressions as statements: each is written once, in the outermost loop in which all that it depends on is known.
 
-use super::Statement;
 use super::expression::{Dependence, Expr, ExprId, Expressions, bit};
+use super::kernel::Statement;
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 

@@ -3,13 +3,13 @@
 //! Numbers are computed as `float`, as PyTorch computes f16 and bf16, and as `double` in a kernel that reads or writes f64.
 //! Whole numbers are computed as such numbers, too, and are exact as far as these are.
 
+use super::code::{Code, Line};
 use super::names::{Names, Naming, written_name};
 use super::scalar::{Launch, Printer, Threads, launch, shared_arrays};
 use super::text::Language;
-use super::{Code, Line};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Fold, Unary};
-use crate::kernel_code::{Argument, Kernel};
+use crate::kernel_code::kernel::{Argument, Kernel};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 

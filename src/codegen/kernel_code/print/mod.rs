@@ -1,5 +1,6 @@
-//! Kernels as text: lines, of which each says which element of a tensor it loads or stores.
+//! Kernels as text, in several languages.
 
+mod code;
 mod cuda;
 mod names;
 mod scalar;
@@ -7,16 +8,16 @@ mod text;
 mod triton;
 mod wgsl;
 
+pub use code::{Access, Code, Line};
 pub use cuda::cuda;
 pub use names::Naming;
 pub use scalar::TILE;
 pub use triton::triton;
 pub use wgsl::{LONGEST_SHARED_ROW, Shader, wgsl};
 
-use crate::kernel_code::Kernel;
 use crate::kernel_code::error::CodegenError;
+use crate::kernel_code::kernel::Kernel;
 use fuseline_core::model::graph::Graph;
-use fuseline_core::model::ids::TensorId;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// A language in which kernels are written.
@@ -65,72 +66,5 @@ impl CodeLanguage {
             Self::Cuda => cuda(graph, kernel),
             Self::Wgsl => wgsl(graph, kernel, Naming::Program).map(|shader| shader.code),
         }
-    }
-}
-
-/// The text of a kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Code {
-    /// Its lines.
-    pub lines: Vec<Line>,
-}
-
-/// A line of code.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
-    /// Without its indentation.
-    pub text: String,
-    /// How deep it stands.
-    pub indent: usize,
-    /// What it moves between memory and the chip.
-    pub access: Option<Access>,
-}
-
-/// A load or store of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// The tensor.
-    pub tensor: TensorId,
-    /// A store, else a load.
-    pub is_store: bool,
-    /// What the kernel does not do, because it computes the tensor itself: a store and a load that fusion removed.
-    pub is_removed: bool,
-}
-
-impl Line {
-    /// The text with its indentation.
-    pub fn indented(&self) -> String {
-        let indent = if self.text.is_empty() { 0 } else { self.indent };
-        format!("{}{}", "    ".repeat(indent), self.text)
-    }
-}
-
-impl Code {
-    /// The code that runs: all lines but those that fusion removed.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for line in &self.lines {
-            if line.access.is_none_or(|access| !access.is_removed) {
-                text.push_str(&line.indented());
-                text.push('\n');
-            }
-        }
-        text
-    }
-
-    fn push(&mut self, indent: usize, text: impl Into<String>) {
-        self.lines.push(Line {
-            text: text.into(),
-            indent,
-            access: None,
-        });
-    }
-
-    fn push_access(&mut self, indent: usize, text: String, access: Access) {
-        self.lines.push(Line {
-            text,
-            indent,
-            access: Some(access),
-        });
     }
 }

@@ -1,7 +1,7 @@
 //! Names of values and tensors in code: those of the program as far as the language takes them.
 
-use crate::kernel_code::Kernel;
 use crate::kernel_code::expression::ExprId;
+use crate::kernel_code::kernel::{Kernel, Statement, visit};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, TensorId};
 use hashbrown::{HashMap, HashSet};
@@ -156,8 +156,6 @@ fn identifier(name: &str) -> String {
 
 /// How often each expression is read by others, by indices and by statements.
 pub(super) fn uses(kernel: &Kernel) -> IdVec<ExprId, usize> {
-    use crate::kernel_code::Statement;
-    use crate::kernel_code::schedule::visit;
     let expressions = &kernel.expressions;
     let mut written = HashSet::<ExprId, FxBuildHasher>::default();
     let mut uses = IdVec::from_elem(0, expressions.exprs.len());

@@ -3,13 +3,12 @@
 mod rows;
 mod tile;
 
+use super::code::{Access, Code};
 use super::names::{Names, kept_name, shared_name};
 use super::text::{Element, Language, Texts};
-use super::{Access, Code};
 use crate::kernel_code::expression::{Expr, ExprId, Fold};
 use crate::kernel_code::index::{IndexId, VariableId};
-use crate::kernel_code::schedule::visit;
-use crate::kernel_code::{Grid, Kernel, Statement};
+use crate::kernel_code::kernel::{Grid, Kernel, Statement, visit};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::TensorId;

@@ -1,10 +1,10 @@
 //! Expressions as text. A value that is read once, and has no name of its own in the program, stands where it is read.
 
-use super::Access;
+use super::code::Access;
 use super::names::{Names, shared_name, uses};
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::kernel_code::index::{Atom, IndexId};
-use crate::kernel_code::{Kernel, Removed, Statement};
+use crate::kernel_code::kernel::{Kernel, Removed, Statement};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, TensorId};

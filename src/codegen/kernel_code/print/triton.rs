@@ -4,14 +4,13 @@ mod language;
 mod statements;
 mod tile;
 
-use super::Code;
+use super::code::Code;
 use super::names::{Names, Naming, written_name};
 use super::text::Texts;
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, Fold};
 use crate::kernel_code::index::VariableId;
-use crate::kernel_code::schedule::visit;
-use crate::kernel_code::{Grid, Kernel, Statement};
+use crate::kernel_code::kernel::{Grid, Kernel, Statement, visit};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use language::Triton;

@@ -3,13 +3,13 @@
 //! Numbers are f32, whole numbers and truth values i32: what a browser's GPU always has. The language knows no infinity; the
 //! lowest and the largest number stand for it.
 
-use super::Code;
+use super::code::Code;
 use super::names::{Names, Naming};
 use super::scalar::{Launch, Printer, THREADS, Threads, launch, shared_arrays};
 use super::text::Language;
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Fold, Unary};
-use crate::kernel_code::{Grid, Kernel};
+use crate::kernel_code::kernel::{Grid, Kernel};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::TensorId;

@@ -1,10 +1,10 @@
 //! A thread for each element: what has no rows, and everything that fits no other schedule, with its sums as loops.
 
 use super::{Output, Scheduled};
-use crate::kernel_code::Grid;
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, bit};
+use crate::kernel_code::kernel::Grid;
 use crate::kernel_code::statements::Known;
 use fuseline_core::model::ids::{IdVec, TensorId};
 use fuseline_core::model::op::element_count;

@@ -1,10 +1,11 @@
 //! The stages of a row: each reduction is one, and so is what its threads share.
 
 use super::{Output, Scheduled};
+use crate::kernel_code::expression::SharedId;
 use crate::kernel_code::expression::{Dependence, Expr, ExprId, Expressions, bit};
 use crate::kernel_code::index::{IndexId, VariableId};
+use crate::kernel_code::kernel::{Grid, Statement};
 use crate::kernel_code::statements::Known;
-use crate::kernel_code::{Grid, SharedId, Statement};
 use fuseline_core::model::ids::IdVec;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;

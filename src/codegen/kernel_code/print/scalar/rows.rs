@@ -1,11 +1,10 @@
 //! A row by the threads of a group, each of which has its own columns.
 
 use super::{Printer, THREADS, Threads};
-use crate::kernel_code::expression::{Expr, ExprId};
+use crate::kernel_code::expression::{Expr, ExprId, SharedId};
 use crate::kernel_code::index::{IndexId, VariableId};
+use crate::kernel_code::kernel::{Kernel, Statement, visit};
 use crate::kernel_code::print::names::shared_name;
-use crate::kernel_code::schedule::visit;
-use crate::kernel_code::{Kernel, SharedId, Statement};
 
 /// Threads of a row: a power of two, no more than there are columns of the widest loop over them.
 pub(super) fn threads_of_row(kernel: &Kernel) -> u64 {

@@ -3,7 +3,7 @@
 use super::{Printer, THREADS, Threads};
 use crate::kernel_code::expression::ExprId;
 use crate::kernel_code::index::VariableId;
-use crate::kernel_code::{Statement, Tile};
+use crate::kernel_code::kernel::{Statement, Tile};
 
 /// Rows and columns of a product that a group of threads computes.
 pub const TILE: u64 = 64;

@@ -1,10 +1,10 @@
 //! Steps of a kernel, each for all elements of a block.
 
 use super::Printer;
-use crate::kernel_code::Statement;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold};
 use crate::kernel_code::index::VariableId;
-use crate::kernel_code::print::Access;
+use crate::kernel_code::kernel::Statement;
+use crate::kernel_code::print::code::Access;
 use crate::kernel_code::print::text::{Element, Language};
 use fuseline_core::model::ids::TensorId;
 

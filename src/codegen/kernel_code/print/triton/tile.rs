@@ -5,7 +5,7 @@ use super::language::type_of;
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::VariableId;
-use crate::kernel_code::{RightOperand, Statement, Tile};
+use crate::kernel_code::kernel::{RightOperand, Statement, Tile};
 use fuseline_core::model::dtype::DType;
 
 /// Rows and columns of a tile and steps of K: of 16-bit operands, and of wider ones.
