@@ -3,7 +3,7 @@
 use super::expression::{Expr, ExprId, Expressions, SharedId};
 use super::index::{IndexId, VariableId};
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::ids::{IdVec, TensorId};
+use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 
 /// A kernel, ready to be printed.
 #[derive(Clone, Debug)]

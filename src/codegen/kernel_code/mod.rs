@@ -18,7 +18,6 @@ mod statements;
 pub use error::CodegenError;
 pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
-pub(crate) use kernel::Tile;
 pub use kernel::{Argument, Grid, Kernel, Removed, RightOperand, Statement};
 pub use print::{
     Access, Code, CodeLanguage, LONGEST_SHARED_ROW, Line, Naming, Shader, TILE, cuda, triton, wgsl,

@@ -1,9 +1,7 @@
 //! What a kernel does not move between memory and the chip because its ops are one kernel.
 
 use super::expression::{Expr, ExprId};
-use super::index::IndexId;
 use super::kernel::{Kernel, Removed, Statement, visit};
-use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
 use hashbrown::HashSet;
