@@ -32,7 +32,7 @@ pub(super) fn calibrate_files(
     let measured: Result<Vec<Measured>, Failed> =
         files.iter().map(|path| read(path, folder)).collect();
     let measured = measured?;
-    let device = device_of(&measured, device).map_err(Failed::command)?;
+    let device = device_of(&measured, device)?;
     let calibrated = calibrate(&measured, device);
     for (pattern, reason) in &calibrated.skipped {
         tell(&format!(
@@ -58,17 +58,17 @@ pub(super) fn calibrate_files(
 fn device_of<'d>(
     measured: &'d [Measured],
     named: Option<&'d Device>,
-) -> Result<&'d Device, String> {
+) -> Result<&'d Device, Failed> {
     let mut gpus = measured.iter().map(|file| &file.measurements.device);
     let first = gpus.next().map_or("", String::as_str);
     if let Some(other) = gpus.find(|other| *other != first) {
-        return Err(format!(
+        return Err(Failed::command(format!(
             "the files come from two GPUs, {first} and {other}: calibrate each GPU separately"
-        ));
+        )));
     }
     let known = measured.iter().find_map(|file| file.device.as_ref());
     named.or(known).ok_or_else(|| {
-        format!("the table of devices has no {first}: name a similar one with --device, or a file that `python bench.py --probe` saved on it")
+        Failed::command(format!("the table of devices has no {first}: name a similar one with --device, or a file that `python bench.py --probe` saved on it"))
     })
 }
 

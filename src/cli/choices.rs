@@ -1,5 +1,6 @@
 //! The arguments that choose policy, conventions and device.
 
+use crate::failure::AnyError;
 use crate::fusion::FusionFlags;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -90,9 +91,9 @@ where
 }
 
 /// The records in a file.
-pub(super) fn calibrations(path: &str) -> Result<Arc<Calibrations>, String> {
-    let text = std::fs::read_to_string(path).map_err(|problem| problem.to_string())?;
-    Calibrations::read(&text).map(Arc::new)
+pub(super) fn calibrations(path: &str) -> Result<Arc<Calibrations>, AnyError> {
+    let text = std::fs::read_to_string(path)?;
+    Ok(Arc::new(Calibrations::read(&text)?))
 }
 
 fn microseconds(text: &str) -> Result<f64, String> {
@@ -104,20 +105,18 @@ fn microseconds(text: &str) -> Result<f64, String> {
 }
 
 /// The device of this id, else the one that a script measured into this file.
-pub(super) fn known_device(id: &str) -> Result<Device, String> {
+pub(super) fn known_device(id: &str) -> Result<Device, AnyError> {
     if let Some(known) = device(id) {
         return Ok(known.clone());
     }
     let Ok(text) = std::fs::read_to_string(id) else {
         let ids = one_of(DEVICES.iter().map(|d| d.id.as_ref()));
-        return Err(format!(
-            "{ids}, or a file that a program's script saved on a GPU"
-        ));
+        return Err(format!("{ids}, or a file that a program's script saved on a GPU").into());
     };
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
     let unix_ms = since_1970.map_or(0, |time| time.as_secs() * 1000);
     let today = Day::of_unix_ms(unix_ms).unwrap_or(Day::LAST);
-    DeviceProbe::read(&text, today).map(DeviceProbe::device)
+    Ok(DeviceProbe::read(&text, today)?.device())
 }
 
 pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -6,6 +6,7 @@ use crate::show::json;
 use fuseline_core::model::diagnostic::{Diagnostic, Severity};
 use fuseline_view::present::report::DiagnosticReport;
 use serde::Serialize;
+use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -30,6 +31,9 @@ pub(super) enum Failed {
     /// The command has said why.
     Told,
 }
+
+/// An error of any kind, of which only the words count: the command makes a [`Failed`] of it.
+pub(super) type AnyError = Box<dyn Error + Send + Sync>;
 
 /// The JSON of a command that has failed.
 #[derive(Serialize)]

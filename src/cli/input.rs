@@ -1,14 +1,14 @@
 //! Reads the program to analyse, in any of its forms. What a file is, its content tells.
 
 use crate::choices::one_of;
-use crate::failure::Failed;
+use crate::failure::{AnyError, Failed};
 use crate::output::tell;
-use fuseline_core::json::read_json;
+use fuseline_core::json::{JsonError, read_json};
 use fuseline_core::notation::import::Form;
 use fuseline_core::notation::{self, Parsed, import, out_of_range, parse};
 use fuseline_view::opened::model_file::{FileKind, START_BYTES, kind_of, read_model};
 use std::fs::File;
-use std::io::{Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 
 /// A file as a program.
 pub(super) struct Source {
@@ -40,21 +40,21 @@ impl Source {
 
 /// Reads a file, or standard input for `-`. Of a model only the graph is read, where the file can be sought in.
 pub(super) fn read_source(file: &str) -> Result<Source, Failed> {
-    let (name, read) = if file == "-" {
-        let name = "<stdin>";
-        let bytes = bytes_of(std::io::stdin());
-        let read = bytes.and_then(|bytes| read_text(name, Cursor::new(bytes)));
-        (name, read)
-    } else {
-        let opened = File::open(file).map_err(|problem| problem.to_string());
-        let read = opened.and_then(|mut opened| match opened.stream_position() {
-            Ok(_) => read_text(file, opened),
-            Err(_) => bytes_of(opened).and_then(|bytes| read_text(file, Cursor::new(bytes))),
-        });
-        (file, read)
+    let name = if file == "-" { "<stdin>" } else { file };
+    let read = || {
+        let text = if file == "-" {
+            read_text(name, Cursor::new(bytes_of(io::stdin())?))
+        } else {
+            let mut opened = File::open(file)?;
+            match opened.stream_position() {
+                Ok(_) => read_text(name, opened),
+                Err(_) => read_text(name, Cursor::new(bytes_of(opened)?)),
+            }
+        }?;
+        Ok((read_program(&text)?, text))
     };
-    let parsed = read.and_then(|text| Ok((read_program(&text)?, text)));
-    let (parsed, text) = parsed.map_err(|problem| Failed::command(format!("{name}: {problem}")))?;
+    let (parsed, text) =
+        read().map_err(|problem: AnyError| Failed::command(format!("{name}: {problem}")))?;
     Ok(Source {
         name: name.to_owned(),
         text,
@@ -62,14 +62,14 @@ pub(super) fn read_source(file: &str) -> Result<Source, Failed> {
     })
 }
 
-fn bytes_of(mut source: impl Read) -> Result<Vec<u8>, String> {
+fn bytes_of(mut source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = source.read_to_end(&mut bytes);
-    read.map(|_| bytes).map_err(|problem| problem.to_string())
+    source.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The text of a file, or the notation that a model becomes; then what there is to say about it is told.
-fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, String> {
+fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, AnyError> {
     let start = bytes_of(source.by_ref().take(START_BYTES))?;
     match kind_of(name, &start) {
         FileKind::Text => {
@@ -83,24 +83,23 @@ fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, String>
             Ok(converted.text)
         }
         FileKind::Profile(_) => {
-            Err("it is a measurement: `fuseline measured PROGRAM FILE` shows it".to_owned())
+            Err("it is a measurement: `fuseline measured PROGRAM FILE` shows it".into())
         }
         FileKind::Measurements => Err(
-            "it contains measured patterns: `fuseline calibrate FILE` makes records of them"
-                .to_owned(),
+            "it contains measured patterns: `fuseline calibrate FILE` makes records of them".into(),
         ),
         FileKind::Calibrations => Err(
             "it contains records of fused patterns: give it to `--calibrations` with a program"
-                .to_owned(),
+                .into(),
         ),
         FileKind::Device => {
-            Err("it contains the rates of a GPU: give it to `--device` with a program".to_owned())
+            Err("it contains the rates of a GPU: give it to `--device` with a program".into())
         }
-        FileKind::Other(what) => Err(what.to_owned()),
+        FileKind::Other(what) => Err(what.into()),
     }
 }
 
-fn read_program(text: &str) -> Result<Parsed, String> {
+fn read_program(text: &str) -> Result<Parsed, JsonError> {
     Ok(match import::form_of(text) {
         Form::Notation => parse(text),
         Form::OpLines => import::read_op_lines(text),

@@ -1,7 +1,7 @@
 //! `fuseline measured PROGRAM FILE...`: measurements of the visitor's own beside what is predicted.
 
 use super::Analysed;
-use super::failure::Failed;
+use super::failure::{AnyError, Failed};
 use super::output::print;
 use super::show::json;
 use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
@@ -141,28 +141,27 @@ pub(super) fn measured(
 }
 
 /// Reads a file slice by slice.
-fn read(path: &Path) -> Result<Profile, String> {
-    let problem = |problem: std::io::Error| problem.to_string();
-    let mut file = File::open(path).map_err(problem)?;
+fn read(path: &Path) -> Result<Profile, AnyError> {
+    let mut file = File::open(path)?;
     let mut slice = vec![0; SLICE_BYTES];
-    let mut length = file.read(&mut slice).map_err(problem)?;
+    let mut length = file.read(&mut slice)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let kind = match kind_of(&name, &slice[..length]) {
         FileKind::Profile(kind) => kind,
-        FileKind::Other(what) => return Err(format!("{what}.")),
+        FileKind::Other(what) => return Err(format!("{what}.").into()),
         FileKind::Measurements => {
-            return Err("it contains measured patterns but no run of this program: `fuseline calibrate FILE` makes records of them.".to_owned());
+            return Err("it contains measured patterns but no run of this program: `fuseline calibrate FILE` makes records of them.".into());
         }
         FileKind::Text | FileKind::Model(_) | FileKind::Calibrations | FileKind::Device => {
-            return Err("This is not a measurement. Use a file that a program's script saved, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
+            return Err("This is not a measurement. Use a file that a program's script saved, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".into());
         }
     };
     let mut reader = Reader::new(kind);
     while length > 0 {
         reader.push(&slice[..length])?;
-        length = file.read(&mut slice).map_err(problem)?;
+        length = file.read(&mut slice)?;
     }
-    reader.finish()
+    Ok(reader.finish()?)
 }
 
 /// The choices under which the kernels of a run are predicted.

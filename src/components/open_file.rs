@@ -135,7 +135,7 @@ fn open(page: Page, text: &str) {
             // Notation, or a text that could not be converted, is shown as it is.
             let is_changed = page.open(text.replace("\r\n", "\n"));
             if let Some(Err(problem)) = other {
-                tell_opened(page, problem, true, is_changed);
+                tell_opened(page, problem.to_string(), true, is_changed);
             }
         }
     }

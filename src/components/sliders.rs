@@ -108,7 +108,7 @@ fn Slider(
                 problem.set_if_changed(None);
                 set(value);
             }
-            Err(reason) => problem.set(Some(reason)),
+            Err(reason) => problem.set(Some(reason.to_string())),
         }
     };
     let press = {

@@ -16,17 +16,29 @@ const MAX_DEPTH: usize = 128;
 /// Whether an input is within [`MAX_INPUT_BYTES`].
 ///
 /// # Errors
-/// Its size, the limit and what to do, as the end of a sentence.
-pub fn check_size(bytes: usize) -> Result<(), String> {
+/// Its size, the limit and what to do.
+pub const fn check_size(bytes: usize) -> Result<(), InputTooLarge> {
     if bytes <= MAX_INPUT_BYTES {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(InputTooLarge { bytes })
     }
-    // Rounded up, so that a size just above the limit does not read as the limit.
+}
+
+/// An input beyond [`MAX_INPUT_BYTES`], as the end of a sentence about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "it has {} MB, and the limit is {LIMIT_MB} MB: split the program, or use the command line, which reads more",
+    megabytes(*bytes)
+)]
+pub struct InputTooLarge {
+    bytes: usize,
+}
+
+/// Rounded up, so that a size just above the limit does not read as the limit.
+fn megabytes(bytes: usize) -> String {
     let tenths = bytes.div_ceil(100_000);
-    let (whole, tenth) = (tenths / 10, tenths % 10);
-    Err(format!(
-        "it has {whole}.{tenth} MB, and the limit is {LIMIT_MB} MB: split the program, or use the command line, which reads more"
-    ))
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 /// The value that `source` holds, if it is within [`MAX_INPUT_BYTES`] as JSON. Reads no further than the limit.

@@ -2,6 +2,29 @@
 
 use serde::de::DeserializeOwned;
 
+/// Why a text does not hold a value: ``rows[1]: missing field `time_us` at line 14 column 3``.
+#[derive(Debug, thiserror::Error)]
+pub enum JsonError {
+    /// The text is not JSON, or holds another value.
+    #[error(transparent)]
+    Value(serde_path_to_error::Error<serde_json::Error>),
+    /// A number that Python's `json` writes and JSON does not have.
+    #[error("{path}: {number} is not a JSON number at line {line} column {column}")]
+    NumberOfPython {
+        /// Where it stands in the value.
+        path: String,
+        /// What stands there.
+        number: &'static str,
+        /// Its line in the text, from 1.
+        line: usize,
+        /// Its column, from 1.
+        column: usize,
+    },
+    /// More text behind the value.
+    #[error(transparent)]
+    End(serde_json::Error),
+}
+
 /// White space, or the byte order mark that some editors write at the start of a file.
 pub fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
@@ -27,20 +50,22 @@ fn number_of_python(text: &str, line: usize, column: usize) -> Option<&'static s
 /// The value that `text` holds. `O(text)`.
 ///
 /// # Errors
-/// What is wrong and where, in the value and in the text: ``rows[1]: missing field `time_us` at line 14 column 3``.
-pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+/// What is wrong and where, in the value and in the text.
+pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     let text = text.trim_start_matches(is_blank);
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|problem| {
         let (line, column) = (problem.inner().line(), problem.inner().column());
         match number_of_python(text, line, column) {
-            Some(word) => format!(
-                "{}: {word} is not a JSON number at line {line} column {column}",
-                problem.path()
-            ),
-            None => problem.to_string(),
+            Some(number) => JsonError::NumberOfPython {
+                path: problem.path().to_string(),
+                number,
+                line,
+                column,
+            },
+            None => JsonError::Value(problem),
         }
     })?;
-    reader.end().map_err(|problem| problem.to_string())?;
+    reader.end().map_err(JsonError::End)?;
     Ok(value)
 }

@@ -1,9 +1,8 @@
 //! Why a file could not be read.
 
-use std::fmt;
-
 /// What stopped the reading of a file, as the end of a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
 pub struct Problem {
     text: String,
 }
@@ -16,11 +15,5 @@ impl Problem {
     /// With the place in the file where reading stopped.
     pub(crate) fn at_byte(byte: u64, what: &str) -> Self {
         Self::new(format!("at byte {byte}, {what}"))
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.text)
     }
 }

@@ -81,7 +81,7 @@ fn a_pasted_text_of_another_tool_gets_one_sentence() {
             prefixed("> ", &text),
             prefixed(">> ", &text),
         ] {
-            assert_eq!(converted(&text), None, "{name}");
+            assert!(converted(&text).is_none(), "{name}");
             let parsed = parse(&text);
             let [refusal] = &parsed.diagnostics[..] else {
                 panic!("{name}: {:#?}", parsed.diagnostics);

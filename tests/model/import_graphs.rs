@@ -131,5 +131,8 @@ fn a_graph_without_shapes_says_what_is_missing() {
         opened.summary
     );
     let nothing = converted(r#"{"graphs": []}"#).unwrap().unwrap_err();
-    assert_eq!(nothing, "The JSON could not be read: it contains no ops.");
+    assert_eq!(
+        nothing.to_string(),
+        "The JSON could not be read: it contains no ops."
+    );
 }

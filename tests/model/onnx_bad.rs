@@ -5,7 +5,7 @@ use fuseline_view::opened::model_file::{FileKind, ModelFormat, kind_of, read_mod
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
 fn refused(bytes: &[u8]) -> String {
-    read_model(ModelFormat::Onnx, Cursor::new(bytes)).unwrap_err()
+    (read_model(ModelFormat::Onnx, Cursor::new(bytes)).unwrap_err()).to_string()
 }
 
 /// A file of which only the parts are stored; the rest is zeros.
@@ -125,6 +125,7 @@ fn a_file_that_is_cut_off_anywhere_says_where() {
         for end in 0..whole.len() {
             // Behind the graph only the version of the operators follows.
             if let Err(problem) = read_model(ModelFormat::Onnx, Cursor::new(&whole[..end])) {
+                let problem = problem.to_string();
                 assert!(
                     problem.starts_with("This ONNX file was not opened: "),
                     "{problem}"

@@ -3,7 +3,7 @@
 use fuseline_view::opened::{Converted, converted};
 
 fn convert(text: &str) -> Option<Result<Converted, String>> {
-    converted(text)
+    Some(converted(text)?.map_err(|problem| problem.to_string()))
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn today() -> Day {
 
 fn read(probe: &Value) -> Result<DeviceProbe, String> {
     let file = json!({ "device": probe, "torch": "2.11.0" });
-    DeviceProbe::read(&file.to_string(), today())
+    DeviceProbe::read(&file.to_string(), today()).map_err(|problem| problem.to_string())
 }
 
 fn device_with(changes: &Value) -> Device {
@@ -121,7 +121,7 @@ fn figures_that_cannot_be_get_a_sentence() {
     let nan = json!({ "device": h200_probe() })
         .to_string()
         .replace("4300000000000.0", "NaN");
-    let problem = DeviceProbe::read(&nan, today()).unwrap_err();
+    let problem = (DeviceProbe::read(&nan, today()).unwrap_err()).to_string();
     assert!(
         problem.contains("memory_bytes_per_s: NaN is not a JSON number"),
         "{problem}"
@@ -368,7 +368,9 @@ fn a_measurement_tells_its_device() {
     // The kernels count, whatever the rates are.
     let impossible = read(&file(&probe_with(&json!({"exp_per_s": -1})))).unwrap();
     assert_eq!(impossible.measured_device().as_ref(), device("h200"));
-    let problem = read(&file(&probe_with(&json!({"kernel_s": null})))).unwrap_err();
+    let problem = read(&file(&probe_with(&json!({"kernel_s": null}))))
+        .unwrap_err()
+        .to_string();
     assert!(
         problem.contains("device: missing field `kernel_s`"),
         "{problem}"

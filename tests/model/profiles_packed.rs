@@ -3,7 +3,7 @@
 use crate::profiles::{file, profile};
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
-use fuseline_import::profile::{Kind, Profile, Reader, read_profile};
+use fuseline_import::profile::{Kind, Profile, ProfileError, Reader, read_profile};
 use fuseline_view::opened::model_file::{FileKind, kind_of};
 use proptest::prelude::*;
 use std::io::Write;
@@ -23,7 +23,7 @@ fn packed(content: &[u8]) -> Vec<u8> {
 }
 
 /// What comes of a file in slices of these lengths, the last of which repeats.
-fn read_in_slices(kind: Kind, bytes: &[u8], lengths: &[usize]) -> Result<Profile, String> {
+fn read_in_slices(kind: Kind, bytes: &[u8], lengths: &[usize]) -> Result<Profile, ProfileError> {
     let mut reader = Reader::new(kind);
     let mut rest = bytes;
     let mut lengths = lengths.iter().chain(lengths.last().into_iter().cycle());
@@ -90,7 +90,7 @@ proptest! {
             member.finish().unwrap();
         }
         let whole = profile(name);
-        prop_assert_eq!(read_in_slices(whole.kind, &bytes, &slices), Ok(whole));
+        prop_assert_eq!(read_in_slices(whole.kind, &bytes, &slices).unwrap(), whole);
     }
 
     #[test]
@@ -104,12 +104,12 @@ proptest! {
         let mut bytes = packed(&file(name));
         let at = at.index(bytes.len());
         let cut = read_in_slices(whole.kind, &bytes[..at], &[slice]);
-        prop_assert!(cut.is_err_and(|sentence| sentence.ends_with('.')));
+        prop_assert!(cut.is_err_and(|problem| problem.to_string().ends_with('.')));
         bytes[at] ^= flipped;
         // Only in the head are bytes that say nothing of the content: the time, the system and the like.
         match read_in_slices(whole.kind, &bytes, &[slice]) {
             Ok(read) => prop_assert!(at < 10 && read == whole),
-            Err(sentence) => prop_assert!(sentence.ends_with('.'), "{}", sentence),
+            Err(problem) => prop_assert!(problem.to_string().ends_with('.'), "{}", problem),
         }
     }
 }
@@ -118,13 +118,13 @@ proptest! {
 fn every_slice_of_one_byte_is_taken() {
     let whole = profile("trace_compiled.json");
     let bytes = packed(&file("trace_compiled.json"));
-    assert_eq!(read_in_slices(Kind::Trace, &bytes, &[1]), Ok(whole));
+    assert_eq!(read_in_slices(Kind::Trace, &bytes, &[1]).unwrap(), whole);
 }
 
 #[test]
 fn a_sentence_says_where_a_file_stops() {
     let bytes = packed(&file("trace_eager.json"));
-    let said = |bytes: &[u8]| read_profile(Kind::Trace, bytes).unwrap_err();
+    let said = |bytes: &[u8]| (read_profile(Kind::Trace, bytes).unwrap_err()).to_string();
     let end = bytes.len();
     let ends = |byte: usize| {
         format!(

@@ -60,8 +60,8 @@ fn bytes_by_the_names_of_newer_gpus() {
     let renamed = raw.replace("dram__bytes_", "dram__bytes_op_");
     assert_ne!(renamed, raw);
     assert_eq!(
-        read_profile(Kind::Table, renamed.as_bytes()),
-        read_profile(Kind::Table, raw.as_bytes())
+        read_profile(Kind::Table, renamed.as_bytes()).unwrap(),
+        read_profile(Kind::Table, raw.as_bytes()).unwrap()
     );
 }
 

@@ -2,17 +2,17 @@
 
 use crate::pt2_files::{archive, file, named, node, node_of, program, tensor};
 use fuseline_view::opened::Converted;
-use fuseline_view::opened::model_file::{ModelFormat, read_model};
+use fuseline_view::opened::model_file::{ModelError, ModelFormat, read_model};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
-fn read(bytes: &[u8]) -> Result<Converted, String> {
+fn read(bytes: &[u8]) -> Result<Converted, ModelError> {
     read_model(ModelFormat::Pt2, Cursor::new(bytes))
 }
 
 /// What is said about a file, without the words that start and end each sentence.
 fn refused(bytes: &[u8]) -> String {
-    let said = read(bytes).unwrap_err();
+    let said = read(bytes).unwrap_err().to_string();
     let inner = said.strip_prefix("This .pt2 file was not opened: ");
     inner
         .and_then(|inner| inner.strip_suffix('.'))

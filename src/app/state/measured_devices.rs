@@ -5,7 +5,7 @@ use crate::app::measured_devices::{keep_device, replace_device};
 use fuseline_browser as browser;
 use fuseline_core::default_device;
 use fuseline_core::model::day::Day;
-use fuseline_core::model::device::DeviceProbe;
+use fuseline_core::model::device::{DeviceProbe, ProbeError};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Page {
     }
 
     /// Offers the GPU of a measurement, whose kernels are shown whatever its rates are.
-    pub(super) fn keep_device_of_profile(self, probe: &DeviceProbe) -> Result<(), String> {
+    pub(super) fn keep_device_of_profile(self, probe: &DeviceProbe) -> Result<(), ProbeError> {
         probe.check_by(today())?;
         self.keep_device(Arc::new(probe.clone()));
         Ok(())

@@ -35,6 +35,7 @@ use fuseline_view::present::pinned::KernelAgainst;
 use fuseline_view::present::steps::Steps;
 use fuseline_view::present::why::Asked;
 use leptos::prelude::*;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// The signals of the page.
@@ -339,9 +340,9 @@ impl Page {
     }
 
     /// Shows a message about a failure.
-    pub fn tell_failure(self, text: impl Into<String>) {
+    pub fn tell_failure(self, problem: impl Display) {
         self.notice.set(Some(Notice {
-            text: text.into(),
+            text: problem.to_string(),
             is_failure: true,
             action: None,
         }));

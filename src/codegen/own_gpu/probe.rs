@@ -152,7 +152,7 @@ impl Rates {
         probe.shader_product_flops_per_s = self.shader_product_flops_per_s;
         probe.exp_per_s = self.exp_per_s;
         probe.shared_bytes_per_block = Some(limits.max_workgroup_bytes);
-        probe.check().map_err(Failure::NoRate)?;
+        (probe.check()).map_err(|problem| Failure::NoRate(problem.to_string()))?;
         Ok(probe)
     }
 }

@@ -47,7 +47,7 @@ fn CustomForm() -> impl IntoView {
                 page.choose(|choices| choices.device = device);
                 String::new()
             }
-            Err(problem) => problem,
+            Err(problem) => problem.to_string(),
         });
     };
     let fields = CustomFigure::all().map(|figure| {

@@ -160,7 +160,7 @@ async fn predictions(file: &str) -> Result<Predictions, String> {
 
 async fn file_of(name: &str) -> Result<Measurements, String> {
     let text = fetch_text(&format!("measured/{name}.json")).await;
-    read_json(&text.ok_or("the file could not be loaded")?)
+    read_json(&text.ok_or("the file could not be loaded")?).map_err(|problem| problem.to_string())
 }
 
 /// Predicted against measured, as a chart and as a table.

@@ -3,7 +3,7 @@
 use crate::Device;
 use crate::analysis::device_model::device_count;
 use crate::analysis::{Analysis, Kernel, analyze_program};
-use crate::json::{is_blank, read_json};
+use crate::json::{JsonError, is_blank, read_json};
 use crate::model::device::device_called;
 use crate::model::ids::KernelId;
 use crate::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
@@ -117,6 +117,11 @@ pub struct PredictedKernel {
     pub launches: usize,
 }
 
+/// Why a text holds no [`Measurements`].
+#[derive(Debug, thiserror::Error)]
+#[error("this is not a file of measured patterns, whose fields docs/measurement.md lists: {0}")]
+pub struct NoMeasurements(#[from] JsonError);
+
 impl Measurements {
     /// Whether a text is likely to hold measured patterns, by what it begins with.
     pub fn begins(text: &str) -> bool {
@@ -131,12 +136,8 @@ impl Measurements {
     ///
     /// # Errors
     /// What is missing or wrong, and where.
-    pub fn read(text: &str) -> Result<Self, String> {
-        read_json(text).map_err(|problem| {
-            format!(
-                "this is not a file of measured patterns, whose fields docs/measurement.md lists: {problem}"
-            )
-        })
+    pub fn read(text: &str) -> Result<Self, NoMeasurements> {
+        Ok(read_json(text)?)
     }
 
     /// The GPU as the table of devices has it; `None` if that does not know it.

@@ -1,6 +1,6 @@
 //! Fused patterns as a GPU ran them.
 
-use crate::json::read_json;
+use crate::json::{JsonError, read_json};
 use crate::model::bound::Bound;
 use crate::model::device::Device;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -102,6 +102,23 @@ impl FusionCalibration {
     }
 }
 
+/// Why a text holds no [`Calibrations`].
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrationError {
+    /// Another file.
+    #[error("this is not a file of records, which `fuseline calibrate FILE --json` writes: {0}")]
+    Json(#[from] JsonError),
+    /// A file without records.
+    #[error("it contains no pattern")]
+    NoPattern,
+    /// A record that no run can have made.
+    #[error("patterns[{at}]: speedup_factor must be above 0, and flops at least 0")]
+    Impossible {
+        /// Its index.
+        at: usize,
+    },
+}
+
 impl Calibrations {
     /// Whether a text is likely to hold records, by what it begins with.
     pub fn begins(text: &str) -> bool {
@@ -112,12 +129,8 @@ impl Calibrations {
     ///
     /// # Errors
     /// What is missing or impossible, and where.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let read: Self = read_json(text).map_err(|problem| {
-            format!(
-                "this is not a file of records, which `fuseline calibrate FILE --json` writes: {problem}"
-            )
-        })?;
+    pub fn read(text: &str) -> Result<Self, CalibrationError> {
+        let read: Self = read_json(text)?;
         let is_possible = |record: &FusionCalibration| {
             record.speedup_factor.is_finite()
                 && record.speedup_factor > 0.0
@@ -125,11 +138,9 @@ impl Calibrations {
                 && record.flops >= 0.0
         };
         match read.patterns.iter().position(|record| !is_possible(record)) {
-            None if read.patterns.is_empty() => Err("it contains no pattern".to_owned()),
+            None if read.patterns.is_empty() => Err(CalibrationError::NoPattern),
             None => Ok(read),
-            Some(at) => Err(format!(
-                "patterns[{at}]: speedup_factor must be above 0, and flops at least 0"
-            )),
+            Some(at) => Err(CalibrationError::Impossible { at }),
         }
     }
 

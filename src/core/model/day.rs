@@ -12,6 +12,11 @@ use time::{Date, Duration, Month};
 #[serde(try_from = "String", into = "String")]
 pub struct Day(Date);
 
+/// A text that is no [`Day`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write a day as 2026-11-23")]
+pub struct NotADay;
+
 impl Day {
     /// The last day that can be written.
     pub const LAST: Self = Self(Date::MAX);
@@ -25,9 +30,9 @@ impl Day {
 }
 
 impl FromStr for Day {
-    type Err = String;
+    type Err = NotADay;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, NotADay> {
         let day = || {
             let mut parts = text.split('-');
             let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
@@ -38,7 +43,7 @@ impl FromStr for Day {
             let date = Date::from_calendar_date(year.parse().ok()?, month, day.parse().ok()?);
             date.ok().filter(|_| is_written_so).map(Self)
         };
-        day().ok_or_else(|| "write a day as 2026-11-23".to_owned())
+        day().ok_or(NotADay)
     }
 }
 
@@ -51,9 +56,9 @@ impl Display for Day {
 }
 
 impl TryFrom<String> for Day {
-    type Error = String;
+    type Error = NotADay;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, NotADay> {
         text.parse()
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of profilers as CSV, record by record.
 
-use super::nsight::{CUT, Header, Table};
-use super::{Kind, MeasuredRun, Profile};
+use super::nsight::{Header, Table};
+use super::{Kind, MeasuredRun, Profile, ProfileError};
 use csv_core::{ReadRecordResult, Reader};
 
 /// Most bytes of a record: a kernel of `ncu --set full` has a few thousand.
@@ -49,7 +49,7 @@ impl CsvReader {
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ProfileError> {
         self.in_quotes = bytes
             .iter()
             .fold(self.in_quotes, |is_open, &byte| is_open ^ (byte == b'"'));
@@ -62,7 +62,7 @@ impl CsvReader {
     }
 
     /// Reads on until the input or a record ends. Returns whether the file has ended, and what is left of `input`.
-    fn step<'a>(&mut self, input: &'a [u8]) -> Result<(bool, &'a [u8]), String> {
+    fn step<'a>(&mut self, input: &'a [u8]) -> Result<(bool, &'a [u8]), ProfileError> {
         let Record {
             output,
             ends,
@@ -78,10 +78,7 @@ impl CsvReader {
             ReadRecordResult::InputEmpty => {}
             ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {
                 if output.len() >= MAX_RECORD_BYTES || ends.len() >= MAX_FIELDS {
-                    return Err(format!(
-                        "Line {} of this table is longer than any line of a profiler.",
-                        self.reader.line()
-                    ));
+                    return Err(ProfileError::LongLine(self.reader.line()));
                 }
                 output.resize(output.len() * 2, 0);
                 ends.resize(ends.len() * 2, 0);
@@ -104,11 +101,11 @@ impl CsvReader {
         Ok((false, rest))
     }
 
-    fn take(&mut self, fields: &[String], line: u64) -> Result<(), String> {
+    fn take(&mut self, fields: &[String], line: u64) -> Result<(), ProfileError> {
         if let Some(table) = &mut self.table {
             return table
                 .take(fields)
-                .map_err(|problem| format!("Line {line} of this table: {problem}."));
+                .map_err(|problem| ProfileError::Line { line, problem });
         }
         match Header::find(fields) {
             Some(header) => self.table = Some(Table::new(header?, fields.len())),
@@ -137,7 +134,7 @@ impl CsvReader {
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<Profile, String> {
+    pub(super) fn finish(mut self) -> Result<Profile, ProfileError> {
         while !self.step(&[])?.0 {}
         let Some(table) = self.table else {
             let found = match (self.failure, self.first_columns) {
@@ -145,15 +142,10 @@ impl CsvReader {
                 (None, Some(columns)) => format!("This table starts with {columns}."),
                 (None, None) => "This file has no table.".to_owned(),
             };
-            return Err(format!(
-                "A table of kernels needs the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace). {found}"
-            ));
+            return Err(ProfileError::NoHeader(found));
         };
         if self.in_quotes {
-            return Err(format!(
-                "This table ends within a quotation in line {}: {CUT}.",
-                self.reader.line()
-            ));
+            return Err(ProfileError::OpenQuotation(self.reader.line()));
         }
         let (device, runs): (_, Vec<MeasuredRun>) = table.finish()?;
         Ok(Profile {

@@ -4,6 +4,7 @@
 //! Files come in slices of any length, packed by gzip or not: a trace may have 500 MB, and no more of it is kept than its kernels.
 
 mod csv;
+mod error;
 mod latest;
 mod nsight;
 mod packed;
@@ -13,6 +14,7 @@ mod recognise;
 mod script;
 mod trace;
 
+pub use error::{ContentError, OtherDevice, ProfileError};
 pub use packed::{is_packed, unpacked_start};
 pub use reader::{Reader, read_profile};
 pub use recognise::{Kind, Recognised, recognise};
@@ -107,8 +109,8 @@ impl Profile {
     /// to the runs whose kernels they are, and other runs are added. `O(kernels * kernels)` at worst.
     ///
     /// # Errors
-    /// A sentence if both name a GPU, and not the same one. Then nothing is taken.
-    pub fn add(&mut self, mut other: Self) -> Result<(), String> {
+    /// If both name a GPU, and not the same one. Then nothing is taken.
+    pub fn add(&mut self, mut other: Self) -> Result<(), OtherDevice> {
         if self.kind == other.kind {
             *self = other;
             return Ok(());
@@ -116,9 +118,10 @@ impl Profile {
         if let (Some(own), Some(others)) = (&self.device, &other.device)
             && own != others
         {
-            return Err(format!(
-                "This file was measured on {others}, but the open measurement on {own}: close the open one first."
-            ));
+            return Err(OtherDevice {
+                other: others.clone(),
+                open: own.clone(),
+            });
         }
         // Runs of a script have all names, and tables have the bytes.
         if self.kind == Kind::Table {
@@ -258,26 +261,16 @@ struct Names {
 }
 
 impl Names {
-    fn intern(&mut self, name: &str) -> Result<Arc<str>, String> {
+    fn intern(&mut self, name: &str) -> Result<Arc<str>, ContentError> {
         if let Some(known) = self.known.get(name) {
             return Ok(known.clone());
         }
         self.bytes += name.len();
         if self.bytes > MAX_NAME_BYTES {
-            return Err(format!(
-                "The kernel names in this file exceed {} MB",
-                MAX_NAME_BYTES >> 20
-            ));
+            return Err(ContentError::LongNames);
         }
         let name: Arc<str> = name.into();
         self.known.insert(name.clone());
         Ok(name)
     }
-}
-
-/// A file that has too many kernels, in a sentence.
-fn too_many() -> String {
-    format!(
-        "The file has more than {MAX_KERNELS} kernels. Record one call of the program, after a few warm-up calls."
-    )
 }

@@ -1,5 +1,6 @@
 //! Files that gzip has packed, as RFC 1952 describes them: one packed part or several in a row.
 
+use super::ProfileError;
 use flate2::write::MultiGzDecoder;
 use std::io::Write;
 
@@ -50,23 +51,28 @@ impl Unpacker {
     }
 
     /// Reads on until some 32 KB are unpacked. Returns how many of the bytes were read, and what was unpacked.
-    pub(super) fn unpack(&mut self, packed: &[u8]) -> Result<(usize, Vec<u8>), String> {
-        let read = self.decoder.write(packed).map_err(|problem| {
-            let read = self.read;
-            format!("This gzip file is damaged after byte {read}: {problem}.")
+    pub(super) fn unpack(&mut self, packed: &[u8]) -> Result<(usize, Vec<u8>), ProfileError> {
+        let read = (self.decoder.write(packed)).map_err(|problem| ProfileError::Damaged {
+            place: "after",
+            byte: self.read,
+            problem,
         })?;
         self.read += read as u64;
         Ok((read, std::mem::take(self.decoder.get_mut())))
     }
 
     /// The rest of what was unpacked: the file ends here.
-    pub(super) fn finish(self) -> Result<Vec<u8>, String> {
+    pub(super) fn finish(self) -> Result<Vec<u8>, ProfileError> {
         let read = self.read;
-        self.decoder.finish().map_err(|problem| match problem.kind() {
-            std::io::ErrorKind::UnexpectedEof => format!(
-                "This gzip file is cut off after byte {read}. It may have been copied while the profiler was still writing."
-            ),
-            _ => format!("This gzip file is damaged before byte {read}: {problem}."),
-        })
+        self.decoder
+            .finish()
+            .map_err(|problem| match problem.kind() {
+                std::io::ErrorKind::UnexpectedEof => ProfileError::CutPacked(read),
+                _ => ProfileError::Damaged {
+                    place: "before",
+                    byte: read,
+                    problem,
+                },
+            })
     }
 }

@@ -4,7 +4,7 @@ use super::csv::CsvReader;
 use super::packed::{Unpacker, begins_packed};
 use super::script::ScriptReader;
 use super::trace::TraceReader;
-use super::{Kind, Profile};
+use super::{Kind, Profile, ProfileError};
 
 /// Most bytes of a file, unpacked: few packed ones may stand for any number. 32 bits count them, as the page does.
 const MAX_BYTES: u64 = 4_000_000_000;
@@ -55,8 +55,8 @@ impl Reader {
     /// Reads on. A slice may end anywhere. `O(bytes)` of the unpacked slice.
     ///
     /// # Errors
-    /// A sentence for the visitor: what was expected, and where reading stopped.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+    /// What was expected, and where reading stopped.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), ProfileError> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let read = self.push_part(rest)?;
@@ -70,7 +70,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::push`].
-    pub fn push_part(&mut self, bytes: &[u8]) -> Result<usize, String> {
+    pub fn push_part(&mut self, bytes: &[u8]) -> Result<usize, ProfileError> {
         if let (Packing::Unknown, Some(&first)) = (&self.packing, bytes.first()) {
             self.packing = if begins_packed(first) {
                 Packing::Gzip(Box::new(Unpacker::new()))
@@ -96,7 +96,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Reader::push`], and if the file has no kernel.
-    pub fn finish(mut self) -> Result<Profile, String> {
+    pub fn finish(mut self) -> Result<Profile, ProfileError> {
         if let Packing::Gzip(unpacker) = self.packing {
             self.content.push(&unpacker.finish()?)?;
         }
@@ -109,13 +109,12 @@ impl Reader {
 }
 
 impl Content {
-    fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+    fn push(&mut self, bytes: &[u8]) -> Result<(), ProfileError> {
         self.read = self.read.saturating_add(bytes.len() as u64);
         if self.read > MAX_BYTES {
-            return Err(format!(
-                "This measurement could not be read: unpacked, it exceeds the limit of {} GB.",
-                MAX_BYTES / 1_000_000_000
-            ));
+            return Err(ProfileError::UnpacksToMuch {
+                most_gb: MAX_BYTES / 1_000_000_000,
+            });
         }
         match &mut self.form {
             Form::Script(reader) => reader.push(bytes),
@@ -129,7 +128,7 @@ impl Content {
 ///
 /// # Errors
 /// As [`Reader::push`] and [`Reader::finish`].
-pub fn read_profile(kind: Kind, bytes: &[u8]) -> Result<Profile, String> {
+pub fn read_profile(kind: Kind, bytes: &[u8]) -> Result<Profile, ProfileError> {
     let mut reader = Reader::new(kind);
     reader.push(bytes)?;
     reader.finish()

@@ -1,6 +1,6 @@
 //! The JSON that the script of a program saves.
 
-use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Profile, too_many};
+use super::{ContentError, Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Profile, ProfileError};
 use fuseline_core::input::MAX_INPUT_BYTES;
 use fuseline_core::json::read_json;
 use fuseline_core::model::device::DeviceProbe;
@@ -85,31 +85,25 @@ pub(super) struct ScriptReader {
 }
 
 impl ScriptReader {
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ProfileError> {
         if bytes.len() > MAX_INPUT_BYTES - self.bytes.len() {
-            return Err(format!(
-                "This measurement could not be read: it exceeds the limit of {} MB.",
-                MAX_INPUT_BYTES / 1_000_000
-            ));
+            return Err(ProfileError::TooLarge {
+                most_mb: MAX_INPUT_BYTES / 1_000_000,
+            });
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Profile, String> {
+    pub(super) fn finish(self) -> Result<Profile, ProfileError> {
         let text = String::from_utf8_lossy(&self.bytes);
-        let file: File = read_json(&text).map_err(|problem| {
-            format!("This is not a measurement by a program's script: {problem}. docs/measurement.md lists the fields.")
-        })?;
+        let file: File = read_json(&text)?;
         let count: usize = file.rows.iter().map(|row| row.kernels.len()).sum();
         if count > MAX_KERNELS {
-            return Err(too_many());
+            return Err(ContentError::TooManyKernels.into());
         }
         if count == 0 {
-            return Err(format!(
-                "The script ran on {} and timed nothing. Run it where PyTorch finds a GPU.",
-                file.device.name()
-            ));
+            return Err(ProfileError::NothingTimed(file.device.name().to_owned()));
         }
         let rows = file.rows.into_iter().filter(|row| !row.kernels.is_empty());
         Ok(Profile {

@@ -1,7 +1,7 @@
 //! The JSON of an exported program, of the fields that are needed. `torch/_export/serde/schema.py` of PyTorch describes them.
 
 use crate::Problem;
-use fuseline_core::json::read_json;
+use fuseline_core::json::{JsonError, read_json};
 use fuseline_core::model::dtype::DType;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -335,7 +335,8 @@ struct Version {
 /// # Errors
 /// What is no exported program, or of a version that is not read.
 pub(super) fn read(json: &str) -> Result<Exported, Problem> {
-    let unreadable = |problem: String| Problem::new(format!("its graph cannot be read: {problem}"));
+    let unreadable =
+        |problem: JsonError| Problem::new(format!("its graph cannot be read: {problem}"));
     let head: Head = read_json(json).map_err(unreadable)?;
     match head.schema_version {
         Some(version) if VERSIONS.contains(&version.major) => {}

@@ -6,8 +6,8 @@ use crate::picture::code::line_at;
 use crate::present::names::counted;
 use crate::present::words::with_hint;
 use fuseline_core::Severity;
-use fuseline_core::input::check_size;
-use fuseline_core::json::read_json;
+use fuseline_core::input::{InputTooLarge, check_size};
+use fuseline_core::json::{JsonError, read_json};
 use fuseline_core::notation::import::{Form, OpList, form_of, program_of_op_list, read_op_lines};
 use fuseline_core::notation::{Parsed, print};
 use std::fmt::Write;
@@ -23,33 +23,52 @@ pub struct Converted {
     pub is_incomplete: bool,
 }
 
+/// Why a text was not opened, as a sentence for the visitor.
+#[derive(Debug, thiserror::Error)]
+pub enum TextError {
+    /// More bytes than the page reads.
+    #[error("This text could not be read: {0}.")]
+    TooLarge(#[from] InputTooLarge),
+    /// JSON of something else.
+    #[error("This JSON is not a list of ops: {0}.")]
+    Json(#[from] JsonError),
+    /// A list in which no op can be read.
+    #[error("The {form} could not be read: {problem}.")]
+    NoOps {
+        /// What the list is made of.
+        form: &'static str,
+        /// What is wrong with the first op, as a clause.
+        problem: String,
+    },
+}
+
 /// `text` converted to notation; `None` when it is notation already.
 ///
 /// # Errors
-/// A sentence for the visitor if no op could be read, or if the text is too large in any form.
-pub fn converted(text: &str) -> Option<Result<Converted, String>> {
-    if let Err(problem) = check_size(text.len()) {
-        return Some(Err(format!("This text could not be read: {problem}.")));
+/// If no op could be read, or if the text is too large in any form.
+pub fn converted(text: &str) -> Option<Result<Converted, TextError>> {
+    if let Err(too_large) = check_size(text.len()) {
+        return Some(Err(too_large.into()));
     }
     match form_of(text) {
         Form::Notation => None,
         Form::OpLines => Some(printed("Op(...) lines", text, &read_op_lines(text))),
         Form::Json => Some(match read_json::<OpList>(text) {
             Ok(list) => printed("JSON", text, &program_of_op_list(&list)),
-            Err(problem) => Err(format!("This JSON is not a list of ops: {problem}.")),
+            Err(problem) => Err(problem.into()),
         }),
     }
 }
 
-fn printed(form: &str, text: &str, parsed: &Parsed) -> Result<Converted, String> {
+fn printed(form: &'static str, text: &str, parsed: &Parsed) -> Result<Converted, TextError> {
     let diagnostics = parsed.diagnostics.iter();
     let errors: Vec<_> = diagnostics
         .filter(|d| d.severity == Severity::Error)
         .collect();
     let problem = errors.first().map(|first| with_hint(first));
     if parsed.program.ops.is_empty() {
-        let problem = problem.as_deref().unwrap_or("it contains no ops");
-        return Err(format!("The {form} could not be read: {problem}."));
+        let problem = problem.unwrap_or_else(|| "it contains no ops".to_owned());
+        return Err(TextError::NoOps { form, problem });
     }
     let mut notation = print(&parsed.program);
     for span in errors.iter().filter_map(|d| d.span) {

@@ -184,25 +184,25 @@ impl ModelReader {
     /// Takes the bytes of the wanted slice.
     ///
     /// # Errors
-    /// A sentence for the visitor: what was expected, and where reading stopped.
-    pub fn feed(&mut self, slice: &[u8]) -> Result<(), String> {
+    /// What was expected, and where reading stopped.
+    pub fn feed(&mut self, slice: &[u8]) -> Result<(), ModelError> {
         let fed = match &mut self.walk {
             Walk::Onnx(skim) => skim.feed(slice),
             Walk::Pt2(archive) => archive.feed(slice),
         };
-        fed.map_err(|problem| stopped(self.format, &problem))
+        fed.map_err(ModelError::content(self.format))
     }
 
     /// The program of a file whose last slice has been read.
     ///
     /// # Errors
     /// As [`Self::feed`].
-    pub fn finish(self) -> Result<Converted, String> {
+    pub fn finish(self) -> Result<Converted, ModelError> {
         let imported = match self.walk {
             Walk::Onnx(skim) => skim.finish().and_then(|model| onnx::import(&model)),
             Walk::Pt2(archive) => archive.finish().and_then(|json| pt2::import(&json)),
         };
-        let imported = imported.map_err(|problem| stopped(self.format, &problem))?;
+        let imported = imported.map_err(ModelError::content(self.format))?;
         converted(self.format, &imported)
     }
 }
@@ -211,9 +211,11 @@ impl ModelReader {
 ///
 /// # Errors
 /// As [`ModelReader::feed`].
-pub fn read_model(format: ModelFormat, mut file: impl Read + Seek) -> Result<Converted, String> {
-    let name = format.name();
-    let said = |problem: std::io::Error| format!("This {name} file could not be read: {problem}.");
+pub fn read_model(
+    format: ModelFormat,
+    mut file: impl Read + Seek,
+) -> Result<Converted, ModelError> {
+    let said = |problem| ModelError::Read { format, problem };
     let bytes = file.seek(SeekFrom::End(0)).map_err(said)?;
     let mut reader = ModelReader::new(format, bytes);
     let mut slice = Vec::new();
@@ -229,15 +231,11 @@ pub fn read_model(format: ModelFormat, mut file: impl Read + Seek) -> Result<Con
     reader.finish()
 }
 
-fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, String> {
+fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, ModelError> {
     let text = print(&imported.program);
-    let name = format.name();
     if text.len() > MAX_INPUT_BYTES {
-        return Err(format!(
-            "This {name} file was not opened: its {} ops need more than {} MB of notation.",
-            imported.program.ops.len(),
-            MAX_INPUT_BYTES / 1_000_000
-        ));
+        let ops = imported.program.ops.len();
+        return Err(ModelError::TooLong { format, ops });
     }
     let notes = notes(imported);
     let comments: Vec<String> = notes.iter().map(|note| format!("# {note}\n")).collect();
@@ -254,8 +252,45 @@ fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, Stri
     })
 }
 
-fn stopped(format: ModelFormat, problem: &Problem) -> String {
-    format!("This {} file was not opened: {problem}.", format.name())
+/// Why a model was not opened, as a sentence for the visitor.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The content is no model, or one that Fuseline does not read.
+    #[error("This {} file was not opened: {problem}.", format.name())]
+    Content {
+        /// What the file seems to be.
+        format: ModelFormat,
+        /// What stopped the reading.
+        #[source]
+        problem: Problem,
+    },
+    /// The bytes of the file cannot be read.
+    #[error("This {} file could not be read: {problem}.", format.name())]
+    Read {
+        /// What the file seems to be.
+        format: ModelFormat,
+        /// What the system says.
+        #[source]
+        problem: std::io::Error,
+    },
+    /// The notation of the model is longer than any text that is opened.
+    #[error(
+        "This {} file was not opened: its {ops} ops need more than {} MB of notation.",
+        format.name(),
+        MAX_INPUT_BYTES / 1_000_000
+    )]
+    TooLong {
+        /// What the file is.
+        format: ModelFormat,
+        /// How many ops the model has.
+        ops: usize,
+    },
+}
+
+impl ModelError {
+    fn content(format: ModelFormat) -> impl Fn(Problem) -> Self {
+        move |problem| Self::Content { format, problem }
+    }
 }
 
 /// Most names of operators in a note.

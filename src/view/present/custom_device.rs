@@ -71,6 +71,11 @@ impl CustomFigure {
         }
     }
 
+    /// An end of its range, in the unit in which it is typed.
+    fn end(self, of: impl Fn(&RangeInclusive<f64>) -> &f64) -> String {
+        grouped(of(&self.range()) / self.unit())
+    }
+
     /// Its value for `device`, in the unit in which it is typed; `None` if the device has none.
     pub fn value(self, device: &Device) -> Option<f64> {
         let figure = match self {
@@ -91,16 +96,14 @@ impl CustomFigure {
     /// figure that may be left out.
     ///
     /// # Errors
-    /// The range, if the text is not a number in it.
-    pub fn typed(self, device: &Device, typed: &str) -> Result<Device, String> {
+    /// If the text is not a number in the range of the figure.
+    pub fn typed(self, device: &Device, typed: &str) -> Result<Device, OutOfRange> {
         let range = self.range();
         let number = typed.parse::<f64>().ok();
         let number = number.filter(|value| range.contains(&(value * self.unit())));
         let is_left_out = typed.trim().is_empty() && self.if_empty().is_some();
         if number.is_none() && !is_left_out {
-            let (min, max) = (range.start() / self.unit(), range.end() / self.unit());
-            let (min, max) = (grouped(min), grouped(max));
-            return Err(format!("{}: from {min} to {max}", self.label()));
+            return Err(OutOfRange { figure: self });
         }
         Ok(custom_device(|figure| {
             if figure == self {
@@ -110,6 +113,13 @@ impl CustomFigure {
             }
         }))
     }
+}
+
+/// What was typed is not a number in the range of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: from {} to {}", figure.label(), figure.end(RangeInclusive::start), figure.end(RangeInclusive::end))]
+pub struct OutOfRange {
+    figure: CustomFigure,
 }
 
 /// The custom device that has the figures of `device`.

@@ -140,43 +140,93 @@ impl SliderRow {
     /// The value of a typed number.
     ///
     /// # Errors
-    /// Why it is no value of the param, as a sentence.
-    pub fn entered(&self, text: &str) -> Result<i64, String> {
-        let (name, shown) = (&self.name, shown_number(text));
+    /// Why it is no value of the param.
+    pub fn entered(&self, text: &str) -> Result<i64, EntryError> {
+        let (name, shown) = (self.name.clone(), shown_number(text));
         let value = match size_of(text) {
             Some(value) => Some(value),
             None if is_past_sizes(text) => None,
-            None => {
-                let problem = match shown.as_str() {
-                    "" => "The field was empty".to_owned(),
-                    shown => format!("{shown} is not a size"),
-                };
-                return Err(format!(
-                    "{problem}. Write a whole number, such as 4096, 4k for 4 × 1024, or 1e3."
-                ));
-            }
+            None if shown.is_empty() => return Err(EntryError::Empty),
+            None => return Err(EntryError::NoSize { shown }),
         };
         match &self.values {
             Some(values) if value.is_none_or(|value| !values.contains(value)) => {
-                let nearest = grouped(values.nearest(value.unwrap_or(i64::MAX)));
-                let dividend = &self.dividend;
-                let [min, max] = self.ends.map(grouped);
-                Err(if dividend.is_empty() {
-                    format!("{name} ranges from {min} to {max}, and {shown} is outside.")
+                let ends = self.ends;
+                Err(if self.dividend.is_empty() {
+                    EntryError::Outside { name, ends, shown }
                 } else {
-                    format!(
-                        "{name} ranges from {min} to {max} and must divide {dividend}: {shown} does not, {nearest} does."
-                    )
+                    EntryError::NoDivisor {
+                        name,
+                        ends,
+                        dividend: self.dividend.clone(),
+                        shown,
+                        nearest: values.nearest(value.unwrap_or(i64::MAX)),
+                    }
                 })
             }
             _ => match value {
-                None => Err(format!("{shown} exceeds 2^63.")),
-                Some(value) if value < 1 => Err(format!("{name} is a size, so it is at least 1.")),
+                None => Err(EntryError::TooLarge { shown }),
+                Some(value) if value < 1 => Err(EntryError::BelowOne { name }),
                 Some(value) => Ok(value),
             },
         }
     }
 }
+
+/// Why a typed text is no value of a param, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    /// Nothing was typed.
+    #[error("The field was empty. {WRITE_A_SIZE}")]
+    Empty,
+    /// What was typed is no whole number.
+    #[error("{shown} is not a size. {WRITE_A_SIZE}")]
+    NoSize {
+        /// What was typed.
+        shown: String,
+    },
+    /// A number beyond an end of the slider.
+    #[error("{name} ranges from {} to {}, and {shown} is outside.", grouped(ends[0]), grouped(ends[1]))]
+    Outside {
+        /// The param.
+        name: String,
+        /// Its least and its largest value.
+        ends: [i64; 2],
+        /// What was typed.
+        shown: String,
+    },
+    /// A number that does not divide what the param has to.
+    #[error(
+        "{name} ranges from {} to {} and must divide {dividend}: {shown} does not, {} does.",
+        grouped(ends[0]), grouped(ends[1]), grouped(*nearest)
+    )]
+    NoDivisor {
+        /// The param.
+        name: String,
+        /// Its least and its largest value.
+        ends: [i64; 2],
+        /// What it has to divide.
+        dividend: String,
+        /// What was typed.
+        shown: String,
+        /// The nearest value that does.
+        nearest: i64,
+    },
+    /// A number that no size can be.
+    #[error("{shown} exceeds 2^63.")]
+    TooLarge {
+        /// What was typed.
+        shown: String,
+    },
+    /// Zero, or a negative number.
+    #[error("{name} is a size, so it is at least 1.")]
+    BelowOne {
+        /// The param.
+        name: String,
+    },
+}
+
+const WRITE_A_SIZE: &str = "Write a whole number, such as 4096, 4k for 4 × 1024, or 1e3.";
 
 /// A typed text in a sentence; digits in groups.
 fn shown_number(text: &str) -> String {

@@ -7,7 +7,7 @@ use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, analyze_program};
 use fuseline_view::opened::Converted;
-use fuseline_view::opened::model_file::{ModelFormat, read_model};
+use fuseline_view::opened::model_file::{ModelError, ModelFormat, read_model};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
@@ -53,7 +53,7 @@ fn small_files_with_too_many_reads_are_refused() {
     ];
     for model in models {
         assert_eq!(
-            read_model(ModelFormat::Onnx, Cursor::new(model.bytes())).unwrap_err(),
+            (read_model(ModelFormat::Onnx, Cursor::new(model.bytes())).unwrap_err()).to_string(),
             "This ONNX file was not opened: its ops read more than 4 million tensors and sizes, the limit for one file."
         );
     }
@@ -79,7 +79,7 @@ fn an_order_that_repeats_a_dimension_is_not_followed() {
     assert!(is_unknown, "{}", converted.text);
 }
 
-fn read(bytes: &[u8]) -> Result<Converted, String> {
+fn read(bytes: &[u8]) -> Result<Converted, ModelError> {
     read_model(ModelFormat::Pt2, Cursor::new(bytes))
 }
 
@@ -101,7 +101,7 @@ fn many(rank: usize, nodes: usize) -> Value {
 
 fn very_many_sizes_are_refused() {
     assert_eq!(
-        read(&file(&many(3000, 1400))).unwrap_err(),
+        read(&file(&many(3000, 1400))).unwrap_err().to_string(),
         "This .pt2 file was not opened: its ops read more than 4 million tensors and sizes, the limit for one file."
     );
 }
@@ -130,7 +130,7 @@ fn more_text_than_is_read_is_refused() {
         let stack = format!("k,{},Module", "m".repeat(119));
         node["metadata"] = json!({ "nn_module_stack": stack });
     }
-    let said = read(&file(&long)).unwrap_err();
+    let said = read(&file(&long)).unwrap_err().to_string();
     assert!(
         said.contains("30000 ops need more than 8 MB of notation"),
         "{said}"

@@ -156,7 +156,7 @@ fn what_unpacks_to_much_is_read_in_parts() {
     assert_eq!(parts, 3);
 
     let long = [b"[{\"name\": \"".to_vec(), vec![b'a'; 18 << 20]].concat();
-    let said = read_profile(Kind::Trace, &packed(&long)).unwrap_err();
+    let said = (read_profile(Kind::Trace, &packed(&long)).unwrap_err()).to_string();
     assert!(
         said.starts_with("This trace has a value of more than 16 MB before line 1, byte 16"),
         "{said}"
@@ -173,7 +173,7 @@ fn what_unpacks_to_much_is_read_in_parts() {
             .concat(),
         );
     }
-    let said = read_profile(Kind::Table, &packed(&names)).unwrap_err();
+    let said = (read_profile(Kind::Table, &packed(&names)).unwrap_err()).to_string();
     assert_eq!(
         said,
         "Line 76 of this table: The kernel names in this file exceed 64 MB."

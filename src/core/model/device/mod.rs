@@ -13,7 +13,7 @@ use crate::model::device::figure::sourced;
 pub use crate::model::device::hardware::{Hardware, Multiprocessor, OnChip};
 pub use crate::model::device::measured::{Calibration, MEASURED_WITH, Measured, RatesFrom};
 pub use crate::model::device::peak::{ComputeType, F32Matmul, Peak};
-pub use crate::model::device::probe::DeviceProbe;
+pub use crate::model::device::probe::{DeviceProbe, FigureError, ProbeError};
 pub use crate::model::device::rate::Rate;
 pub use crate::model::device::table::DEVICES;
 use crate::model::dtype::DType;

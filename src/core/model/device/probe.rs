@@ -1,6 +1,6 @@
 //! Rates that a visitor measured on a GPU, and the device that they make of it.
 
-use crate::json::read_json;
+use crate::json::{JsonError, read_json};
 use crate::model::day::Day;
 use crate::model::device::figure::sourced;
 use crate::model::device::{Device, Hardware, MatrixUnits, OnChip, Rate, Source, device_called};
@@ -79,6 +79,43 @@ const MULTIPROCESSORS: RangeInclusive<f64> = 1.0..=1e5;
 /// A kilobyte to a petabyte.
 const SIZE_BYTES: RangeInclusive<f64> = 1e3..=1e15;
 
+/// Why a text holds no [`DeviceProbe`].
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// Another file.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// A figure that no device has.
+    #[error("device.{0}")]
+    Figure(#[from] FigureError),
+    /// A measurement that is not made yet.
+    #[error("device.measured_on is {day}, and today is {today}")]
+    Future {
+        /// When it is said to be made.
+        day: Day,
+        /// The day on which it is read.
+        today: Day,
+    },
+}
+
+/// A figure that no device has: `vector_flops_per_s is 0, and must be from 1e8 to 1e17`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FigureError {
+    /// A name that is empty or has several lines; its field.
+    #[error("{0} must be one line of 1 to {MAX_NAME} characters")]
+    NoLine(&'static str),
+    /// A number that is too small or too large.
+    #[error("{field} is {value:e}, and must be from {:e} to {:e}", range.start(), range.end())]
+    OutOfRange {
+        /// Its field.
+        field: &'static str,
+        /// In the unit of the field.
+        value: f64,
+        /// What it may be.
+        range: RangeInclusive<f64>,
+    },
+}
+
 impl DeviceProbe {
     /// A probe of the figures that every measurement tells: bandwidth in byte/s, f32 rate of the vector units in FLOP/s, time of a
     /// tiny kernel in seconds. The other figures are fields to be set; [`DeviceProbe::check`] says whether all can be.
@@ -125,13 +162,11 @@ impl DeviceProbe {
     ///
     /// # Errors
     /// The first that cannot, and its range: `vector_flops_per_s is 0, and has to be from 1e8 to 1e17`.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), FigureError> {
         for (field, text) in [("name", &self.name), ("measured_with", &self.measured_with)] {
             let count = text.chars().count();
             if !(1..=MAX_NAME).contains(&count) || text.chars().any(char::is_control) {
-                return Err(format!(
-                    "{field} must be one line of 1 to {MAX_NAME} characters"
-                ));
+                return Err(FigureError::NoLine(field));
             }
         }
         let figures = [
@@ -191,10 +226,11 @@ impl DeviceProbe {
         ];
         for (field, value, range) in figures {
             if let Some(value) = value.filter(|value| !range.contains(value)) {
-                let (least, most) = (range.start(), range.end());
-                return Err(format!(
-                    "{field} is {value:e}, and must be from {least:e} to {most:e}"
-                ));
+                return Err(FigureError::OutOfRange {
+                    field,
+                    value,
+                    range,
+                });
             }
         }
         Ok(())
@@ -211,7 +247,7 @@ impl DeviceProbe {
     ///
     /// # Errors
     /// What is missing or impossible, and where; and a day after `today`.
-    pub fn read(text: &str, today: Day) -> Result<Self, String> {
+    pub fn read(text: &str, today: Day) -> Result<Self, ProbeError> {
         let File { device: probe } = read_json(text)?;
         probe.check_by(today)?;
         Ok(probe)
@@ -221,12 +257,11 @@ impl DeviceProbe {
     ///
     /// # Errors
     /// As [`DeviceProbe::check`], with the place in a file; and a day after `today`.
-    pub fn check_by(&self, today: Day) -> Result<(), String> {
-        self.check()
-            .map_err(|problem| format!("device.{problem}"))?;
+    pub fn check_by(&self, today: Day) -> Result<(), ProbeError> {
+        self.check()?;
         let day = self.measured_on;
         if day > today {
-            return Err(format!("device.measured_on is {day}, and today is {today}"));
+            return Err(ProbeError::Future { day, today });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The fields of a profiler's table: numbers with their units, sizes of grids, and ranges.
 
-use crate::profile::VARIANTS;
+use crate::profile::{ContentError, VARIANTS};
 
 /// A field without blanks around it; empty without the column.
 pub(super) fn text(fields: &[String], column: Option<usize>) -> &str {
@@ -46,7 +46,7 @@ impl Spelled {
 }
 
 /// A number with or without signs between its thousands; `None` where nothing was measured.
-pub(super) fn number(text: &str) -> Result<Option<Spelled>, String> {
+pub(super) fn number(text: &str) -> Result<Option<Spelled>, ContentError> {
     if text.is_empty() || matches!(text, "n/a" | "N/A" | "-" | "nan" | "(nan)") {
         return Ok(None);
     }
@@ -55,7 +55,7 @@ pub(super) fn number(text: &str) -> Result<Option<Spelled>, String> {
     let plain: String = text.chars().filter(|&c| !is_gap(c)).collect();
     let readings = [('.', ','), (',', '.')].map(|signs| read(&plain, signs));
     if readings == [None, None] {
-        return Err(format!("{text:?} is not a number of at least 0"));
+        return Err(ContentError::NoNumber(text.to_owned()));
     }
     Ok(Some(Spelled { readings }))
 }

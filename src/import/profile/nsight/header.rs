@@ -1,10 +1,11 @@
 //! What the columns of a profiler's table are.
 
 use super::fields::factor;
+use crate::profile::ProfileError;
 
 /// Metrics of Nsight Compute, each by the names that it has: on the raw page, by its label, or on
 /// another GPU.
-pub(super) const DURATION: [&str; 2] = ["gpu__time_duration.sum", "Duration"];
+pub(in crate::profile) const DURATION: [&str; 2] = ["gpu__time_duration.sum", "Duration"];
 /// GPUs since Blackwell count bytes for each kind of access.
 pub(super) const READ: [&str; 2] = ["dram__bytes_read.sum", "dram__bytes_op_read.sum"];
 pub(super) const WRITTEN: [&str; 2] = ["dram__bytes_write.sum", "dram__bytes_op_write.sum"];
@@ -55,7 +56,7 @@ pub(in crate::profile) struct Common {
 
 impl Header {
     /// The header that these fields are; `None` if they are none.
-    pub(in crate::profile) fn find(fields: &[String]) -> Option<Result<Self, String>> {
+    pub(in crate::profile) fn find(fields: &[String]) -> Option<Result<Self, ProfileError>> {
         let column = |name: &str| fields.iter().position(|field| field.trim() == name);
         let starting = |start: &str| {
             fields
@@ -91,7 +92,7 @@ impl Header {
                         throughput: one_of(&THROUGHPUT),
                         device: column("device__attribute_display_name"),
                     })
-                    .ok_or_else(no_duration),
+                    .ok_or(ProfileError::NoTimes),
             );
         }
         let (start, duration) = (starting("Start (")?, starting("Duration (")?);
@@ -114,12 +115,4 @@ impl Header {
             device: column("Device"),
         }))
     }
-}
-
-/// A table without times, in a sentence.
-pub(super) fn no_duration() -> String {
-    format!(
-        "This Nsight Compute table has no times: add {} to --metrics.",
-        DURATION[0]
-    )
 }

@@ -3,14 +3,13 @@
 mod fields;
 mod header;
 
-pub(super) use header::Header;
+pub(super) use header::{DURATION, Header};
 
-use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, base_name, too_many};
+use super::{
+    ContentError, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, ProfileError, base_name,
+};
 use fields::{Spelled, factor, number, sizes, text, variant_of, whole};
-use header::{Common, DURATION, READ, THROUGHPUT, WRITTEN, no_duration};
-
-/// What is said of a table that ends too early.
-pub(super) const CUT: &str = "the file may have been copied while the profiler was still writing";
+use header::{Common, READ, THROUGHPUT, WRITTEN};
 
 /// A table with its kernels so far.
 pub(super) struct Table {
@@ -77,13 +76,12 @@ impl Table {
     }
 
     /// Reads a line below the header. Lines of other programs that stand between are passed over.
-    pub(super) fn take(&mut self, fields: &[String]) -> Result<(), String> {
+    pub(super) fn take(&mut self, fields: &[String]) -> Result<(), ContentError> {
         if self.is_kernel(fields) && fields.len() < self.columns {
-            return Err(format!(
-                "it has {} of the {} columns, so {CUT}",
-                fields.len(),
-                self.columns
-            ));
+            return Err(ContentError::CutLine {
+                fields: fields.len(),
+                columns: self.columns,
+            });
         }
         match self.header {
             Header::Raw {
@@ -129,14 +127,14 @@ impl Table {
                     return Ok(());
                 }
                 if name.is_empty() {
-                    return Err(format!("a kernel has no name, so {CUT}"));
+                    return Err(ContentError::NoName);
                 }
                 let seconds = |column, to_s: f64| {
                     number(text(fields, Some(column))).map(|time| time.map(|time| time.times(to_s)))
                 };
                 let (start, time) = (seconds(start, to_s[0])?, seconds(duration, to_s[1])?);
                 if time.is_none() {
-                    return Err("a kernel without a duration".to_owned());
+                    return Err(ContentError::NoDuration);
                 }
                 let sizes = |columns: [Option<usize>; 3]| {
                     let [x, y, z] = columns.map(|column| text(fields, column).parse().ok());
@@ -178,7 +176,7 @@ impl Table {
         fields: &[String],
         common: Common,
         metrics: [Option<usize>; 4],
-    ) -> Result<(), String> {
+    ) -> Result<(), ContentError> {
         if !self.is_kernel(fields) {
             if self.units.is_none() && self.rows.is_empty() {
                 self.units = Some(fields.to_vec());
@@ -199,7 +197,7 @@ impl Table {
     }
 
     /// The kernel that a line of Nsight Compute is about.
-    fn row(&mut self, fields: &[String], common: Common) -> Result<&mut Row, String> {
+    fn row(&mut self, fields: &[String], common: Common) -> Result<&mut Row, ContentError> {
         let key = (
             text(fields, common.process).to_owned(),
             text(fields, Some(common.id)).to_owned(),
@@ -217,7 +215,7 @@ impl Table {
                 numbers: Numbers::default(),
             })?;
         }
-        self.rows.last_mut().ok_or_else(too_many)
+        self.rows.last_mut().ok_or(ContentError::TooManyKernels)
     }
 
     fn name_device(&mut self, name: &str) {
@@ -226,9 +224,9 @@ impl Table {
         }
     }
 
-    fn push(&mut self, row: Row) -> Result<(), String> {
+    fn push(&mut self, row: Row) -> Result<(), ContentError> {
         if self.rows.len() == MAX_KERNELS {
-            return Err(too_many());
+            return Err(ContentError::TooManyKernels);
         }
         self.rows.push(row);
         Ok(())
@@ -242,29 +240,23 @@ impl Table {
     }
 
     /// The device, and a run for each variant among the ranges of the program, in the order of the file.
-    pub(super) fn finish(self) -> Result<(Option<String>, Vec<MeasuredRun>), String> {
+    pub(super) fn finish(self) -> Result<(Option<String>, Vec<MeasuredRun>), ProfileError> {
         if self.rows.is_empty() {
-            let why = match self.header {
-                Header::Raw { .. } | Header::Base { .. } => {
-                    "With --profile-from-start off, ncu sees only kernels between torch.cuda.profiler.start() and stop()."
-                }
-                Header::Trace { .. } => {
-                    "Nsight Systems saw no GPU work: profile a program that launches kernels, with --trace=cuda."
-                }
-            };
-            return Err(format!("This table has no kernel. {why}"));
+            return Err(match self.header {
+                Header::Raw { .. } | Header::Base { .. } => ProfileError::NoKernelInMetrics,
+                Header::Trace { .. } => ProfileError::NoKernelInLaunches,
+            });
         }
         let is_timed = |row: &Row| row.numbers.time.is_some();
         if !self.rows.iter().any(is_timed) {
-            return Err(no_duration());
+            return Err(ProfileError::NoTimes);
         }
         if let Some(at) = self.rows.iter().position(|row| !is_timed(row)) {
             let name = base_name(&self.rows[at].kernel.name);
-            return Err(format!(
-                "Kernel {} of this table, {name}, has no {}: {CUT}, or the profiler could not time it.",
-                at + 1,
-                DURATION[1].to_lowercase(),
-            ));
+            return Err(ProfileError::Untimed {
+                number: at + 1,
+                name: name.to_owned(),
+            });
         }
         let has_comma = self.has_comma();
         let is_cold = !matches!(self.header, Header::Trace { .. });
@@ -312,7 +304,7 @@ impl Table {
 
 impl Row {
     /// Takes a metric. Others than those of the table above are passed over.
-    fn measure(&mut self, name: &str, unit: &str, value: &str) -> Result<(), String> {
+    fn measure(&mut self, name: &str, unit: &str, value: &str) -> Result<(), ContentError> {
         let numbers = &mut self.numbers;
         let is_throughput =
             THROUGHPUT.contains(&name) && unit.ends_with(['s', 'd']) && unit.contains('/');
@@ -332,7 +324,10 @@ impl Row {
         } else {
             unit
         };
-        let to_base = factor(unit).ok_or_else(|| format!("the unit of {name} is {unit:?}, but must be ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte"))?;
+        let to_base = factor(unit).ok_or_else(|| ContentError::Unit {
+            metric: name.to_owned(),
+            unit: unit.to_owned(),
+        })?;
         *measured = Some(value.times(to_base));
         Ok(())
     }

@@ -2,7 +2,9 @@
 
 use super::TraceEvent;
 use crate::profile::latest::Latest;
-use crate::profile::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, VARIANTS};
+use crate::profile::{
+    Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, ProfileError, VARIANTS,
+};
 use std::collections::HashMap;
 
 /// How the profiler names a step of its schedule.
@@ -43,7 +45,7 @@ impl Default for Found {
 }
 
 impl Found {
-    pub(super) fn keep(&mut self, event: &TraceEvent) -> Result<(), String> {
+    pub(super) fn keep(&mut self, event: &TraceEvent) -> Result<(), ProfileError> {
         self.events += 1;
         let span = event.start_us.zip(event.duration_us);
         let Some((from_us, duration_us)) = span.filter(|(start, duration)| {
@@ -53,8 +55,7 @@ impl Found {
         };
         let [start_s, end_s] = [from_us, from_us + duration_us].map(|us| us * 1e-6);
         if event.category.eq_ignore_ascii_case("kernel") {
-            let name = self.names.intern(&event.name);
-            let name = name.map_err(|problem| format!("{problem}."))?;
+            let name = self.names.intern(&event.name)?;
             let kernel = MeasuredKernel {
                 start_s: Some(start_s),
                 grid: event.grid.as_slice().try_into().ok(),
@@ -80,13 +81,10 @@ impl Found {
         Ok(())
     }
 
-    pub(super) fn profile(self) -> Result<Profile, String> {
+    pub(super) fn profile(self) -> Result<Profile, ProfileError> {
         let (kernels, passed_over) = self.kernels.finish();
         if kernels.is_empty() {
-            return Err(format!(
-                "This trace has {} events but no kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].",
-                self.events
-            ));
+            return Err(ProfileError::NoKernelInTrace(self.events));
         }
         let launched = last_launched(self.steps, self.launches, &kernels, passed_over.until_s);
         let kernels: Vec<MeasuredKernel> = (kernels.into_iter())

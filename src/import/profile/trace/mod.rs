@@ -2,8 +2,8 @@
 
 mod found;
 
-use super::Profile;
 use super::place::Lines;
+use super::{Profile, ProfileError};
 use actson::feeder::PushJsonFeeder;
 use actson::parser::ParserError;
 use actson::{JsonEvent, JsonParser};
@@ -99,7 +99,7 @@ impl Default for TraceReader {
 }
 
 impl TraceReader {
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ProfileError> {
         let mut pushed = 0;
         while pushed < bytes.len() {
             pushed += self.parser.feeder.push_bytes(&bytes[pushed..]);
@@ -118,17 +118,16 @@ impl TraceReader {
         }
         let offset = self.parser.parsed_bytes();
         if offset.saturating_sub(self.ended_at) > MAX_VALUE_BYTES {
-            return Err(format!(
-                "This trace has a value of more than {} MB before {}, which no profiler writes.",
-                MAX_VALUE_BYTES >> 20,
-                self.lines.told(bytes, offset)
-            ));
+            return Err(ProfileError::LongValue {
+                place: self.lines.told(bytes, offset),
+                most_mb: MAX_VALUE_BYTES >> 20,
+            });
         }
         self.lines.pass(bytes);
         Ok(())
     }
 
-    fn failure(&self, problem: ParserError, slice: &[u8]) -> String {
+    fn failure(&self, problem: ParserError, slice: &[u8]) -> ProfileError {
         let offset = self.parser.parsed_bytes();
         let place = self.lines.told(slice, offset);
         let rest = self.lines.from(slice, offset);
@@ -136,13 +135,14 @@ impl TraceReader {
             || problem.to_string(),
             |word| format!("{word} is not a JSON number"),
         );
-        format!(
-            "This trace is not valid JSON at {place}, after {} events: {found}.",
-            self.found.events
-        )
+        ProfileError::NotJson {
+            place,
+            events: self.found.events,
+            found,
+        }
     }
 
-    fn take(&mut self, event: JsonEvent) -> Result<(), String> {
+    fn take(&mut self, event: JsonEvent) -> Result<(), ProfileError> {
         match event {
             JsonEvent::StartObject | JsonEvent::StartArray => {
                 self.open(event == JsonEvent::StartArray);
@@ -177,7 +177,7 @@ impl TraceReader {
         }
     }
 
-    fn close(&mut self) -> Result<(), String> {
+    fn close(&mut self) -> Result<(), ProfileError> {
         let is_event = self
             .events_depth
             .is_some_and(|events| self.depth == events + 1);
@@ -235,16 +235,15 @@ impl TraceReader {
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<Profile, String> {
+    pub(super) fn finish(mut self) -> Result<Profile, ProfileError> {
         self.parser.feeder.done();
         loop {
             match self.parser.next_event() {
                 Ok(Some(JsonEvent::NeedMoreInput)) | Err(_) => {
-                    return Err(format!(
-                        "This trace is cut off after {} events and {} bytes. It may have been copied while the profiler was still writing.",
-                        self.found.events,
-                        self.parser.parsed_bytes()
-                    ));
+                    return Err(ProfileError::CutTrace {
+                        events: self.found.events,
+                        bytes: self.parser.parsed_bytes(),
+                    });
                 }
                 Ok(Some(event)) => self.take(event)?,
                 Ok(None) => break,
