@@ -82,7 +82,7 @@ impl Classroom {
         let (mut taken, mut problems) = (Vec::new(), Vec::new());
         for file in files {
             let read = match browser::read_file(&file).await {
-                Some(text) => handed_in(&text),
+                Some(text) => handed_in(&text).map_err(|problem| problem.to_string()),
                 None => Err("The browser could not read it.".to_owned()),
             };
             match read {
@@ -97,7 +97,7 @@ impl Classroom {
     pub async fn take_text(self, text: &str) {
         match handed_in(text) {
             Ok(taken) => self.take(taken, Vec::new()).await,
-            Err(problem) => self.take(Vec::new(), vec![problem]).await,
+            Err(problem) => self.take(Vec::new(), vec![problem.to_string()]).await,
         }
     }
 

@@ -3,7 +3,7 @@
 //! A message is a plain object with `fuseline: 1`, a `type`, and an `id` that its answer carries, too. `public/embed.html` documents
 //! them. What is embedded reads and writes no stored text, so whoever embeds it learns nothing about the visitor.
 
-use fuseline_core::input::check_size;
+use fuseline_core::input::{InputTooLarge, check_size};
 use fuseline_core::model::diagnostic::Severity;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::notation::{Parsed, parse};
@@ -80,7 +80,7 @@ pub struct Request {
     /// What its answer carries, too.
     pub id: Option<Value>,
     /// What it wants, or what is wrong with it.
-    pub wish: Result<Wish, String>,
+    pub wish: Result<Wish, MessageError>,
 }
 
 /// What a message wants.
@@ -108,21 +108,69 @@ pub struct Settings {
     fused: Option<bool>,
 }
 
+/// Why a message is not followed, in sentences for the programmer of the page around.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// A number, a text or a list.
+    #[error("A message is an object, such as {{ fuseline: 1, type: \"get\" }}.")]
+    NoObject,
+    /// Something that has no JSON; what the browser says of it.
+    #[error("A message is a plain object: {0}.")]
+    NoPlainObject(String),
+    /// A message of another version, or of something else.
+    #[error("A message needs its version: `fuseline: {VERSION}`.")]
+    NoVersion,
+    /// A message that wants nothing known.
+    #[error("A message needs a type: \"get\" or \"set\".")]
+    NoType,
+    /// A field that `get` does not have.
+    #[error("A message of type \"get\" has no field `{0}`.")]
+    FieldOfGet(String),
+    /// A field that `set` does not have, or with another type; which, as a clause.
+    #[error("The message of type \"set\" could not be read: {0}.")]
+    Settings(String),
+    /// More text than the page reads.
+    #[error("The program is too large: {0}.")]
+    TooLarge(#[from] InputTooLarge),
+    /// A param that the program does not have.
+    #[error("The program has no param `{name}`. {known}")]
+    NoParam {
+        /// What is written in its place.
+        name: String,
+        /// The params that it has, as a sentence.
+        known: String,
+    },
+    /// A device that Fuseline does not know.
+    #[error("There is no device `{id}`. {known}")]
+    NoDevice {
+        /// What is written in its place.
+        id: String,
+        /// The known devices, as a sentence.
+        known: String,
+    },
+    /// A policy that Fuseline does not know.
+    #[error("There is no policy `{name}`. {known}")]
+    NoPolicy {
+        /// What is written in its place.
+        name: String,
+        /// The known policies, as a sentence.
+        known: String,
+    },
+}
+
 impl Request {
     /// Reads a message; `None` for an answer, which nobody answers, or two pages could do so for ever.
     pub fn read(message: Result<Value, String>) -> Option<Self> {
-        let refused = |problem: &str| {
+        let refused = |problem| {
             Some(Self {
                 id: None,
-                wish: Err(problem.to_owned()),
+                wish: Err(problem),
             })
         };
         let mut fields = match message {
             Ok(Value::Object(fields)) => fields,
-            Ok(_) => {
-                return refused("A message is an object, such as { fuseline: 1, type: \"get\" }.");
-            }
-            Err(problem) => return refused(&format!("A message is a plain object: {problem}.")),
+            Ok(_) => return refused(MessageError::NoObject),
+            Err(problem) => return refused(MessageError::NoPlainObject(problem)),
         };
         let kind = fields.shift_remove("type");
         if kind.as_ref().is_some_and(|kind| kind == "error") {
@@ -135,9 +183,7 @@ impl Request {
         let wish = if version.as_ref().and_then(Value::as_u64) == Some(VERSION) {
             wish(kind.as_ref(), fields)
         } else {
-            Err(format!(
-                "A message needs its version: `fuseline: {VERSION}`."
-            ))
+            Err(MessageError::NoVersion)
         };
         Some(Self { id, wish })
     }
@@ -148,18 +194,16 @@ impl Request {
     }
 }
 
-fn wish(kind: Option<&Value>, fields: Map<String, Value>) -> Result<Wish, String> {
+fn wish(kind: Option<&Value>, fields: Map<String, Value>) -> Result<Wish, MessageError> {
     match kind.and_then(Value::as_str) {
         Some("get") => match fields.keys().next() {
             None => Ok(Wish::Get),
-            Some(field) => Err(format!("A message of type \"get\" has no field `{field}`.")),
+            Some(field) => Err(MessageError::FieldOfGet(field.clone())),
         },
         Some("set") => serde_path_to_error::deserialize(Value::Object(fields))
             .map(Wish::Set)
-            .map_err(|problem| {
-                format!("The message of type \"set\" could not be read: {problem}.")
-            }),
-        _ => Err("A message needs a type: \"get\" or \"set\".".to_owned()),
+            .map_err(|problem| MessageError::Settings(problem.to_string())),
+        _ => Err(MessageError::NoType),
     }
 }
 
@@ -189,6 +233,15 @@ pub enum Content {
         /// Why, and what to do.
         message: String,
     },
+}
+
+impl Content {
+    /// What answers a message that is not followed.
+    pub fn of_error(problem: &MessageError) -> Self {
+        Self::Error {
+            message: problem.to_string(),
+        }
+    }
 }
 
 /// A message of this content.
@@ -282,8 +335,8 @@ impl Settings {
     /// What these settings change where `text` is shown. All of them can be made, or none is.
     ///
     /// # Errors
-    /// What is wrong with the first that cannot, in a sentence.
-    pub fn change(self, text: &str) -> Result<Change, String> {
+    /// What is wrong with the first that cannot.
+    pub fn change(self, text: &str) -> Result<Change, MessageError> {
         let Self {
             program,
             params,
@@ -292,8 +345,7 @@ impl Settings {
             fused,
         } = self;
         if let Some(program) = &program {
-            check_size(program.len())
-                .map_err(|problem| format!("The program is too large: {problem}."))?;
+            check_size(program.len())?;
         }
         let mut changed = program;
         for (name, value) in params {
@@ -305,18 +357,24 @@ impl Settings {
                 .position(|param| param.name.text == name);
             let place = place.ok_or_else(|| {
                 let names = program.params.iter().map(|param| param.name.text.as_str());
-                format!("The program has no param `{name}`. {}", one_of(names))
+                MessageError::NoParam {
+                    known: one_of(names),
+                    name,
+                }
             })?;
             changed = Some(set_param(before, &program, place, value));
         }
         let device = device_id.map(|id| {
-            let ids = || one_of(DEVICES.iter().map(|device| &*device.id));
-            device(&id).ok_or_else(|| format!("There is no device `{id}`. {}", ids()))
+            device(&id).ok_or_else(|| MessageError::NoDevice {
+                known: one_of(DEVICES.iter().map(|device| &*device.id)),
+                id,
+            })
         });
         let policy = policy.map(|name| {
-            let names = || one_of(Policy::VARIANTS.iter().map(|policy| policy.name()));
-            name.parse()
-                .map_err(|_| format!("There is no policy `{name}`. {}", names()))
+            name.parse().map_err(|_| MessageError::NoPolicy {
+                known: one_of(Policy::VARIANTS.iter().map(|policy| policy.name())),
+                name,
+            })
         });
         Ok(Change {
             device: device.transpose()?,

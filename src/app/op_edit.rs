@@ -1,11 +1,10 @@
 //! Writes what is typed into the tables of ops and tensors into the text.
 
-use fuseline_core::model::diagnostic::Diagnostic;
+use fuseline_core::model::diagnostic::{Code, Diagnostic};
 use fuseline_core::notation::edit::{
     rename_op, rename_tensor, set_annotation, set_declared_type, set_inputs,
 };
 use fuseline_core::notation::{Parsed, parse};
-use fuseline_view::present::words::with_hint;
 
 /// A text field of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +38,11 @@ pub fn with_field(
     op: usize,
     field: OpField,
     typed: &str,
-) -> Result<String, String> {
+) -> Result<String, Diagnostic> {
     let program = &before.program;
     let typed = typed.trim();
     let text = match field {
-        OpField::Name => rename_op(text, program, op, typed).map_err(|d| with_hint(&d))?,
+        OpField::Name => rename_op(text, program, op, typed)?,
         OpField::Inputs => {
             let names = typed.split(',').map(|name| name.trim().to_owned());
             let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
@@ -87,15 +86,14 @@ pub fn with_tensor_field(
     declaration: usize,
     field: TensorField,
     typed: &str,
-) -> Result<String, String> {
+) -> Result<String, Diagnostic> {
     let program = &before.program;
     let typed = typed.trim();
     let Some(declared) = program.declarations.get(declaration) else {
         return Ok(text.to_owned());
     };
     let text = match field {
-        TensorField::Name => rename_tensor(text, program, &declared.name.text, typed)
-            .map_err(|refusal| with_hint(&refusal))?,
+        TensorField::Name => rename_tensor(text, program, &declared.name.text, typed)?,
         TensorField::Type => {
             let annotation = typed.trim_start_matches(':').trim();
             set_declared_type(text, program, declaration, annotation)
@@ -105,14 +103,16 @@ pub fn with_tensor_field(
 }
 
 /// The text, if no statement was lost.
-fn readable(text: String, before: &Parsed) -> Result<String, String> {
+fn readable(text: String, before: &Parsed) -> Result<String, Diagnostic> {
     let after = parse(&text);
     let statements = |parsed: &Parsed| parsed.program.ops.len() + parsed.program.declarations.len();
     if statements(&after) < statements(before) {
         let is_known = |d: &Diagnostic| before.diagnostics.iter().any(|k| k.message == d.message);
         let news = after.diagnostics.iter().find(|d| !is_known(d));
-        let news = news.or(after.diagnostics.first());
-        return Err(news.map_or_else(|| "this text cannot be read".to_owned(), with_hint));
+        let news = news.or(after.diagnostics.first()).cloned();
+        return Err(
+            news.unwrap_or_else(|| Diagnostic::error(Code::Syntax, "this text cannot be read"))
+        );
     }
     Ok(text)
 }

@@ -13,7 +13,7 @@ use fuseline_learn::language::{Language, Tag};
 use fuseline_learn::puzzle::progress::Progress;
 use fuseline_learn::puzzle::source::Source;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing};
-use fuseline_learn::puzzle::{Posed, Region, Step, make, read};
+use fuseline_learn::puzzle::{MakeError, Posed, Region, Step, make, read};
 use fuseline_view::page::links::{SharedState, read_state, write_state};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -256,8 +256,8 @@ impl Puzzling {
     /// The puzzle of the program on the page, with its choices.
     ///
     /// # Errors
-    /// Why there is none, a sentence.
-    pub fn make(self, title: &str, goal: &str) -> Result<Posed, String> {
+    /// Why there is none.
+    pub fn make(self, title: &str, goal: &str) -> Result<Posed, MakeError> {
         make(&shown(self.page), title, goal)
     }
 

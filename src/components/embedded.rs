@@ -173,12 +173,12 @@ fn exchange_messages(page: Page, views: Vec<&'static str>) {
             return;
         };
         match request.wish.clone() {
-            Err(message) => reply.send(&request.answer(&Content::Error { message })),
+            Err(problem) => reply.send(&request.answer(&Content::of_error(&problem))),
             Ok(Wish::Get) => send_analysis(page, request, reply),
             Ok(Wish::Set(settings)) => {
                 let change = page.text.with_untracked(|text| settings.change(text));
                 let content = match change {
-                    Err(message) => Content::Error { message },
+                    Err(problem) => Content::of_error(&problem),
                     Ok(change) => {
                         if let Some(text) = change.text {
                             page.open(text);

@@ -1,22 +1,24 @@
 //! An embedded page: what its address names, and what it makes of messages.
 
-use fuseline::app::embed::{Change, Content, Request, State, View, Views, Wish, message};
+use fuseline::app::embed::{
+    Change, Content, MessageError, Request, State, View, Views, Wish, message,
+};
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, Policy, analyze_program};
 use serde_json::{Value, json};
 
 const TEXT: &str = "param S = 1024 in 128..8192\ninput x : f16[S, S]\ny = relu(x)\n";
 
-fn wish(message: Value) -> Result<Wish, String> {
+fn wish(message: Value) -> Result<Wish, MessageError> {
     Request::read(Ok(message)).unwrap().wish
 }
 
 fn refused(message: Value) -> String {
-    wish(message).unwrap_err()
+    wish(message).unwrap_err().to_string()
 }
 
 /// What a message of type `set` changes, or why nothing.
-fn change(fields: &Value) -> Result<Change, String> {
+fn change(fields: &Value) -> Result<Change, MessageError> {
     let mut message = json!({ "fuseline": 1, "type": "set" });
     message
         .as_object_mut()
@@ -84,7 +86,13 @@ fn a_bad_message_is_told_what_is_wrong() {
         "{wrong}"
     );
     let unreadable = Request::read(Err("a function is no value".to_owned())).unwrap();
-    assert!(unreadable.wish.unwrap_err().contains("a function"));
+    assert!(
+        unreadable
+            .wish
+            .unwrap_err()
+            .to_string()
+            .contains("a function")
+    );
 }
 
 #[test]
@@ -123,7 +131,7 @@ fn settings_are_made_together_or_not_at_all() {
             ["too large", "8 MB"],
         ),
     ] {
-        let problem = change(&fields).unwrap_err();
+        let problem = change(&fields).unwrap_err().to_string();
         assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
     }
 }

@@ -31,7 +31,9 @@ fn step(lesson: &Lesson, number: usize) -> (Task, StepStates) {
 
 fn judge(lesson: &Lesson, number: usize, answer: &Answer) -> Result<Judged, String> {
     let (task, states) = step(lesson, number);
-    task.judge(answer, &states.answered, &states.answered.seen().unwrap())
+    let seen = states.answered.seen().unwrap();
+    let judged = task.judge(answer, &states.answered, &seen);
+    judged.map_err(|problem| problem.to_string())
 }
 
 fn judge_number(lesson: &Lesson, text: &str) -> Result<Judged, String> {

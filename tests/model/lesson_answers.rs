@@ -84,7 +84,10 @@ fn numbers_and_calculations_are_read() {
         let read = number_in(text, unit);
         assert!(near(read.clone().ok(), expected), "{text}: {read:?}");
         if let Err(problem) = read {
-            assert!(problem.contains(unit.sample()), "{text}: {problem}");
+            assert!(
+                problem.to_string().contains(unit.sample()),
+                "{text}: {problem}"
+            );
         }
     }
 }

@@ -187,7 +187,7 @@ fn a_common_mistake_gets_its_own_nudge_and_no_other_does() {
     let nudge = |text: &str| {
         let answer = Answer::Text(text.to_owned());
         let judged = task.judge(&answer, &states.answered, &seen);
-        judged.map_or_else(|why| why, |judged| judged.nudge)
+        judged.map_or_else(|why| why.to_string(), |judged| judged.nudge)
     };
     let half = "That is one crossing. The matmul writes it, and the add reads it.";
     assert_eq!(nudge("8.39 MB"), half);
@@ -324,7 +324,7 @@ fn a_wrongly_chosen_tensor_gets_the_reason_why_it_is_wrong() {
     let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
     let nudge = |chosen: &[usize]| {
         let judged = task.judge(&Answer::Chosen(chosen.to_vec()), &states.answered, &seen);
-        judged.map_or_else(|why| why, |judged| judged.nudge)
+        judged.map_or_else(|why| why.to_string(), |judged| judged.nudge)
     };
     assert_eq!(
         nudge(&[0, 1, 2]),

@@ -7,6 +7,7 @@ use fuseline_core::notation::parse;
 use fuseline_core::{KernelId, OpType, Options, Severity, TensorRole, analyze_program};
 use fuseline_view::present::op_rows::{OpRow, OpSource, function_options, is_callable, op_rows};
 use fuseline_view::present::tensor_rows::{TensorRow, tensor_rows};
+use fuseline_view::present::words::with_hint;
 use strum::VariantArray;
 
 const TEXT: &str = "\
@@ -174,7 +175,8 @@ fn what_is_typed_is_taken_over() {
 #[test]
 fn what_cannot_be_read_or_is_taken_is_refused_with_the_reason() {
     let parsed = parse(TEXT);
-    let refused = |field, typed| with_field(TEXT, &parsed, 0, field, typed).unwrap_err();
+    let refused =
+        |field, typed| with_hint(&with_field(TEXT, &parsed, 0, field, typed).unwrap_err());
     assert!(refused(OpField::Name, "last").contains("last"));
     assert!(refused(OpField::Name, "").contains("name"));
     assert!(refused(OpField::Type, "f16[N").contains(']'));
@@ -203,7 +205,7 @@ fn what_is_typed_about_a_tensor_is_taken_over_or_refused() {
         (TensorField::Type, "", "element type"),
         (TensorField::Type, "f17[8]", "f17"),
     ] {
-        let refused = typed(0, field, what).unwrap_err();
+        let refused = with_hint(&typed(0, field, what).unwrap_err());
         assert!(refused.contains(reason), "{what}: {refused}");
     }
 }

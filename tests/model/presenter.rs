@@ -230,7 +230,7 @@ fn a_code_holds_each_lesson_and_refuses_what_is_too_long() {
         assert_eq!(scanned(&code), link);
     }
     assert_eq!(Code::of(&"a".repeat(2953)).unwrap().side, 177 + 8);
-    let refused = Code::of(&"a".repeat(2954)).unwrap_err();
+    let refused = Code::of(&"a".repeat(2954)).unwrap_err().to_string();
     assert!(
         refused.contains("2,954") && refused.contains("Share the link"),
         "{refused}"

@@ -322,7 +322,7 @@ fn broken_files_are_named_and_codes_are_found_in_messages() {
         ("", "no results"),
         ("Hello, here they are: r2.AAAA", "no results"),
     ] {
-        let problem = handed_in(broken).unwrap_err();
+        let problem = handed_in(broken).unwrap_err().to_string();
         assert!(problem.contains(why), "{broken:.60}: {problem}");
     }
     let message = "Ann: r1.eN-_A\nhttps://example.org/fuseline/#r1.BBB, (r1.CC) xr1.no r1.";

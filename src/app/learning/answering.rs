@@ -21,7 +21,8 @@ impl Learning {
         };
         let seen = self.seen.get_untracked();
         let seen = seen.ok_or(task.language.step_without_program())?;
-        let judged = task.judge(answer, &states.answered, &seen.answered)?;
+        let judged = task.judge(answer, &states.answered, &seen.answered);
+        let judged = judged.map_err(|problem| problem.to_string())?;
         self.record(|open, step| self.recording.answer(open, step, answer));
         let is_first = self.nudge.with_untracked(String::is_empty);
         if !judged.is_right && is_first {

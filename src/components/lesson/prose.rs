@@ -42,7 +42,8 @@ fn one(inline: &Inline, seen: Option<&Seen>) -> AnyView {
                     view! { <span class="figure" title=quantity>{text}</span> }.into_any()
                 }
                 Some(Err(problem)) => {
-                    view! { <span class="figure is-missing" title=problem>"?"</span> }.into_any()
+                    view! { <span class="figure is-missing" title=problem.to_string()>"?"</span> }
+                        .into_any()
                 }
                 None => {
                     view! { <span class="figure is-missing" title=quantity>"?"</span> }.into_any()

@@ -3,7 +3,9 @@
 use super::table_state::SUGGESTIONS_ID;
 use crate::app::history::Origin;
 use crate::app::state::Page;
+use fuseline_core::model::diagnostic::Diagnostic;
 use fuseline_core::notation::Parsed;
+use fuseline_view::present::words::with_hint;
 use leptos::ev::KeyboardEvent;
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -33,7 +35,11 @@ pub fn Field(
     /// The value in the text.
     value: Memo<String>,
     /// The text with what was typed as the value, or why that is not possible.
-    edited: impl Fn(&str, &Parsed, &str) -> Result<String, String> + Copy + Send + Sync + 'static,
+    edited: impl Fn(&str, &Parsed, &str) -> Result<String, Diagnostic>
+    + Copy
+    + Send
+    + Sync
+    + 'static,
     /// The placeholder; what the field holds if there is none.
     #[prop(optional_no_strip)]
     placeholder: Option<Signal<String>>,
@@ -69,10 +75,10 @@ pub fn Field(
                 // The text may state it in another form than it was typed.
                 write(&value.get_untracked());
             }
-            Err(reason) => refused.set(Some(RefusedInput {
+            Err(problem) => refused.set(Some(RefusedInput {
                 stated,
                 typed,
-                reason,
+                reason: with_hint(&problem),
             })),
         }
     };

@@ -21,7 +21,11 @@ pub fn QrCode(
     #[prop(default = Language::English)]
     words: Language,
 ) -> impl IntoView {
-    match link.and_then(|link| Ok((Code::of(&link)?, link))) {
+    let code = link.and_then(|link| match Code::of(&link) {
+        Ok(code) => Ok((code, link)),
+        Err(too_long) => Err(too_long.to_string()),
+    });
+    match code {
         Ok((code, link)) => {
             let hint = is_of_this_machine(&link).then(|| {
                 view! { <p>{words.only_this_machine()}</p> }

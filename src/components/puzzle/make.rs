@@ -6,7 +6,7 @@ use crate::app::state::Page;
 use crate::components::open_file::is_too_large;
 use fuseline_browser as browser;
 use fuseline_learn::puzzle::source::Source;
-use fuseline_learn::puzzle::{Posed, proposed_goal, read};
+use fuseline_learn::puzzle::{MakeError, Posed, proposed_goal, read};
 use fuseline_view::page::links::SharedState;
 use leptos::ev;
 use leptos::html;
@@ -21,7 +21,7 @@ struct Making {
     title: RwSignal<String>,
     goal: RwSignal<String>,
     /// The puzzle, or why there is none; `None` before it was asked for, and after the words have changed.
-    made: RwSignal<Option<Result<Arc<Posed>, String>>>,
+    made: RwSignal<Option<Result<Arc<Posed>, MakeError>>>,
 }
 
 /// Opens a puzzle from a file, or makes one.
@@ -106,7 +106,9 @@ fn MakeForm(
     };
     let outcome = move || match made.get() {
         None => ().into_any(),
-        Some(Err(problem)) => view! { <p class="task-problem">{problem}</p> }.into_any(),
+        Some(Err(problem)) => {
+            view! { <p class="task-problem">{problem.to_string()}</p> }.into_any()
+        }
         Some(Ok(posed)) => view! { <Made making posed /> }.into_any(),
     };
     view! {

@@ -3,6 +3,7 @@
 use super::StepStates;
 use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
 use super::arithmetic::answer_in;
+use super::error::{AnswerError, NumberError, ValueError};
 use super::prose::quoted;
 use super::reason::reason;
 use super::solve::first_value;
@@ -68,7 +69,7 @@ impl Task {
     ///
     /// # Errors
     /// Why the engine cannot say what is right.
-    pub fn choosables(&self, seen: &Seen) -> Result<Vec<Choosable>, String> {
+    pub fn choosables(&self, seen: &Seen) -> Result<Vec<Choosable>, ValueError> {
         match &self.kind {
             Kind::Choose(choices) => (choices.iter())
                 .map(|choice| {
@@ -96,7 +97,12 @@ impl Task {
     ///
     /// # Errors
     /// What is wrong with the answer or the task, so that nothing can be said.
-    pub fn judge(&self, answer: &Answer, state: &PageState, seen: &Seen) -> Result<Judged, String> {
+    pub fn judge(
+        &self,
+        answer: &Answer,
+        state: &PageState,
+        seen: &Seen,
+    ) -> Result<Judged, AnswerError> {
         match (&self.kind, answer) {
             (Kind::Number { .. } | Kind::First { .. }, Answer::Text(text)) => {
                 let numbers = self.numbers(text, state, seen)?;
@@ -116,11 +122,11 @@ impl Task {
             }
             (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
-                    return Err(self.language.choose_first().to_owned());
+                    return Err(AnswerError::NothingChosen(self.language));
                 }
                 self.judge_choice(chosen, seen)
             }
-            _ => Err(self.language.other_kind().to_owned()),
+            _ => Err(AnswerError::OtherKind(self.language)),
         }
     }
 
@@ -133,7 +139,7 @@ impl Task {
         answer: &Answer,
         state: &PageState,
         seen: &Seen,
-    ) -> Result<String, String> {
+    ) -> Result<String, AnswerError> {
         match (&self.kind, answer) {
             (Kind::Number { .. } | Kind::First { .. }, Answer::Text(text)) => {
                 let numbers = self.numbers(text, state, seen)?;
@@ -149,18 +155,18 @@ impl Task {
                 let chosen = options.filter(|(at, _)| chosen.contains(at));
                 Ok(self.labels(chosen.map(|(_, option)| option)))
             }
-            _ => Err(self.language.other_kind().to_owned()),
+            _ => Err(AnswerError::OtherKind(self.language)),
         }
     }
 
     /// The number in an answer, and the right one.
-    fn numbers(&self, text: &str, state: &PageState, seen: &Seen) -> Result<Numbers, String> {
+    fn numbers(&self, text: &str, state: &PageState, seen: &Seen) -> Result<Numbers, AnswerError> {
         match &self.kind {
             Kind::Number { quantity, within } => {
                 let Value::Number(right, unit) = quantity.value(seen)? else {
-                    return Err(format!("`{quantity}` is not a number"));
+                    return Err(ValueError::NoNumber(quantity.to_string()).into());
                 };
-                self.compared(text, unit, right, *within)
+                Ok(self.compared(text, unit, right, *within)?)
             }
             Kind::First {
                 param,
@@ -168,16 +174,22 @@ impl Task {
                 within,
             } => {
                 let right = first_value(state, param, when)? as f64;
-                self.compared(text, Unit::Count, right, *within)
+                Ok(self.compared(text, Unit::Count, right, *within)?)
             }
             Kind::Choose(_) | Kind::Each { .. } | Kind::Do { .. } => {
-                Err(self.language.other_kind().to_owned())
+                Err(AnswerError::OtherKind(self.language))
             }
         }
     }
 
     /// The number in an answer, beside the right one in the same unit.
-    fn compared(&self, text: &str, unit: Unit, right: f64, within: f64) -> Result<Numbers, String> {
+    fn compared(
+        &self,
+        text: &str,
+        unit: Unit,
+        right: f64,
+        within: f64,
+    ) -> Result<Numbers, NumberError> {
         let is_right = |given: f64| is_near(given, right, within);
         Ok(Numbers {
             given: answer_in(text, unit, self.language, is_right)?,
@@ -210,10 +222,10 @@ impl Task {
         mistake.map_or(side, |mistake| &mistake.nudge).to_owned()
     }
 
-    fn judge_choice(&self, chosen: &[usize], seen: &Seen) -> Result<Judged, String> {
+    fn judge_choice(&self, chosen: &[usize], seen: &Seen) -> Result<Judged, AnswerError> {
         let options = self.choosables(seen)?;
         if chosen.iter().any(|&at| at >= options.len()) {
-            return Err("the question has no such option".to_owned());
+            return Err(AnswerError::NoSuchOption);
         }
         let differs = |is_right: bool| {
             let mut options = options.iter().enumerate();

@@ -8,6 +8,7 @@
 //!
 //! A unit belongs to the number before it, and the only one of a text, at its end, to the whole: `2 × 8.39 MB`.
 
+use super::error::NumberError;
 use super::value::{AnswerUnit, Unit, factor_of, plain_number};
 use crate::language::Language;
 
@@ -19,7 +20,7 @@ const MAX_DEPTH: usize = 16;
 ///
 /// # Errors
 /// What is wrong and what to write instead.
-pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
+pub fn number_in(text: &str, unit: Unit) -> Result<f64, NumberError> {
     number_of(text, unit, Language::English, &|_| false)
 }
 
@@ -36,7 +37,7 @@ pub(super) fn answer_in(
     unit: Unit,
     language: Language,
     is_right: impl Fn(f64) -> bool,
-) -> Result<f64, String> {
+) -> Result<f64, NumberError> {
     let as_on_page = number_of(text, unit, language, &is_right);
     if !language.has_decimal_comma() || as_on_page.as_ref().is_ok_and(|&number| is_right(number)) {
         return as_on_page;
@@ -54,8 +55,8 @@ fn number_of(
     unit: Unit,
     language: Language,
     is_right: &dyn Fn(f64) -> bool,
-) -> Result<f64, String> {
-    let no_number = || language.write_number(unit.sample());
+) -> Result<f64, NumberError> {
+    let no_number = || NumberError::NoNumber { unit, language };
     let Written {
         tokens,
         factor,
@@ -73,7 +74,7 @@ fn number_of(
         _ if has_unit => number * factor,
         Unit::Percent if is_quotient || number.abs() < 1.0 => 100.0 * number,
         _ if unit.may_be_left_out(number) => number,
-        _ => prefixed().ok_or_else(|| language.write_unit(unit.sample()))?,
+        _ => prefixed().ok_or(NumberError::NoUnit { unit, language })?,
     };
     value.is_finite().then_some(value).ok_or_else(no_number)
 }
@@ -99,8 +100,8 @@ struct Written {
 }
 
 impl Written {
-    fn read(text: &str, unit: Unit, language: Language) -> Result<Self, String> {
-        let no_number = || language.write_number(unit.sample());
+    fn read(text: &str, unit: Unit, language: Language) -> Result<Self, NumberError> {
+        let no_number = || NumberError::NoNumber { unit, language };
         let mut tokens = Vec::new();
         let (mut units, mut of_whole) = (0, 1.0);
         let text = without_group_marks(text);
@@ -139,8 +140,11 @@ impl Written {
                 return Err(no_number());
             } else {
                 let part = part.trim_end();
-                let factor = factor_of(part, unit)
-                    .ok_or_else(|| language.other_unit(part, unit.sample()))?;
+                let factor = factor_of(part, unit).ok_or_else(|| NumberError::OtherUnit {
+                    written: part.to_owned(),
+                    unit,
+                    language,
+                })?;
                 units += 1;
                 if rest.is_empty() && units == 1 {
                     of_whole = factor;

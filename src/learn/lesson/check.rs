@@ -2,6 +2,7 @@
 
 use super::answer::is_near;
 use super::condition::Condition;
+use super::error::ValueError;
 use super::prose::{Part, figures};
 use super::solve::{first_value, value_before};
 use super::state::{PageState, Seen};
@@ -64,7 +65,7 @@ fn check_figures(parts: &[Part], seen: &Seen, problems: &mut Vec<Problem>) {
         if let Err(what) = figure.text(seen) {
             problems.push(Problem::new(
                 figure.line,
-                what,
+                what.to_string(),
                 "use a name from the program of this step",
             ));
         }
@@ -80,10 +81,10 @@ fn check_task(
     answered: &Seen,
 ) -> Result<(), Wrong> {
     let mend = |mend: &str| mend.to_owned();
-    let wrong = |what: String| {
+    let wrong = |what: ValueError| {
         (
             task.line,
-            what,
+            what.to_string(),
             mend("use a name from the program of this step"),
         )
     };
@@ -146,7 +147,7 @@ fn check_mistakes(task: &Task, right: f64, within: f64, seen: &Seen) -> Result<(
         let wrong = |what: String, mend: &str| (mistake.line, what, mend.to_owned());
         let value = mistake
             .value(right, seen)
-            .map_err(|what| wrong(what, "use a name from the program of this step"))?;
+            .map_err(|what| wrong(what.to_string(), "use a name from the program of this step"))?;
         if is_near(value, right, within) {
             return Err(wrong(
                 format!("the mistake `{mistake}` is the right answer"),

@@ -1,9 +1,10 @@
 //! Conditions on a page's state: `bytes < 1.2 GB`, `share of tensor scores > 50 %`, `one kernel: softmax, scale`.
 
 use super::arithmetic::number_in;
+use super::error::{ReadError, ValueError};
 use super::named_figure::{NamedFigure, NamedSubject, op_named};
 use super::state::Seen;
-use super::value::{AnswerUnit, Unit, Value, is_number};
+use super::value::{Unit, Value, is_number};
 use fuseline_view::present::quantity::Quantity;
 use std::fmt;
 
@@ -71,7 +72,7 @@ impl Condition {
     ///
     /// # Errors
     /// What is wrong, and what may stand there.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, ReadError> {
         if let Some(names) = text.trim().strip_prefix("one kernel:") {
             let names: Vec<String> = names
                 .split(',')
@@ -79,15 +80,12 @@ impl Condition {
                 .filter(|name| !name.is_empty())
                 .collect();
             return if names.len() < 2 {
-                Err("name two ops or more: `one kernel: matmul1, relu`".to_owned())
+                Err(ReadError::OneOp)
             } else {
                 Ok(Self::OneKernel(names))
             };
         }
-        let (at, len, relation) = relation_in(text).ok_or_else(|| {
-            "a condition compares with <, <=, =, !=, >= or >, with spaces around it: `bytes < 1.2 GB`"
-                .to_owned()
-        })?;
+        let (at, len, relation) = relation_in(text).ok_or(ReadError::NoRelation)?;
         let left = NamedFigure::parse(&text[..at])?;
         let right = Operand::parse(text[at + len..].trim(), left.unit())?;
         Ok(Self::Compare {
@@ -119,7 +117,7 @@ impl Condition {
     ///
     /// # Errors
     /// Why that cannot be said: a name that the program does not have.
-    pub fn holds(&self, seen: &Seen) -> Result<bool, String> {
+    pub fn holds(&self, seen: &Seen) -> Result<bool, ValueError> {
         match self {
             Self::OneKernel(names) => {
                 let mut kernels = Vec::with_capacity(names.len());
@@ -146,7 +144,7 @@ impl Condition {
     ///
     /// # Errors
     /// As [`Self::holds`].
-    pub fn values(&self, seen: &Seen) -> Result<Option<[Value; 2]>, String> {
+    pub fn values(&self, seen: &Seen) -> Result<Option<[Value; 2]>, ValueError> {
         match self {
             Self::OneKernel(_) => Ok(None),
             Self::Compare { left, right, .. } => Ok(Some([left.value(seen)?, right.value(seen)?])),
@@ -196,7 +194,7 @@ impl Operand {
         matches!(self, Self::Figure { factor, .. } if (factor - 1.0).abs() < EQUAL)
     }
 
-    pub(super) fn parse(text: &str, unit: Option<Unit>) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, unit: Option<Unit>) -> Result<Self, ReadError> {
         let Some(unit) = unit else {
             return Self::word(text);
         };
@@ -215,16 +213,14 @@ impl Operand {
         })
     }
 
-    fn word(text: &str) -> Result<Self, String> {
+    fn word(text: &str) -> Result<Self, ReadError> {
         if text.is_empty() || text.contains(char::is_whitespace) {
-            return Err(format!(
-                "write one word instead of `{text}`: memory, compute, chip"
-            ));
+            return Err(ReadError::NoWord(text.to_owned()));
         }
         Ok(Self::Value(Value::Word(text.to_owned())))
     }
 
-    pub(super) fn value(&self, seen: &Seen) -> Result<Value, String> {
+    pub(super) fn value(&self, seen: &Seen) -> Result<Value, ValueError> {
         match self {
             Self::Value(value) => Ok(value.clone()),
             Self::Figure { factor, figure } => match figure.value(seen)? {
@@ -247,22 +243,16 @@ impl Relation {
         }
     }
 
-    fn holds(self, left: &Value, right: &Value) -> Result<bool, String> {
+    fn holds(self, left: &Value, right: &Value) -> Result<bool, ValueError> {
         match (left, right) {
             (Value::Word(left), Value::Word(right)) => match self {
                 Self::Equal => Ok(left == right),
                 Self::Different => Ok(left != right),
-                _ => Err(format!(
-                    "`{left}` is a word, so it cannot be compared by size"
-                )),
+                _ => Err(ValueError::NoOrder(left.clone())),
             },
             (&Value::Number(left, of_left), &Value::Number(right, of_right)) => {
                 if of_left != of_right {
-                    return Err(format!(
-                        "{} and {} cannot be compared",
-                        of_left.sample(),
-                        of_right.sample()
-                    ));
+                    return Err(ValueError::Units(of_left, of_right));
                 }
                 let is_equal = (left - right).abs() <= EQUAL * right.abs();
                 Ok(match self {
@@ -274,7 +264,7 @@ impl Relation {
                     Self::More => left > right && !is_equal,
                 })
             }
-            _ => Err("a word and a number cannot be compared".to_owned()),
+            _ => Err(ValueError::WordAndNumber),
         }
     }
 }

@@ -148,7 +148,7 @@ impl Reader {
                 self.put(Inline::Figure(Figure { quantity, line }));
             }
             Err(mend) => {
-                self.refuse(at, &format!("`{code}` is not a figure"), &mend);
+                self.refuse(at, &format!("`{code}` is not a figure"), &mend.to_string());
                 self.put(Inline::Code(code.to_owned()));
             }
         }

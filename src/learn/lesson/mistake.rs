@@ -2,6 +2,7 @@
 
 use super::condition::Operand;
 use super::entries::{Item, Problem};
+use super::error::ValueError;
 use super::state::Seen;
 use super::value::{Unit, Value};
 use std::fmt;
@@ -57,12 +58,12 @@ impl Mistake {
     ///
     /// # Errors
     /// Why it has no value here.
-    pub(super) fn value(&self, right: f64, seen: &Seen) -> Result<f64, String> {
+    pub(super) fn value(&self, right: f64, seen: &Seen) -> Result<f64, ValueError> {
         match &self.number {
             Mistaken::Times(factor) => Ok(factor * right),
             Mistaken::Is(operand) => match operand.value(seen)? {
                 Value::Number(number, _) => Ok(number),
-                Value::Word(word) => Err(format!("`{word}` is not a number")),
+                Value::Word(word) => Err(ValueError::NoNumber(word)),
             },
         }
     }

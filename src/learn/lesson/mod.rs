@@ -9,6 +9,7 @@ pub mod arithmetic;
 pub mod check;
 pub mod condition;
 mod entries;
+pub mod error;
 pub mod library;
 mod markdown;
 pub mod mistake;

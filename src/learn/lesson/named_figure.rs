@@ -1,5 +1,6 @@
 //! Figures of a page's state, as lessons name them: `unfused bytes`, `intensity of kernel softmax`.
 
+use super::error::{ReadError, ValueError};
 use super::state::Seen;
 use super::value::{Unit, Value};
 use fuseline_core::{Analysis, OpId, Policy, TensorId};
@@ -7,7 +8,6 @@ use fuseline_view::present::names::op_names;
 use fuseline_view::present::quantity::{Figure, Kind, Quantity, Run, Subject, Values};
 use std::fmt;
 use std::sync::Arc;
-use strum::VariantArray;
 
 /// What is measured, in which kernels, and of what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl NamedFigure {
     ///
     /// # Errors
     /// What is wrong, and what may stand there.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, ReadError> {
         let mut rest = text.trim();
         let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let kernels = match first {
@@ -65,18 +65,8 @@ impl NamedFigure {
             rest = after.trim();
         }
         let (quantity, of) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        // These have subjects that a lesson cannot name: a tensor at one kernel, and a policy beside the chosen one.
-        let is_nameable =
-            |of: &Quantity| !matches!(of, Quantity::BytesVanished | Quantity::Differing);
-        let known = Quantity::with_id(quantity).filter(is_nameable);
-        let quantity = known.ok_or_else(|| {
-            let nameable = Quantity::VARIANTS.iter().copied().filter(is_nameable);
-            let ids: Vec<&str> = nameable.map(Quantity::id).collect();
-            format!(
-                "`{quantity}` is not a quantity: write one of {}",
-                ids.join(", ")
-            )
-        })?;
+        let known = Quantity::with_id(quantity).filter(|&known| is_nameable(known));
+        let quantity = known.ok_or_else(|| ReadError::NoQuantity(quantity.to_owned()))?;
         Ok(Self {
             quantity,
             kernels,
@@ -93,7 +83,7 @@ impl NamedFigure {
     ///
     /// # Errors
     /// Why it has none.
-    pub fn value(&self, seen: &Seen) -> Result<Value, String> {
+    pub fn value(&self, seen: &Seen) -> Result<Value, ValueError> {
         let analysis = &self.analysis(seen);
         let run = match self.kernels {
             Kernels::Unfused => Run::Unfused,
@@ -112,7 +102,7 @@ impl NamedFigure {
             NamedSubject::Param(name) => {
                 let params = &seen.program().params;
                 let param = params.iter().find(|param| param.name.text == *name);
-                let param = param.ok_or_else(|| format!("there is no param `{name}`"))?;
+                let param = param.ok_or_else(|| ValueError::NoParam(name.clone()))?;
                 let is_value = self.quantity == Quantity::Param;
                 let value = Value::Number(param.value as f64, Unit::Count);
                 return is_value.then_some(value).ok_or_else(|| self.lacks_value());
@@ -134,8 +124,8 @@ impl NamedFigure {
         value.ok_or_else(|| self.lacks_value())
     }
 
-    fn lacks_value(&self) -> String {
-        format!("`{self}` has no value here")
+    fn lacks_value(&self) -> ValueError {
+        ValueError::NoValue(self.to_string())
     }
 
     /// The analysis whose kernels are meant.
@@ -168,15 +158,11 @@ impl fmt::Display for NamedFigure {
 }
 
 impl NamedSubject {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, ReadError> {
         if text.is_empty() {
             return Ok(Self::Program);
         }
-        let help = || {
-            format!(
-                "write `of kernel NAME`, `of op NAME`, `of tensor NAME` or `of param NAME` instead of `{text}`"
-            )
-        };
+        let help = || ReadError::NoSubject(text.to_owned());
         let named = text
             .strip_prefix("of ")
             .and_then(|of| of.trim().split_once(char::is_whitespace));
@@ -192,6 +178,11 @@ impl NamedSubject {
     }
 }
 
+/// Whether a lesson can name what the quantity is of: not a tensor at one kernel, nor a policy beside the chosen one.
+pub(super) const fn is_nameable(of: Quantity) -> bool {
+    !matches!(of, Quantity::BytesVanished | Quantity::Differing)
+}
+
 /// Whether it is what kernels ask of the device.
 pub(super) fn is_of_launch(quantity: Quantity) -> bool {
     quantity.kind() == Kind::Launch
@@ -199,18 +190,18 @@ pub(super) fn is_of_launch(quantity: Quantity) -> bool {
 }
 
 /// The op of this name.
-pub(super) fn op_named(analysis: &Analysis, name: &str) -> Result<OpId, String> {
+pub(super) fn op_named(analysis: &Analysis, name: &str) -> Result<OpId, ValueError> {
     let op = analysis.graph.op_named(name);
-    op.ok_or_else(|| format!("there is no op `{name}`"))
+    op.ok_or_else(|| ValueError::NoOp(name.to_owned()))
 }
 
 /// The tensor of this name.
-pub(super) fn tensor_named(analysis: &Analysis, name: &str) -> Result<TensorId, String> {
+pub(super) fn tensor_named(analysis: &Analysis, name: &str) -> Result<TensorId, ValueError> {
     let graph = &analysis.graph;
     let found = (graph.tensors.iter_enumerated()).find(|&(id, _)| graph.tensor_name(id) == name);
     found
         .map(|(id, _)| id)
-        .ok_or_else(|| format!("there is no tensor `{name}`"))
+        .ok_or_else(|| ValueError::NoTensor(name.to_owned()))
 }
 
 /// The launched kernels of an analysis by the names of their ops.

@@ -1,5 +1,6 @@
 //! The prose of a step: Markdown as data, so that components show it as elements and never as markup.
 
+use super::error::ValueError;
 use super::named_figure::NamedFigure;
 use super::state::Seen;
 
@@ -51,11 +52,11 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Its value as text; what is wrong if it has none.
+    /// Its value as text.
     ///
     /// # Errors
     /// Why it has no value.
-    pub fn text(&self, seen: &Seen) -> Result<String, String> {
+    pub fn text(&self, seen: &Seen) -> Result<String, ValueError> {
         Ok(self.quantity.value(seen)?.text())
     }
 }

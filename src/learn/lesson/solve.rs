@@ -1,6 +1,7 @@
 //! How the engine does a task itself: by trying values, merges and choices.
 
 use super::condition::Condition;
+use super::error::ValueError;
 use super::state::{PageState, Seen};
 use super::task::{By, Kind, Task};
 use fuseline_core::analysis::by_hand::Shown;
@@ -65,19 +66,24 @@ pub(super) fn value_before(state: &PageState, param: &str, value: i64) -> Option
 ///
 /// # Errors
 /// There is no such value, or no such param.
-pub fn first_value(state: &PageState, param: &str, when: &Condition) -> Result<i64, String> {
-    let values =
-        values(state, param).ok_or_else(|| format!("there is no param `{param}` with a range"))?;
+pub fn first_value(state: &PageState, param: &str, when: &Condition) -> Result<i64, ValueError> {
+    let values = values(state, param).ok_or_else(|| ValueError::NoSlider(param.to_owned()))?;
     let mut first = None;
     for &value in values.iter().rev() {
         let seen = with_param(state, param, value).and_then(|state| state.seen());
-        let seen = seen.ok_or_else(|| format!("the program has no graph at {param} = {value}"))?;
+        let seen = seen.ok_or_else(|| ValueError::NoGraph {
+            param: param.to_owned(),
+            value,
+        })?;
         if !when.holds(&seen)? {
             break;
         }
         first = Some(value);
     }
-    first.ok_or_else(|| format!("`{when}` does not hold at the largest {param}"))
+    first.ok_or_else(|| ValueError::NeverHolds {
+        condition: when.to_string(),
+        param: param.to_owned(),
+    })
 }
 
 /// The values of a param at which a task is done, where these follow each other.

@@ -9,6 +9,7 @@ use super::named_figure::NamedFigure;
 use super::prose::Inline;
 use super::value::Unit;
 use crate::language::Language;
+use std::fmt::Display;
 
 /// A task.
 #[derive(Clone, Debug, PartialEq)]
@@ -222,7 +223,7 @@ fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) ->
     let choices = items.into_iter().filter_map(|item| {
         let condition = Condition::parse(&item.condition).map_err(|mend| {
             let what = format!("`{}` is not a condition", item.condition);
-            problems.push(Problem::new(item.line, what, mend));
+            problems.push(Problem::new(item.line, what, mend.to_string()));
         });
         Some(Choice {
             line: item.line,
@@ -270,10 +271,10 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
 }
 
 /// What was read, or `None` with the problem told.
-fn told<T>(read: Result<T, String>, entry: &Entry, problems: &mut Vec<Problem>) -> Option<T> {
+fn told<T>(read: Result<T, impl Display>, entry: &Entry, problems: &mut Vec<Problem>) -> Option<T> {
     read.map_err(|mend| {
         let what = format!("`{}` cannot be read", entry.value);
-        problems.push(Problem::new(entry.line, what, mend));
+        problems.push(Problem::new(entry.line, what, mend.to_string()));
     })
     .ok()
 }

@@ -16,18 +16,24 @@ pub struct Code {
     pub path: String,
 }
 
+/// A link that no code holds, in a sentence for the speaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "A QR code holds 2,953 bytes, and the link has {}. Share the link itself, or a file.",
+    format_count(*bytes)
+)]
+pub struct LinkTooLong {
+    bytes: usize,
+}
+
 impl Code {
     /// The code of a link. A projected code is clean, so it has the least correction, and with that the largest modules.
     ///
     /// # Errors
-    /// A sentence for the speaker where the link is longer than the 2,953 bytes that a code holds.
-    pub fn of(link: &str) -> Result<Self, String> {
-        let code = QrCode::with_error_correction_level(link, EcLevel::L).map_err(|_| {
-            format!(
-                "A QR code holds 2,953 bytes, and the link has {}. Share the link itself, or a file.",
-                format_count(link.len())
-            )
-        })?;
+    /// If the link is longer than the 2,953 bytes that a code holds.
+    pub fn of(link: &str) -> Result<Self, LinkTooLong> {
+        let code = QrCode::with_error_correction_level(link, EcLevel::L)
+            .map_err(|_| LinkTooLong { bytes: link.len() })?;
         let width = code.width();
         let mut path = String::new();
         for (at, _) in (0..)

@@ -14,19 +14,34 @@ use strum::VariantArray;
 /// Longest line of the comment that states the puzzle.
 const LINE_CHARS: usize = 100;
 
+/// Why a program becomes no puzzle, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MakeError {
+    /// The maker has not said what it is about.
+    #[error("A puzzle needs a title and a goal.")]
+    NoTitleOrGoal,
+    /// A device that others do not have.
+    #[error("A puzzle runs on a device of the list, as it stands there: choose one.")]
+    OwnDevice,
+    /// A text that does not read as a puzzle; what is wrong with it, as a clause.
+    #[error("The puzzle cannot be written: {0}.")]
+    Unwritable(String),
+    /// A program that sets no puzzle; why, as a sentence in its language.
+    #[error("{0}")]
+    Unposed(&'static str),
+}
+
 /// The puzzle of the program and the choices of `shared`, with its par. Its kernels are left out.
 ///
 /// # Errors
-/// Why there is no such puzzle, a sentence.
-pub fn make(shared: &SharedState, title: &str, goal: &str) -> Result<Posed, String> {
+/// Why there is no such puzzle.
+pub fn make(shared: &SharedState, title: &str, goal: &str) -> Result<Posed, MakeError> {
     let [title, goal] = [title, goal].map(|words| words.split_whitespace().collect::<Vec<_>>());
     if title.is_empty() || goal.is_empty() {
-        return Err("A puzzle needs a title and a goal.".to_owned());
+        return Err(MakeError::NoTitleOrGoal);
     }
     if device(&shared.device.id).is_none_or(|known| *known != shared.device) {
-        return Err(
-            "A puzzle runs on a device of the list, as it stands there: choose one.".to_owned(),
-        );
+        return Err(MakeError::OwnDevice);
     }
     let objective = match shared.fusion.objective {
         Objective::Measured => Objective::Time,
@@ -54,9 +69,9 @@ pub fn make(shared: &SharedState, title: &str, goal: &str) -> Result<Posed, Stri
     let _ = write!(text, "\n{}", program_after_comment(&program));
     let (puzzle, problems) = read(&text);
     if let Some(problem) = problems.first() {
-        return Err(format!("The puzzle cannot be written: {}.", problem.what));
+        return Err(MakeError::Unwritable(problem.what.clone()));
     }
-    Ok(Posed::of(puzzle)?)
+    Posed::of(puzzle).map_err(MakeError::Unposed)
 }
 
 /// The goal that the first comment of a text proposes: all of it but a title.

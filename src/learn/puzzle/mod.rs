@@ -13,7 +13,7 @@ pub mod standing;
 mod way;
 
 pub use crate::lesson::Problem;
-pub use make::{make, proposed_goal};
+pub use make::{MakeError, make, proposed_goal};
 pub use nudge::Region;
 pub use standing::{Posed, is_small};
 pub use way::Step;

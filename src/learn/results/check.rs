@@ -108,7 +108,7 @@ impl Question {
                 match judged {
                     Ok(judged) if judged.is_right => Said::Right,
                     Ok(judged) => Said::Wrong(judged.nudge),
-                    Err(why) => Said::Unreadable(why),
+                    Err(why) => Said::Unreadable(why.to_string()),
                 }
             }
             Act::Make(made) => match made.seen(&self.states.asked) {

@@ -28,6 +28,17 @@ pub enum HandedIn {
     Code(Vec<String>),
 }
 
+/// Why nothing was handed in, as sentences for the teacher.
+#[derive(Debug, thiserror::Error)]
+pub enum HandInError {
+    /// Neither results nor a code.
+    #[error("There are no results in it. A code begins with “{}”.", Payload::Results.version())]
+    Nothing,
+    /// Results that are cut off or changed.
+    #[error("The results cannot be read: {}. Ask for them again.", breakage(.0))]
+    Broken(#[from] serde_json::Error),
+}
+
 /// Whether a file holds results, by how it begins.
 pub fn begins_results(start: &str) -> bool {
     let start = start.trim_start();
@@ -37,25 +48,22 @@ pub fn begins_results(start: &str) -> bool {
 /// What was handed in by a file or by pasted text, with any text between the codes. `O(text)`.
 ///
 /// # Errors
-/// There is nothing of the kind, or a file is broken; a sentence.
-pub fn handed_in(text: &str) -> Result<Vec<HandedIn>, String> {
+/// There is nothing of the kind, or a file is broken.
+pub fn handed_in(text: &str) -> Result<Vec<HandedIn>, HandInError> {
     if begins_results(text) {
         let one = if text.trim_start().starts_with(CLASS) {
             read_class(text).map(HandedIn::Class)
         } else {
             Results::read(text).map(|results| HandedIn::Results(Box::new(results)))
         };
-        return one.map(|one| vec![one]).map_err(|problem| broken(&problem));
+        return Ok(vec![one?]);
     }
     if is_exercise(text) {
         return Ok(vec![HandedIn::Exercise(text.to_owned())]);
     }
     let codes: Vec<_> = codes_in(text).map(HandedIn::Code).collect();
     if codes.is_empty() {
-        return Err(format!(
-            "There are no results in it. A code begins with “{}”.",
-            Payload::Results.version()
-        ));
+        return Err(HandInError::Nothing);
     }
     Ok(codes)
 }
@@ -78,14 +86,13 @@ fn is_exercise(text: &str) -> bool {
     text.trim_start().starts_with('#') && puzzle::read(text).1.is_empty()
 }
 
-/// Why results cannot be read, for the teacher who asks the student for them again.
-fn broken(problem: &serde_json::Error) -> String {
-    let why = match problem.classify() {
+/// Why results cannot be read, as a clause.
+fn breakage(problem: &serde_json::Error) -> &'static str {
+    match problem.classify() {
         Category::Eof => "they end in the middle",
         Category::Data => "they come from another version of the page, or were changed",
         Category::Syntax | Category::Io => "something in them is damaged",
-    };
-    format!("The results cannot be read: {why}. Ask for them again.")
+    }
 }
 
 /// The readings of each code in a text, in its order.
