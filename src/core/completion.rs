@@ -27,13 +27,13 @@ const MAX_TYPED_BYTES: usize = 50_000;
 pub enum CompletionKind {
     /// A tensor of the program.
     Tensor,
-    /// A function.
+    /// The name of a function in a call.
     Function,
     /// An attribute of the function around the caret.
     Attribute,
     /// A value of an attribute.
     Value,
-    /// A param.
+    /// The name of a param in an expression.
     Param,
     /// An element type.
     Type,

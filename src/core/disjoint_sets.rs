@@ -33,7 +33,7 @@ impl<I: Id> DisjointSets<I> {
         member
     }
 
-    /// For each id the root of its set.
+    /// For each id a member that stands for its set, the same for all of the set.
     pub fn roots(&mut self) -> IdVec<I, I> {
         let members = self.parent.ids();
         members.map(|member| self.root(member)).collect()

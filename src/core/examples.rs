@@ -14,7 +14,7 @@ pub struct Example {
     pub title: &'static str,
     /// What to watch for, in one sentence or two.
     pub watch: &'static str,
-    /// What it opens with.
+    /// The choices under which that sentence is true.
     pub opening: Opening,
     /// The program in the notation.
     pub text: &'static str,
@@ -57,7 +57,7 @@ impl Default for Opening {
     }
 }
 
-/// The example of this id.
+/// The example of an id as links and the command line write it; `None` for an unknown one.
 pub fn example(id: &str) -> Option<&'static Example> {
     EXAMPLES.iter().find(|e| e.id == id)
 }

@@ -43,7 +43,7 @@ impl Change {
 /// What is shown before a change: a text and its kernels.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
-    /// The text.
+    /// The visitor's own, in which marks are written.
     pub text: &'a str,
     /// The program that is parsed from it.
     pub program: &'a Program,

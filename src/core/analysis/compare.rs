@@ -12,9 +12,9 @@ use strum::VariantArray;
 /// The result of one policy.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// The policy.
+    /// Who decided which ops fuse.
     pub policy: Policy,
-    /// Its analysis.
+    /// Kernels, traffic and times under that policy.
     pub analysis: Arc<Analysis>,
     /// The edges that it treats in another way than the chosen policy, by consumer in execution order.
     pub differing: Vec<DifferingEdge>,

@@ -6,16 +6,16 @@ use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::work::Work;
 use smallvec::SmallVec;
 
-/// One kernel.
+/// A launch: its ops, what it moves and where it stands on the roofline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// Its ops, in execution order.
     pub ops: SmallVec<[OpId; 2]>,
     /// What it reads and writes.
     pub traffic: KernelTraffic,
-    /// Bytes read.
+    /// Compulsory reads from DRAM, in bytes.
     pub bytes_read: u64,
-    /// Bytes written.
+    /// Writes to DRAM, in bytes.
     pub bytes_written: u64,
     /// FLOPs.
     pub work: Work,

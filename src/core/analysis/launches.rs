@@ -27,7 +27,7 @@ pub enum Launcher {
 /// A kernel on the timeline, in seconds from the first call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchedKernel {
-    /// The kernel.
+    /// Which kernel of the partition is launched.
     pub kernel: KernelId,
     /// When it is launched.
     pub call_s: f64,

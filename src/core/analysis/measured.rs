@@ -100,7 +100,7 @@ pub struct Predicted {
     pub has_matmul: bool,
     /// Compulsory traffic of the largest kernel, in bytes.
     pub largest_kernel_bytes: u64,
-    /// Each kernel.
+    /// Its kernels in the order in which they are launched.
     pub kernels: Vec<PredictedKernel>,
 }
 
@@ -109,7 +109,7 @@ pub struct Predicted {
 pub struct PredictedKernel {
     /// The names of its ops.
     pub ops: Vec<String>,
-    /// Its time.
+    /// As the device model predicts it, in seconds.
     pub time_s: f64,
     /// Bytes that it reads from DRAM with cold caches.
     pub dram_read_bytes: f64,
@@ -217,7 +217,7 @@ fn predicted(analysis: &Analysis) -> Option<Predicted> {
 pub struct Errors {
     /// Rows compared.
     pub count: usize,
-    /// The median.
+    /// Half of the rows have a smaller error.
     pub median: f64,
     /// The largest error of the best nine in ten rows.
     pub ninth_decile: f64,

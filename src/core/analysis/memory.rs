@@ -23,7 +23,7 @@ pub struct Lifetime {
     pub bytes: u64,
     /// The first kernel that runs while it is live.
     pub first: KernelId,
-    /// The last one.
+    /// The last kernel that runs while it is live.
     pub last: KernelId,
 }
 

@@ -90,7 +90,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// The longest of them.
+    /// The longest of these times, because all units work at once.
     pub fn longest_s(self) -> f64 {
         (self.memory_s.max(self.matrix_s)).max(self.vector_s.max(self.vector_f64_s))
     }
@@ -143,7 +143,7 @@ impl Peaks {
     }
 }
 
-/// The peaks for this work.
+/// The roofs of the chosen device for this work.
 pub fn peaks(options: &Options, work: Work) -> Peaks {
     let device = &options.device;
     let f32_matmul = options.conventions.f32_matmul;

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// One tensor that one kernel reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Which tensor.
+    /// What is read or written.
     pub tensor: TensorId,
     /// Bytes that it counts.
     pub bytes: u64,
@@ -34,7 +34,7 @@ impl KernelTraffic {
         self.reads.iter().map(|a| a.bytes).sum()
     }
 
-    /// Bytes written.
+    /// Writes to DRAM, in bytes.
     pub fn bytes_written(&self) -> u64 {
         self.writes.iter().map(|a| a.bytes).sum()
     }

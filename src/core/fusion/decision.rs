@@ -47,38 +47,38 @@ pub enum Decision {
     },
     /// Rules: an op starts a kernel.
     Started {
-        /// The op.
+        /// The first op of that kernel.
         op: OpId,
     },
     /// Rules: an op joins the kernel whose last op is its producer.
     Joined {
-        /// The op.
+        /// The op that joins.
         op: OpId,
-        /// The producer.
+        /// The op before it in the kernel, whose output it reads.
         producer: OpId,
     },
     /// Rules: the kernel whose last op is another producer of an op is merged into the kernel of that op.
     Merged {
-        /// The op.
+        /// The op that reads both kernels.
         op: OpId,
-        /// The producer.
+        /// The last op of the kernel that is merged into the other.
         producer: OpId,
     },
     /// Rules: a reduction ends its kernel.
     Closed {
-        /// The reduction.
+        /// The last op of that kernel.
         reduction: OpId,
     },
     /// Inductor: an op is not written to a buffer; each reader computes it.
     Inlined {
-        /// The op.
+        /// The op that has no buffer.
         op: OpId,
         /// Ops that read it.
         readers: usize,
     },
     /// Inductor: one node of the scheduler computes these ops and writes one buffer.
     Buffer {
-        /// The node.
+        /// Its number in the scheduler.
         node: NodeId,
         /// The ops: inlined ones first, the op that names the node last.
         ops: Vec<OpId>,
@@ -87,7 +87,7 @@ pub enum Decision {
     },
     /// Inductor: a view of a buffer launches nothing, and is part of the kernel that writes the buffer.
     Stays {
-        /// The view.
+        /// The op that only indexes the buffer.
         view: OpId,
         /// The op that it views.
         producer: OpId,
@@ -130,9 +130,9 @@ pub enum Decision {
     },
     /// Optimal: a kernel of the best partition; kernels are noted in the order in which they run.
     Chosen {
-        /// Its ops.
+        /// What it runs.
         ops: Vec<OpId>,
-        /// What it costs.
+        /// Bytes or seconds, as the objective counts.
         cost: Amount,
         /// What measured runs say about it, under the objective *measured*; `None` for a lone op.
         evidence: Option<Evidence>,
@@ -141,13 +141,13 @@ pub enum Decision {
     Accepted {
         /// Its number in the text.
         kernel: u32,
-        /// Its ops.
+        /// What it runs.
         ops: Vec<OpId>,
     },
     /// These ops do not become one kernel. They are one op of each of two kernels, or all ops of a stated
     /// kernel.
     Refused {
-        /// The ops.
+        /// What would run together.
         ops: Vec<OpId>,
         /// Why.
         reason: Reason,

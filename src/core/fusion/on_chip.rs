@@ -20,7 +20,6 @@ pub(crate) struct KeptRows {
     pub(crate) rows: RowDomain,
     /// Most full-width values that are kept while a reduction runs.
     pub(crate) values: usize,
-    /// That reduction.
     pub(crate) reduction: OpId,
 }
 

@@ -35,19 +35,19 @@ pub enum Reason<Op = OpId> {
     },
     /// A matmul's kernel takes no reduction.
     MatmulAndReduction {
-        /// The matmul.
+        /// What would run beside a reduction.
         matmul: Op,
-        /// The reduction.
+        /// What would run beside a matmul.
         reduction: Op,
     },
     /// An opaque op is a kernel of its own.
     Opaque {
-        /// That op.
+        /// What nothing fuses with.
         opaque: Op,
     },
     /// Without the option *prologue* a matmul starts its kernel.
     MatmulStarts {
-        /// The matmul.
+        /// The op that would have to come first.
         matmul: Op,
         /// The last op before it.
         before: Op,
@@ -61,34 +61,34 @@ pub enum Reason<Op = OpId> {
     },
     /// All ops in the kernel of a reduction must have the same rows.
     RowDomains {
-        /// A reduction.
+        /// An op that reduces rows of the kernel.
         reduction: Op,
-        /// Its rows.
+        /// The rows that it reduces.
         #[serde(flatten)]
         rows: RowDomain,
         /// An op with other rows.
         other: Op,
-        /// Its rows.
+        /// The rows of that op.
         #[serde(flatten, serialize_with = "serialize_other_rows")]
         other_rows: RowDomain,
     },
     /// A transpose, a copy or a concat would move elements to other rows inside the kernel.
     MixesRows {
-        /// A reduction.
+        /// The op whose rows would be mixed.
         reduction: Op,
         /// The op that moves the elements.
         reshape: Op,
     },
     /// A reduction ends its kernel: always by the baseline rules, else without the option *after reductions*.
     ReductionEnds {
-        /// The reduction.
+        /// The last op that its kernel takes.
         reduction: Op,
         /// The first op after it.
         after: Op,
     },
     /// The rows that the kernel keeps while a reduction runs do not fit on chip.
     OnChip {
-        /// The reduction.
+        /// The op that runs while they are kept.
         reduction: Op,
         /// Full-width values that exist before it ends and are needed after it.
         values: usize,
@@ -106,7 +106,7 @@ pub enum Reason<Op = OpId> {
     },
     /// No tensor connects these ops.
     NotConnected {
-        /// An op.
+        /// One op of the set.
         first: Op,
         /// An op that is not connected to it inside the set.
         second: Op,
@@ -119,7 +119,7 @@ pub enum Reason<Op = OpId> {
     },
     /// Baseline rules: another op reads the tensor as well.
     AnotherConsumer {
-        /// That op.
+        /// The op that needs the tensor in memory.
         consumer: Op,
     },
     /// Baseline rules: an op of unknown shape reads the tensor as well.
@@ -134,7 +134,7 @@ pub enum Reason<Op = OpId> {
     },
     /// Inductor: one of the two is a library call, which takes only views and one add behind it.
     LibraryCall {
-        /// Its matmul.
+        /// What the library computes.
         matmul: Op,
     },
     /// Inductor: one of the two is fused attention, a library call that takes only views behind it.
@@ -169,7 +169,7 @@ pub enum Reason<Op = OpId> {
     },
     /// Inductor: another kernel has to run between them.
     Between {
-        /// An op of it.
+        /// An op of the kernel in between.
         through: Op,
     },
     /// Inductor: too many kernels are between them to reorder.
@@ -182,7 +182,7 @@ pub enum Reason<Op = OpId> {
     NotCompared,
     /// Manual: kernels still form a cycle after this many rounds of splitting the kernels of a cycle.
     TooManyCycles {
-        /// The rounds.
+        /// How often kernels were split.
         rounds: usize,
     },
     /// Manual: it is legal, but the text does not state this kernel.

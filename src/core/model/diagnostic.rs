@@ -111,7 +111,7 @@ pub enum Code {
     HeadsDoNotDivide,
 }
 
-/// One diagnostic.
+/// An error, a warning or a note about a text, with its place and ways to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How much it matters.

@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 /// The size of an undeclared tensor that one of its readers fixes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedSize<O = OpId> {
-    /// That reader.
+    /// The op that reads it and leaves no other size.
     pub reader: O,
     /// Its shape, of a matrix up to a transposition.
     pub shape: Vec<u64>,

@@ -170,7 +170,7 @@ impl Graph {
         self.is_final(tensor) && producer.is_none_or(|op| op.unknown_reader.is_none())
     }
 
-    /// The name of a tensor.
+    /// The name that a text gives a tensor: that of its op, or of its declaration.
     pub fn tensor_name(&self, tensor: TensorId) -> &str {
         name_of(&self.tensors[tensor], &self.ops)
     }

@@ -197,7 +197,7 @@ pub struct Indexing {
 /// The window of a pool, in rows and columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Its size.
+    /// Elements under the window.
     pub size: [u64; 2],
     /// From one window to the next; 0 where windows are not equally far apart, of which the largest counts.
     pub stride: [u64; 2],
@@ -229,11 +229,11 @@ impl TensorRole {
 /// The declared size of an external tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorDecl {
-    /// Its name.
+    /// The name by which ops read it.
     pub name: String,
     /// Outermost dimension first; empty for a scalar.
     pub shape: Vec<u64>,
-    /// Bytes of one element.
+    /// How wide its element type is, in bytes.
     pub bytes_per_element: u32,
     /// Input or weight.
     #[serde(default)]

@@ -281,7 +281,7 @@ impl Externals {
     }
 }
 
-/// The cost of a reshape.
+/// Whether a reshape that is a kernel of its own moves its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]

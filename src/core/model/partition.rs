@@ -12,7 +12,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 pub struct Partition {
     /// The ops of each kernel.
     pub kernels: Adjacency<KernelId, OpId>,
-    /// For each op its kernel.
+    /// Which kernel each op belongs to; kernels that compute it again are in `recomputed`.
     pub kernel_of: IdVec<OpId, KernelId>,
     /// For each kernel the ops of other kernels that it computes again instead of reading their outputs. Empty
     /// for policies that do not recompute.

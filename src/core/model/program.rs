@@ -60,7 +60,7 @@ pub struct Param {
     pub name: Name,
     /// Its value; always a literal, so that a slider can replace it.
     pub value: i64,
-    /// Span of the value.
+    /// Where a slider writes another value.
     pub value_span: Span,
     /// The slider's range.
     pub range: Option<ParamRange>,
@@ -101,13 +101,13 @@ pub struct Declaration {
     pub role: TensorRole,
     /// The tensor's name.
     pub name: Name,
-    /// Its type.
+    /// Element type and shape, behind the colon.
     pub annotation: TypeAnnotation,
     /// The whole statement.
     pub span: Span,
 }
 
-/// The value of an attribute.
+/// What stands behind `=` in a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttributeValue {
     /// `axis=-1`, `k=H/heads`.
@@ -123,9 +123,9 @@ pub enum AttributeValue {
 /// `axis=-1` in a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// Its name.
+    /// The word before `=`.
     pub name: Name,
-    /// Its value.
+    /// As it is written; sizes may name params.
     pub value: AttributeValue,
     /// From the name to the end of the value.
     pub span: Span,
@@ -175,7 +175,7 @@ pub struct OpStatement {
     pub attributes: Vec<Attribute>,
     /// The type annotation of the output.
     pub annotation: Option<TypeAnnotation>,
-    /// The kernel mark.
+    /// The number behind `@kernel`, where the text states kernels.
     pub kernel: Option<KernelMark>,
     /// The whole statement, without a comment that follows it.
     pub span: Span,
@@ -249,11 +249,11 @@ pub struct Block {
 /// All valid statements of a text, each kind in text order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
-    /// Params.
+    /// Sizes that have a name and perhaps a slider.
     pub params: Vec<Param>,
     /// External tensors with a declared size.
     pub declarations: Vec<Declaration>,
-    /// Ops.
+    /// Calls of functions, those in blocks once each.
     pub ops: Vec<OpStatement>,
     /// `output y`: tensors that the program returns although its ops read them, too.
     pub outputs: Vec<Name>,

@@ -23,7 +23,6 @@ pub(crate) struct Caret {
 /// What may stand at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A statement.
     Statement,
     /// A function.
     Callee,
@@ -31,7 +30,6 @@ pub(crate) enum Place {
     Argument(CallSoFar),
     /// The value of an attribute of this name.
     Value(String),
-    /// A size.
     Size,
     /// An element type.
     Type,

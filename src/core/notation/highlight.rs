@@ -15,7 +15,7 @@ pub enum TokenKind {
     Keyword,
     /// A param, in its declaration and in expressions.
     Param,
-    /// A tensor.
+    /// A tensor, where it is declared, written or read.
     Tensor,
     /// The label of an op.
     Label,
@@ -23,7 +23,7 @@ pub enum TokenKind {
     Function,
     /// The name of an attribute.
     Attribute,
-    /// A number.
+    /// A size, an attribute or a literal operand.
     Number,
     /// An element type.
     Dtype,

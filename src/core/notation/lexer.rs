@@ -5,7 +5,6 @@ use crate::model::diagnostic::Span;
 /// One token of the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    /// Its kind.
     pub(super) kind: Lexeme,
     /// Its position in the text.
     pub(super) span: Span,

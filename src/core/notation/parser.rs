@@ -54,7 +54,6 @@ pub(super) enum Statement {
     Declaration(Declaration),
     /// A result of the program that ops read, too.
     Output(Name),
-    /// An op.
     Op(OpStatement),
     /// The header of a block that has no statements yet.
     Repeat(Block),

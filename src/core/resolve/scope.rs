@@ -28,7 +28,6 @@ pub(super) enum Origin {
     Declared(ExternalId),
     /// Declared or written, but the statement is invalid or a size has no value.
     Broken,
-    /// A statement.
     Produced(StatementId),
     /// Neither declared nor written.
     Undeclared,

@@ -28,7 +28,6 @@ pub(super) enum Found {
     LeftOut,
 }
 
-/// The op of a statement.
 pub(super) fn resolve_op(
     id: StatementId,
     statement: &OpStatement,

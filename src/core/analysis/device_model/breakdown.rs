@@ -51,13 +51,13 @@ pub enum What {
     Waves,
     /// Elements of a running statistic.
     Elements,
-    /// Exponentials.
+    /// Calls of `exp`.
     Exponentials,
-    /// Error functions.
+    /// Calls of `erf`, as in the exact GELU.
     ErrorFunctions,
     /// Hyperbolic tangents.
     Tangents,
-    /// Divisions.
+    /// Divisions of f32 numbers.
     Divisions,
     /// Further instructions of the vector units.
     Instructions,

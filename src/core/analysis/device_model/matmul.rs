@@ -27,10 +27,10 @@ pub struct Product {
 /// Rows and columns of the output that one block computes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Tile {
-    /// Its rows.
+    /// Rows of the output.
     #[serde(rename = "tile_rows")]
     pub rows: f64,
-    /// Its columns.
+    /// Columns of the output.
     #[serde(rename = "tile_columns")]
     pub columns: f64,
 }
@@ -128,7 +128,7 @@ impl Product {
         })
     }
 
-    /// FLOPs.
+    /// Two for each term of each sum: a multiplication and an addition.
     pub fn flops(&self) -> f64 {
         2.0 * self.batch * self.rows * self.inner * self.columns
     }

@@ -83,7 +83,6 @@ impl Moved {
         }
     }
 
-    /// One access.
     pub(crate) const fn access(bytes: u64, is_hit: bool) -> Self {
         Self {
             bytes,

@@ -39,7 +39,7 @@ pub struct Predicted {
 /// Times of one fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictedTimes {
-    /// Its time.
+    /// By the device model, in seconds.
     pub time_s: f64,
     /// The time of its ops, each as a library kernel.
     pub unfused_s: f64,
@@ -127,7 +127,7 @@ pub fn generated_matmul(graph: &Graph, kernel: &Kernel) -> Option<OpId> {
     only.filter(|&matmul| !is_one_call(graph, &kernel.ops, matmul))
 }
 
-/// The time of a kernel.
+/// What a kernel takes by the device model, and its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelTime {
     /// The time in seconds.

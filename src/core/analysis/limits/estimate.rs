@@ -27,14 +27,11 @@ pub enum Estimate {
     Attention {
         /// The sizes.
         shape: AttentionShape,
-        /// The tiles.
         tiles: Tiles,
     },
     /// A matmul: a block for each tile. A thread holds its part of the tile's sums.
     Matmul {
-        /// The product.
         product: Product,
-        /// Its tiles.
         tiling: Tiling,
         /// The same tile, with the step along K that a block takes.
         tile: BlockTile,
@@ -134,7 +131,6 @@ impl Estimate {
         }
     }
 
-    /// Threads of one block.
     pub(super) fn threads_per_block(&self, multiprocessor: &Multiprocessor) -> u64 {
         match self {
             Self::Attention { .. } | Self::Matmul { .. } => {

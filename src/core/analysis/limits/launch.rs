@@ -23,7 +23,7 @@ pub struct Launch {
     pub live_values: u64,
     /// On-chip bytes that a block can allocate.
     pub on_chip_available_bytes: u64,
-    /// What a multiprocessor has.
+    /// Registers, shared memory and threads that the blocks of a multiprocessor share.
     pub multiprocessor: Multiprocessor,
     /// Multiprocessors of the device.
     pub multiprocessors: f64,
@@ -105,7 +105,7 @@ impl Launch {
         }
     }
 
-    /// Threads of one block.
+    /// How many threads a block has under this launch.
     pub fn threads_per_block(&self) -> u64 {
         self.estimate.threads_per_block(&self.multiprocessor)
     }

@@ -37,9 +37,9 @@ pub struct KernelLimits {
     pub live_values: u64,
     /// Estimate of the registers of one thread, before any spills.
     pub registers_per_thread: u64,
-    /// Threads of one block.
+    /// How many threads share the on-chip memory of a block.
     pub threads_per_block: u64,
-    /// Blocks of the kernel.
+    /// Into how many blocks the output is cut.
     pub blocks: u64,
     /// Resident threads over the most that a multiprocessor can hold.
     pub occupancy: f64,
@@ -59,7 +59,7 @@ pub struct KernelLimits {
     /// Whether it runs more than one op, or one that another kernel runs as well.
     #[serde(skip)]
     pub is_fused: bool,
-    /// Warnings.
+    /// Where fusing hardly pays or costs time.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

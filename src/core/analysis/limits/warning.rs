@@ -53,7 +53,7 @@ pub enum Warning {
     },
     /// The kernel is bound by arithmetic: fusing saves bytes, but hardly time.
     HardlyPays {
-        /// Bytes saved.
+        /// What fusing saves, in bytes.
         saved_bytes: u64,
         /// Time of its ops one by one over its own: predicted where that is known, otherwise of lower bounds.
         speedup: f64,

@@ -72,7 +72,7 @@ pub enum Change {
     },
     /// Two policies change places.
     Order {
-        /// In what.
+        /// By bytes or by time.
         measure: Measure,
         /// The two.
         policies: [Policy; 2],

@@ -42,7 +42,7 @@ pub enum Measure {
     /// Bytes through memory.
     #[default]
     Bytes,
-    /// Time.
+    /// Predicted times, or lower bounds where the device has no measured rates.
     Time,
     /// Kernels that are launched.
     Kernels,
@@ -57,7 +57,7 @@ pub struct Figures {
     pub bytes: u64,
     /// Time, as [`Sweep::is_predicted`] says.
     pub time_s: f64,
-    /// Its lower bound.
+    /// The time that the roofline allows.
     pub lower_bound_s: f64,
     /// Kernels that are launched.
     pub kernels: usize,
@@ -91,7 +91,7 @@ impl Figures {
 /// A value of the param with what each policy costs there.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Point {
-    /// The value.
+    /// What the param is there.
     pub value: i64,
     /// In the order of [`Sweep::policies`].
     pub figures: Vec<Figures>,

@@ -6,7 +6,7 @@ use crate::model::device::Device;
 /// The tile with the least predicted time among those whose stages and sums fit the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Best {
-    /// The tile.
+    /// Its sizes.
     pub tile: BlockTile,
     /// What takes the longer of the two: the arithmetic of its waves or the loads of its tiles.
     pub limit: TimeLimit,

@@ -22,7 +22,7 @@ const MOST_FOLLOWERS: usize = 16;
 /// An op that reads what a matmul computes, at once or through ops that run on its tile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Follower {
-    /// The op.
+    /// Which op follows the matmul.
     pub op: OpId,
     /// What it needs at once.
     pub needs: Needs,
@@ -50,9 +50,9 @@ pub enum Needs {
     Moved,
     /// So many neighbours.
     Block {
-        /// Rows.
+        /// Down a column of the tile.
         rows: u64,
-        /// Columns.
+        /// Along a row of the tile.
         columns: u64,
     },
     /// Some that are no neighbours in the output.

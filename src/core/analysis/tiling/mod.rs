@@ -49,7 +49,7 @@ pub struct BlockTile {
 /// A matmul that can be cut into tiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TiledMatmul {
-    /// The op.
+    /// The matmul in the graph.
     pub op: OpId,
     /// Independent products, each with operands of its own.
     pub batch: u64,
@@ -159,9 +159,9 @@ pub fn matmuls(graph: &Graph) -> impl Iterator<Item = TiledMatmul> {
 /// A matmul in tiles on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tiled {
-    /// The matmul.
+    /// What is cut.
     pub matmul: TiledMatmul,
-    /// The tile of one block.
+    /// What one block computes.
     pub tile: BlockTile,
     /// All tiles.
     pub grid: TileGrid,

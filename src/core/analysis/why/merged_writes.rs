@@ -100,7 +100,6 @@ impl<'a> MergedWrites<'a> {
         need
     }
 
-    /// The kernels that run an op.
     fn runs_in(&self, op: OpId) -> impl Iterator<Item = KernelId> + '_ {
         let again = self.recomputed_in[op].iter().copied();
         again.chain([self.analysis.partition.kernel_of[op]])

@@ -38,7 +38,7 @@ pub struct Edge {
     pub producer: OpId,
     /// The op that reads it.
     pub consumer: OpId,
-    /// The tensor.
+    /// What connects both ops.
     pub tensor: TensorId,
     /// Whether it stays inside a kernel.
     pub verdict: Verdict,

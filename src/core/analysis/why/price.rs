@@ -57,7 +57,7 @@ impl Cost {
 pub struct Price {
     /// Without the change.
     pub before: Cost,
-    /// With it.
+    /// With the change.
     pub after: Cost,
 }
 

@@ -66,7 +66,7 @@ pub struct AttentionShape {
     pub keys: u64,
     /// Columns of Q, K, V and the result.
     pub head_size: u64,
-    /// Bytes of one element.
+    /// How wide an element of Q, K and V is, in bytes.
     #[serde(skip)]
     pub bytes_per_element: u32,
 }

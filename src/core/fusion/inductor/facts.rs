@@ -8,7 +8,6 @@ use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, Window, element_count};
 use crate::model::op_type::OpType;
 
-/// The loop of a reduction.
 pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Loop {
     let rows = RowDomain::of_op(graph, op);
     Loop::Reduction {

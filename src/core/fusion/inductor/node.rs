@@ -12,7 +12,6 @@ define_ids! {
 }
 
 impl BufferId {
-    /// The buffer of a tensor.
     pub(super) const fn of_tensor(tensor: TensorId) -> Self {
         Self::new(tensor.index())
     }
@@ -26,14 +25,12 @@ impl BufferId {
 /// A node of the scheduler; it writes one buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// Its loop.
     pub(super) space: Loop,
     /// The ops that it computes, inlined ones included; empty for the second half of a reduction and for some copies, which are
     /// launches of the kernel that they belong to.
     pub(super) ops: Vec<OpId>,
     /// What it reads, ascending and each once.
     pub(super) reads: Vec<Read>,
-    /// What it writes.
     pub(super) writes: Read,
     /// The rows that it reduces, before they were cut into pieces.
     pub(super) rows: Option<Rows>,

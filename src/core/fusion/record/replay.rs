@@ -62,7 +62,6 @@ struct Replay<'a> {
     runs: IdVec<CellId, bool>,
     /// For each cell the ops that it computes; none if it does not exist yet, or no longer.
     cells: IdVec<CellId, Vec<OpId>>,
-    /// The cells of each kernel.
     kernel_cells: DisjointSets<CellId>,
     /// For each op the cell that writes its output or, if none does, the first that computes it.
     home: IdVec<OpId, CellId>,

@@ -40,7 +40,6 @@ pub type Set = u64;
 
 /// The program that regions are part of.
 pub struct RegionContext<'a> {
-    /// Its graph.
     pub(super) graph: &'a Graph,
     /// Policy, conventions and device.
     pub(super) options: &'a Options,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// The rates that the device model computes times with, and where they come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The rates.
+    /// Measured on this device, or scaled from another one.
     pub rates: Measured,
     /// Who measured them, and where.
     pub rates_from: RatesFrom,
@@ -70,7 +70,7 @@ pub struct Measured {
     pub erf_per_s: f64,
     /// Hyperbolic tangents.
     pub tanh_per_s: f64,
-    /// Divisions.
+    /// Divisions of all multiprocessors together.
     pub division_per_s: f64,
     /// Elements of a library kernel whose operands have different strides; index arithmetic is the bound.
     pub strided_per_s: f64,
@@ -160,7 +160,6 @@ struct Ratios {
     memory: f64,
     /// Bandwidth of the shared cache.
     cache: f64,
-    /// Its size.
     cache_size: f64,
     matrix: f64,
     /// What multiprocessors compute beside matrices.

@@ -77,7 +77,7 @@ pub enum MatrixUnits {
     Absent,
     /// f16, but not bf16.
     F16,
-    /// f16 and bf16.
+    /// f16 and bf16 alike.
     F16AndBf16,
 }
 

@@ -48,7 +48,7 @@ pub struct DeviceProbe {
     /// Multiprocessors (NVIDIA), compute units (AMD).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiprocessors: Option<u32>,
-    /// Device memory.
+    /// Capacity of the DRAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// Size of the shared cache.
@@ -107,7 +107,7 @@ pub enum FigureError {
     /// A number that is too small or too large.
     #[error("{field} is {value:e}, and must be from {:e} to {:e}", range.start(), range.end())]
     OutOfRange {
-        /// Its field.
+        /// The field of the file that has it.
         field: &'static str,
         /// In the unit of the field.
         value: f64,

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 pub struct ShownKernels<'a> {
     /// The ops.
     pub graph: &'a Graph,
-    /// Their kernels.
+    /// The kernels that marks have to state.
     pub partition: &'a Partition,
     /// For each op its statement in the program.
     pub statement_of_op: &'a IdVec<OpId, usize>,
@@ -51,7 +51,7 @@ impl ShownKernels<'_> {
 /// A text that states kernels by marks. A mark in a block holds in each round, and only within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
-    /// The text.
+    /// The text with its marks.
     pub text: String,
     /// Whether kernels that reach over the end of a round are cut there.
     pub cuts_rounds: bool,

@@ -13,7 +13,6 @@ use serde_json::{Map, Number, Value};
 pub(super) struct OpLine {
     /// Its fields; those that an op does not have too, as in JSON.
     pub(super) fields: Map<String, Value>,
-    /// Their spans.
     pub(super) spans: FieldSpans,
 }
 

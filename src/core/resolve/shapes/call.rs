@@ -15,7 +15,6 @@ use crate::resolve::attributes::Attributes;
 pub(crate) struct Operand<'a> {
     /// Its name and its span in the call.
     pub(crate) name: &'a Name,
-    /// Its shape.
     pub(crate) shape: &'a [u64],
     /// Its element type.
     pub(crate) dtype: DType,
@@ -41,7 +40,6 @@ impl From<Vec<u64>> for InferredShape {
 pub(crate) struct Call<'a> {
     /// Inputs, in order.
     pub(crate) operands: &'a [Operand<'a>],
-    /// Attributes.
     pub(crate) attributes: Attributes<'a>,
     /// Name of the function, for messages.
     pub(crate) callee: &'a Name,
