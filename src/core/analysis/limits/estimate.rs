@@ -25,13 +25,16 @@ const LOAD_BYTES: u64 = 16;
 pub enum Estimate {
     /// Attention in the tiles of the papers: a block for each tile of queries of each head. The sums of its tile are in registers.
     Attention {
-        /// The sizes.
+        /// Heads, rows and columns of Q, K and V.
         shape: AttentionShape,
+        /// Rows of queries and of keys in a tile.
         tiles: Tiles,
     },
     /// A matmul: a block for each tile. A thread holds its part of the tile's sums.
     Matmul {
+        /// Its rows, columns and K.
         product: Product,
+        /// How it is cut on the device.
         tiling: Tiling,
         /// The same tile, with the step along K that a block takes.
         tile: BlockTile,
