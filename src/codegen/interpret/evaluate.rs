@@ -1,11 +1,11 @@
 //! The value of one op.
 
+use super::arithmetic::Arithmetic;
 use super::array::{Array, count};
 use super::call::Call;
 use super::elementwise::elementwise;
 use super::error::EvaluationError;
 use super::layout::layout;
-use super::number::Arithmetic;
 use super::opaque::opaque;
 use super::products::product;
 use super::rows::reduction;

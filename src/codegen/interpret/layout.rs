@@ -1,7 +1,7 @@
 //! Ops that move elements and compute nothing.
 
+use super::arithmetic::truth;
 use super::array::{Array, count, walk};
-use super::elementwise::truth;
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::resample::interpolated;

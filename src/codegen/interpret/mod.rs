@@ -9,6 +9,7 @@
 //! Everything follows from the program, the sizes and a seed, bit for bit on every machine: functions such as exp are those of
 //! the crate `libm` everywhere.
 
+mod arithmetic;
 mod array;
 mod call;
 mod elementwise;

@@ -41,28 +41,8 @@ pub(super) const fn is_float(dtype: DType) -> bool {
     )
 }
 
-/// In which type an op computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arithmetic {
-    /// Each step is rounded to f32.
-    Single,
-    /// Each step is rounded to f64.
-    Double,
-}
-
-impl Arithmetic {
-    /// The result of a step that was computed in f64. For a sum, product, quotient or square root of f32 values this is the
-    /// result in f32, because f64 has more than twice as many digits.
-    pub(super) fn round(self, value: f64) -> f64 {
-        match self {
-            Self::Single => single(value),
-            Self::Double => value,
-        }
-    }
-}
-
 #[allow(clippy::cast_possible_truncation, reason = "rounding is meant")]
-fn single(value: f64) -> f64 {
+pub(super) fn single(value: f64) -> f64 {
     f64::from(value as f32)
 }
 

@@ -1,7 +1,7 @@
 //! Kernels of libraries: attention, sorting, and writes to the places of an index.
 
+use super::arithmetic::larger;
 use super::array::{Array, count, offset, walk};
-use super::elementwise::larger;
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit, unknown_operator};
 use super::layout::{axis_of, place_of};

@@ -1,9 +1,9 @@
 //! Matrix products and convolutions. Sums are taken in the order of K, each step a multiply-add with one rounding.
 
+use super::arithmetic::Arithmetic;
 use super::array::{Array, count, offset, walk};
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
-use super::number::Arithmetic;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::borrow::Cow;

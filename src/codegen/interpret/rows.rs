@@ -1,10 +1,11 @@
 //! Reductions, normalizations and pools.
 
+use super::arithmetic::{larger, smaller};
 use super::array::{Array, count, walk};
-use super::elementwise::{larger, smaller};
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::resample::adaptive;
+use crate::elements::reciprocal_deviation;
 use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 use std::borrow::Cow;
 
@@ -127,13 +128,14 @@ fn reduced(
     };
     let centered = || rows.map(x, &mean(x), |x, mean| r(x - mean));
     let squares = |values: &[f64]| values.iter().map(|x| r(x * x)).collect::<Vec<_>>();
-    let eps = |default: f64| r(task.call.number(AttributeName::Eps).unwrap_or(default));
+    let eps = |default: f64| task.call.number(AttributeName::Eps).unwrap_or(default);
     // Times the reciprocal square root of the mean square of each row.
     let normal = |values: &[f64], eps: f64| {
+        let mut arithmetic = task.arithmetic;
         let scales = mean(&squares(values));
         let scales: Vec<f64> = scales
             .iter()
-            .map(|s| r(1.0 / r(r(s + eps).sqrt())))
+            .map(|&s| reciprocal_deviation(&mut arithmetic, s, eps))
             .collect();
         rows.map(values, &scales, |x, scale| r(x * scale))
     };
@@ -169,7 +171,7 @@ fn reduced(
         }
         Function::L2Norm => {
             let lengths: Vec<f64> = sum(&squares(x)).iter().map(|sum| r(sum.sqrt())).collect();
-            let least = eps(1e-12);
+            let least = r(eps(1e-12));
             rows.map(x, &lengths, |x, length| r(x / larger(length, least)))
         }
         Function::Cumsum => {

@@ -1,10 +1,11 @@
 //! Runs a program: exactly, or kernel by kernel with what each kernel stores rounded to its type.
 
+use super::arithmetic::Arithmetic;
 use super::array::Array;
 use super::call::Call;
 use super::error::EvaluationError;
 use super::evaluate::{Task, evaluate, function_of};
-use super::number::{Arithmetic, exactly, in_register, rounded};
+use super::number::{exactly, in_register, rounded};
 use super::{Error, Refused, SHOWN_ELEMENTS, Stored};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;

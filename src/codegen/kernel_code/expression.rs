@@ -1,6 +1,7 @@
 //! What a kernel computes for one element, as a graph of expressions without repetition: equal ones are one.
 
 use super::index::{Atom, Index, IndexId, Variable, VariableId};
+use crate::calculator::{Binary, Calculator, Unary};
 use fuseline_core::model::ids::{IdVec, TensorId, define_ids};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -10,64 +11,6 @@ define_ids! {
     pub struct ExprId;
     /// A row of values that the threads of a row share.
     pub struct SharedId;
-}
-
-/// A function of one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the function of its name")]
-pub enum Unary {
-    Negate,
-    Abs,
-    Exp,
-    Exp2,
-    Expm1,
-    Log,
-    Log2,
-    Log1p,
-    Sqrt,
-    Sin,
-    Cos,
-    Tan,
-    Tanh,
-    Erf,
-    Floor,
-    Ceil,
-    Trunc,
-    /// To the nearest whole number, halves to the even one.
-    Round,
-    /// 1 or 0.
-    IsNan,
-    /// 1 or 0.
-    IsInfinite,
-    /// 1 for 0, else 0.
-    Not,
-}
-
-/// A function of two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the function of its name")]
-pub enum Binary {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Power,
-    /// What remains after a division that is rounded to zero.
-    Remainder,
-    /// The larger one; not a number if one of them is not.
-    Maximum,
-    /// The smaller one; not a number if one of them is not.
-    Minimum,
-    /// 1 or 0.
-    Less,
-    /// 1 or 0.
-    LessEqual,
-    /// 1 or 0.
-    Equal,
-    /// 1 or 0.
-    And,
-    /// 1 or 0.
-    Or,
 }
 
 /// How values are folded to one.
@@ -203,22 +146,6 @@ impl Expressions {
         if places.iter().all(|known| known.0 != tensor) {
             places.push((tensor, place));
         }
-    }
-
-    pub(super) fn number(&mut self, value: f64) -> ExprId {
-        self.expr(Expr::Number(value.to_bits()))
-    }
-
-    pub(super) fn unary(&mut self, function: Unary, a: ExprId) -> ExprId {
-        self.expr(Expr::Unary(function, a))
-    }
-
-    pub(super) fn binary(&mut self, function: Binary, a: ExprId, b: ExprId) -> ExprId {
-        self.expr(Expr::Binary(function, a, b))
-    }
-
-    pub(super) fn select(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> ExprId {
-        self.expr(Expr::Select(condition, then, otherwise))
     }
 
     pub(super) fn fold(&mut self, fold: Fold, over: VariableId, value: ExprId) -> ExprId {
@@ -453,4 +380,24 @@ impl Expressions {
 pub(super) fn bit(variable: VariableId) -> Dependence {
     let place = u32::try_from(variable.index()).unwrap_or(u32::MAX);
     1_u128.checked_shl(place).unwrap_or(0)
+}
+
+impl Calculator for Expressions {
+    type Value = ExprId;
+
+    fn number(&mut self, value: f64) -> ExprId {
+        self.expr(Expr::Number(value.to_bits()))
+    }
+
+    fn unary(&mut self, function: Unary, a: ExprId) -> ExprId {
+        self.expr(Expr::Unary(function, a))
+    }
+
+    fn binary(&mut self, function: Binary, a: ExprId, b: ExprId) -> ExprId {
+        self.expr(Expr::Binary(function, a, b))
+    }
+
+    fn select(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> ExprId {
+        self.expr(Expr::Select(condition, then, otherwise))
+    }
 }

@@ -15,8 +15,9 @@ mod removed;
 mod schedule;
 mod statements;
 
+pub use crate::calculator::{Binary, Unary};
 pub use error::CodegenError;
-pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
+pub use expression::{Expr, ExprId, Expressions, Fold, SharedId};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
 pub use kernel::{Argument, Grid, Kernel, Removed, RightOperand, Statement};
 pub use print::{

@@ -1,8 +1,9 @@
 //! Ops that move elements: where the element of the output stands in the input.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::calculator::{Binary, Calculator};
 use crate::kernel_code::error::CodegenError;
-use crate::kernel_code::expression::{Binary, Expr};
+use crate::kernel_code::expression::Expr;
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Heads, heads_between};

@@ -10,8 +10,9 @@ mod reduction;
 mod resample;
 
 use super::error::CodegenError;
-use super::expression::{Binary, Expr, ExprId, Expressions, Fold, Unary};
+use super::expression::{Expr, ExprId, Expressions, Fold};
 use super::index::{IndexId, VariableId};
+use crate::calculator::{Binary, Calculator, Unary};
 use crate::interpret::{Call, external_type, function_of, unknown_operator};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::Function;

@@ -1,9 +1,10 @@
 //! Matrix products, convolutions and attention, as sums over K.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::calculator::{Binary, Calculator, Unary};
 use crate::interpret::EvaluationError;
 use crate::kernel_code::error::CodegenError;
-use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
+use crate::kernel_code::expression::{Expr, ExprId, Fold};
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};

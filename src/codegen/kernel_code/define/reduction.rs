@@ -1,8 +1,10 @@
 //! Reductions, normalizations and pools, as folds over the elements of a row.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::calculator::{Binary, Calculator, Unary};
+use crate::elements::normalized;
 use crate::kernel_code::error::CodegenError;
-use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
+use crate::kernel_code::expression::{Expr, ExprId, Fold};
 use crate::kernel_code::index::{IndexId, VariableId};
 use fuseline_core::model::functions::{AttributeName, Function};
 
@@ -65,7 +67,7 @@ impl Definitions<'_> {
                 let variance = self.with(Binary::Divide, variance, rows.width as f64);
                 let own = self.at(definition, &rows, &rows.at)?;
                 let centered = self.binary(Binary::Subtract, own, mean);
-                let normal = self.normalized(centered, variance, eps(1e-5));
+                let normal = normalized(&mut self.expressions, centered, variance, eps(1e-5));
                 self.weighted(definition, normal, factors)?
             }
             Function::RmsNorm => {
@@ -73,7 +75,7 @@ impl Definitions<'_> {
                 let squares = self.squares(definition, &rows, zero)?;
                 let mean = self.with(Binary::Divide, squares, rows.width as f64);
                 let own = self.at(definition, &rows, &rows.at)?;
-                let normal = self.normalized(own, mean, eps(1e-6));
+                let normal = normalized(&mut self.expressions, own, mean, eps(1e-6));
                 self.weighted(definition, normal, factors)?
             }
             Function::L2Norm => {

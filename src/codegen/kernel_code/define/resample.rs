@@ -1,8 +1,9 @@
 //! Images of another size: interpolation, and pools whose windows cover an image.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::calculator::{Binary, Unary};
 use crate::kernel_code::error::CodegenError;
-use crate::kernel_code::expression::{Binary, Expr, ExprId, Unary};
+use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::functions::{AttributeName, Function};
 

@@ -2,7 +2,8 @@
 
 use super::code::Access;
 use super::names::{Names, shared_name, uses};
-use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
+use crate::calculator::{Binary, Unary};
+use crate::kernel_code::expression::{Expr, ExprId, Fold};
 use crate::kernel_code::index::{Atom, IndexId};
 use crate::kernel_code::kernel::{Kernel, Removed, Statement};
 use fuseline_core::model::dtype::DType;

@@ -1,6 +1,6 @@
 //! How Triton writes expressions.
 
-use crate::kernel_code::expression::{Binary, Unary};
+use crate::calculator::{Binary, Unary};
 use crate::kernel_code::print::text::Language;
 use fuseline_core::model::dtype::DType;
 

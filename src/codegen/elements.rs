@@ -1,0 +1,312 @@
+//! The value of each function of single elements, defined once: the interpreter and the code of kernels follow from it.
+
+use crate::calculator::{Binary, Calculator, Unary};
+use crate::interpret::{Call, EvaluationError};
+use fuseline_core::model::functions::{AttributeName, Function};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// sqrt(2 / pi)
+const GELU_SLOPE: f64 = 0.797_884_560_802_865_4;
+const GELU_CUBE: f64 = 0.044_715;
+
+/// The constants of a network that normalizes itself.
+const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+
+type Value<C> = <C as Calculator>::Value;
+/// A function of one value, with the numbers that its call states.
+pub(crate) type OfOne<C> = Box<dyn Fn(&mut C, Value<C>) -> Value<C>>;
+/// A function of two values.
+pub(crate) type OfTwo<C> = Box<dyn Fn(&mut C, Value<C>, Value<C>) -> Value<C>>;
+
+/// A function of one value. It is found once for an op, and then called for each element.
+///
+/// # Errors
+/// The function takes another number of values, or its call lacks a number.
+pub(crate) fn of_one<C: Calculator>(
+    function: Function,
+    call: &Call,
+) -> Result<OfOne<C>, EvaluationError> {
+    if let Some(step) = step_of_one(function) {
+        return Ok(Box::new(move |c, x| c.unary(step, x)));
+    }
+    Ok(match function {
+        // The element type of the result does it.
+        Function::Cast => Box::new(|_, x| x),
+        Function::Square => Box::new(|c, x| c.binary(Binary::Multiply, x, x)),
+        Function::Relu => Box::new(|c, x| c.with(Binary::Maximum, x, 0.0)),
+        Function::Reciprocal => Box::new(reciprocal),
+        Function::Rsqrt => Box::new(|c, x| {
+            let root = c.unary(Unary::Sqrt, x);
+            reciprocal(c, root)
+        }),
+        Function::Sign => Box::new(|c, x| {
+            let zero = c.number(0.0);
+            let is_above = c.binary(Binary::Less, zero, x);
+            let is_below = c.binary(Binary::Less, x, zero);
+            c.binary(Binary::Subtract, is_above, is_below)
+        }),
+        Function::Gelu => Box::new(|c, x| {
+            let square = c.binary(Binary::Multiply, x, x);
+            let cube = c.binary(Binary::Multiply, square, x);
+            let small = c.with(Binary::Multiply, cube, GELU_CUBE);
+            let sum = c.binary(Binary::Add, x, small);
+            let inner = c.with(Binary::Multiply, sum, GELU_SLOPE);
+            let tanh = c.unary(Unary::Tanh, inner);
+            gated(c, x, tanh)
+        }),
+        Function::GeluErf => Box::new(|c, x| {
+            let inner = c.with(Binary::Multiply, x, FRAC_1_SQRT_2);
+            let erf = c.unary(Unary::Erf, inner);
+            gated(c, x, erf)
+        }),
+        Function::Sigmoid => Box::new(sigmoid),
+        Function::Silu => Box::new(|c, x| {
+            let sigmoid = sigmoid(c, x);
+            c.binary(Binary::Multiply, x, sigmoid)
+        }),
+        Function::LeakyRelu => {
+            let slope = call.number(AttributeName::Slope).unwrap_or(0.01);
+            Box::new(move |c, x| if_positive(c, x, |c| c.with(Binary::Multiply, x, slope)))
+        }
+        Function::Elu => {
+            let alpha = call.number(AttributeName::Alpha).unwrap_or(1.0);
+            Box::new(move |c, x| elu(c, x, alpha))
+        }
+        Function::Selu => Box::new(|c, x| {
+            let elu = elu(c, x, SELU_ALPHA);
+            c.with(Binary::Multiply, elu, SELU_SCALE)
+        }),
+        Function::Softplus => Box::new(softplus),
+        Function::Mish => Box::new(|c, x| {
+            let soft = softplus(c, x);
+            let tanh = c.unary(Unary::Tanh, soft);
+            c.binary(Binary::Multiply, x, tanh)
+        }),
+        Function::Hardsigmoid => Box::new(hardsigmoid),
+        Function::Hardswish => Box::new(|c, x| {
+            let gate = hardsigmoid(c, x);
+            c.binary(Binary::Multiply, x, gate)
+        }),
+        Function::Scale => {
+            let factor = call.stated(AttributeName::Factor)?;
+            Box::new(move |c, x| c.with(Binary::Multiply, x, factor))
+        }
+        Function::Shift => {
+            let amount = call.stated(AttributeName::Amount)?;
+            Box::new(move |c, x| c.with(Binary::Add, x, amount))
+        }
+        Function::Pow => match call.stated(AttributeName::Exponent)? {
+            // A power of 2 is a product: the function for powers knows no negative bases on every GPU.
+            2.0 => Box::new(|c, x| c.binary(Binary::Multiply, x, x)),
+            exponent => Box::new(move |c, x| c.with(Binary::Power, x, exponent)),
+        },
+        Function::Clamp => {
+            let bounds = [
+                (Binary::Maximum, call.number(AttributeName::Min)),
+                (Binary::Minimum, call.number(AttributeName::Max)),
+            ];
+            Box::new(move |c, x| {
+                let stated = bounds
+                    .into_iter()
+                    .filter_map(|(step, bound)| Some((step, bound?)));
+                stated.fold(x, |x, (step, bound)| c.with(step, x, bound))
+            })
+        }
+        _ => return Err(EvaluationError::OneInput(function)),
+    })
+}
+
+/// A function of two values; `None` for one that takes another number of them.
+pub(crate) fn of_two<C: Calculator>(function: Function) -> Option<OfTwo<C>> {
+    if let Some(step) = step_of_two(function) {
+        return Some(Box::new(move |c, a, b| c.binary(step, a, b)));
+    }
+    Some(match function {
+        Function::Gt => Box::new(|c, a, b| c.binary(Binary::Less, b, a)),
+        Function::Ge => Box::new(|c, a, b| c.binary(Binary::LessEqual, b, a)),
+        Function::Ne => Box::new(|c, a, b| {
+            let equal = c.binary(Binary::Equal, a, b);
+            c.unary(Unary::Not, equal)
+        }),
+        Function::LogicalXor => Box::new(|c, a, b| {
+            let [no_a, no_b] = [a, b].map(|x| c.unary(Unary::Not, x));
+            let equal = c.binary(Binary::Equal, no_a, no_b);
+            c.unary(Unary::Not, equal)
+        }),
+        Function::FloorDivide => Box::new(|c, a, b| {
+            let quotient = c.binary(Binary::Divide, a, b);
+            c.unary(Unary::Floor, quotient)
+        }),
+        Function::Remainder => Box::new(|c, a, b| {
+            // The rest has the sign of the divisor, as in PyTorch.
+            let rest = c.binary(Binary::Remainder, a, b);
+            let zero = c.number(0.0);
+            let is_none = c.binary(Binary::Equal, rest, zero);
+            let negative = c.binary(Binary::Less, rest, zero);
+            let divisor_negative = c.binary(Binary::Less, b, zero);
+            let same = c.binary(Binary::Equal, negative, divisor_negative);
+            let stays = c.binary(Binary::Or, is_none, same);
+            let moved = c.binary(Binary::Add, rest, b);
+            c.select(stays, rest, moved)
+        }),
+        _ => return None,
+    })
+}
+
+/// The one step that a function is.
+const fn step_of_one(function: Function) -> Option<Unary> {
+    Some(match function {
+        Function::Neg => Unary::Negate,
+        Function::Abs => Unary::Abs,
+        Function::Isnan => Unary::IsNan,
+        Function::Isinf => Unary::IsInfinite,
+        Function::Tanh => Unary::Tanh,
+        Function::Exp => Unary::Exp,
+        Function::Exp2 => Unary::Exp2,
+        Function::Expm1 => Unary::Expm1,
+        Function::Log => Unary::Log,
+        Function::Log2 => Unary::Log2,
+        Function::Log1p => Unary::Log1p,
+        Function::Tan => Unary::Tan,
+        Function::Ceil => Unary::Ceil,
+        Function::Trunc => Unary::Trunc,
+        Function::Erf => Unary::Erf,
+        Function::Sin => Unary::Sin,
+        Function::Cos => Unary::Cos,
+        Function::Round => Unary::Round,
+        Function::Floor => Unary::Floor,
+        Function::Sqrt => Unary::Sqrt,
+        Function::LogicalNot => Unary::Not,
+        _ => return None,
+    })
+}
+
+const fn step_of_two(function: Function) -> Option<Binary> {
+    Some(match function {
+        Function::Add | Function::Mask => Binary::Add,
+        Function::Sub => Binary::Subtract,
+        Function::Mul => Binary::Multiply,
+        Function::Div => Binary::Divide,
+        Function::Pow => Binary::Power,
+        Function::Maximum => Binary::Maximum,
+        Function::Minimum => Binary::Minimum,
+        Function::Lt => Binary::Less,
+        Function::Le => Binary::LessEqual,
+        Function::Eq => Binary::Equal,
+        Function::LogicalAnd => Binary::And,
+        Function::LogicalOr => Binary::Or,
+        _ => return None,
+    })
+}
+
+/// `x / sqrt(variance + eps)`
+pub(crate) fn normalized<C: Calculator>(
+    c: &mut C,
+    x: Value<C>,
+    variance: Value<C>,
+    eps: f64,
+) -> Value<C> {
+    let scale = reciprocal_deviation(c, variance, eps);
+    c.binary(Binary::Multiply, x, scale)
+}
+
+/// `1 / sqrt(variance + eps)`
+pub(crate) fn reciprocal_deviation<C: Calculator>(
+    c: &mut C,
+    variance: Value<C>,
+    eps: f64,
+) -> Value<C> {
+    let sum = c.with(Binary::Add, variance, eps);
+    let deviation = c.unary(Unary::Sqrt, sum);
+    reciprocal(c, deviation)
+}
+
+/// Times the first factor, plus the second, where there are any.
+pub(crate) fn weighted<C: Calculator>(c: &mut C, x: Value<C>, factors: &[Value<C>]) -> Value<C> {
+    let steps = [Binary::Multiply, Binary::Add];
+    let factors = factors.iter().zip(steps);
+    factors.fold(x, |x, (&factor, step)| c.binary(step, x, factor))
+}
+
+/// An element of the batch norm: `x * scale + shift`, or with mean and variance.
+pub(crate) fn batch_norm<C: Calculator>(
+    c: &mut C,
+    x: Value<C>,
+    factors: &[Value<C>],
+    eps: f64,
+) -> Value<C> {
+    match factors {
+        [mean, variance, factors @ ..] if !factors.is_empty() => {
+            let centered = c.binary(Binary::Subtract, x, *mean);
+            let normal = normalized(c, centered, *variance, eps);
+            weighted(c, normal, factors)
+        }
+        factors => weighted(c, x, factors),
+    }
+}
+
+/// A value turned by an angle, with the other half's value where that has been turned by 90 degrees.
+pub(crate) fn rotated<C: Calculator>(
+    c: &mut C,
+    [x, turned]: [Value<C>; 2],
+    [cos, sin]: [Value<C>; 2],
+) -> Value<C> {
+    let kept = c.binary(Binary::Multiply, x, cos);
+    let turned = c.binary(Binary::Multiply, turned, sin);
+    c.binary(Binary::Add, kept, turned)
+}
+
+fn reciprocal<C: Calculator>(c: &mut C, x: Value<C>) -> Value<C> {
+    let one = c.number(1.0);
+    c.binary(Binary::Divide, one, x)
+}
+
+/// `0.5 x (1 + gate)`
+fn gated<C: Calculator>(c: &mut C, x: Value<C>, gate: Value<C>) -> Value<C> {
+    let half = c.with(Binary::Multiply, x, 0.5);
+    let gate = c.with(Binary::Add, gate, 1.0);
+    c.binary(Binary::Multiply, half, gate)
+}
+
+fn sigmoid<C: Calculator>(c: &mut C, x: Value<C>) -> Value<C> {
+    let negative = c.unary(Unary::Negate, x);
+    let power = c.unary(Unary::Exp, negative);
+    let sum = c.with(Binary::Add, power, 1.0);
+    reciprocal(c, sum)
+}
+
+fn hardsigmoid<C: Calculator>(c: &mut C, x: Value<C>) -> Value<C> {
+    let shifted = c.with(Binary::Add, x, 3.0);
+    let above = c.with(Binary::Maximum, shifted, 0.0);
+    let below = c.with(Binary::Minimum, above, 6.0);
+    c.with(Binary::Divide, below, 6.0)
+}
+
+fn elu<C: Calculator>(c: &mut C, x: Value<C>, alpha: f64) -> Value<C> {
+    if_positive(c, x, |c| {
+        let power = c.unary(Unary::Expm1, x);
+        c.with(Binary::Multiply, power, alpha)
+    })
+}
+
+/// Beyond 20 the sum is x, as in PyTorch.
+fn softplus<C: Calculator>(c: &mut C, x: Value<C>) -> Value<C> {
+    let twenty = c.number(20.0);
+    let is_large = c.binary(Binary::Less, twenty, x);
+    c.select_or(is_large, x, |c| {
+        let power = c.unary(Unary::Exp, x);
+        c.unary(Unary::Log1p, power)
+    })
+}
+
+/// The value where it is positive, else what the steps give.
+fn if_positive<C: Calculator>(
+    c: &mut C,
+    x: Value<C>,
+    otherwise: impl FnOnce(&mut C) -> Value<C>,
+) -> Value<C> {
+    let zero = c.number(0.0);
+    let is_positive = c.binary(Binary::Less, zero, x);
+    c.select_or(is_positive, x, otherwise)
+}
