@@ -2,7 +2,7 @@
 
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
-use crate::model::functions::pytorch::{self, ALIASES, without_module};
+use crate::model::functions::pytorch::{self, without_module};
 use crate::model::functions::{AttributeKind, AttributeName, Function};
 use crate::model::op::shape_text;
 use crate::model::op_type::OpType;
@@ -185,10 +185,7 @@ fn keywords() -> Vec<Candidate> {
 fn callees(caret: &Caret) -> Vec<Candidate> {
     let open = if caret.is_called { "" } else { "(" };
     let function = |function: Function| Candidate {
-        names: { ALIASES.iter() }
-            .filter(|alias| alias.function == function)
-            .map(|alias| alias.name)
-            .collect(),
+        names: pytorch::names_of(function).collect(),
         inserted: format!("{}{open}", function.name()),
         ..Candidate::new(
             function.name(),

@@ -2,11 +2,12 @@
 
 use fuseline_core::fixes::sound_fixes;
 use fuseline_core::model::functions::Function;
-use fuseline_core::model::functions::pytorch::{ALIASES, ANSWERS};
+use fuseline_core::model::functions::pytorch::{ALIASES, ANSWERS, alias, names_of};
 use fuseline_core::notation::parse;
 use fuseline_core::resolve::resolve;
 use fuseline_core::{Code, Severity};
 use std::collections::BTreeSet;
+use strum::VariantArray;
 
 const HEAD: &str = "\
 input x : f16[8, 6]
@@ -299,12 +300,17 @@ fn what_an_invalid_line_may_read_is_not_called_unread() {
 
 #[test]
 fn every_name_of_pytorch_leads_to_a_row() {
-    let mut names = BTreeSet::new();
     for alias in ALIASES {
-        assert!(names.insert(alias.name), "{} twice", alias.name);
         let attributes = alias.function.row().attributes;
         for attribute in alias.needs {
             assert!(attributes.contains(attribute), "{}", alias.name);
+        }
+    }
+    let mut names = BTreeSet::new();
+    for &function in Function::VARIANTS {
+        for name in names_of(function) {
+            assert!(names.insert(name), "{name} twice");
+            assert_eq!(alias(name).map(|alias| alias.function), Some(function));
         }
     }
     let mut names = BTreeSet::new();

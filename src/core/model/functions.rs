@@ -11,7 +11,7 @@ pub mod pytorch;
 mod table;
 
 pub use attributes::{AttributeKind, AttributeName};
-pub use table::{Function, Row};
+pub use table::{Function, Row, SlowOperation};
 
 use crate::model::dtype::DType;
 use crate::model::op_type::OpType;

@@ -8,10 +8,9 @@ use crate::notation::lexer::{Lexeme, Token};
 pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
     let (_, has_module) = pytorch::without_module(&callee.text);
     let own = Function::from_name(&callee.text).filter(|_| !has_module);
-    let (function, needs) = match (own, pytorch::alias(&callee.text)) {
-        (Some(own), _) => (own, &[][..]),
-        (None, Some(alias)) => (alias.function, alias.needs),
-        (None, None) => return,
+    let alias = || pytorch::alias(&callee.text).map(|alias| (alias.function, alias.needs));
+    let Some((function, needs)) = own.map(|own| (own, &[][..])).or_else(alias) else {
+        return;
     };
     let own_name = |attribute: &Attribute| pytorch::attribute(function, &attribute.name.text);
     let is_given = |need: &AttributeName| {

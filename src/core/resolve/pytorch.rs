@@ -52,7 +52,7 @@ pub(super) fn answered(
     let alias = alias(name);
     match (receiver, alias) {
         (Some((tensor, method)), _) => method_of(statement, tensor, method, params, rank, problem),
-        (None, alias) => Some(with_defaults(statement, alias?, rank, problem)),
+        (None, alias) => Some(with_defaults(statement, &alias?, rank, problem)),
     }
 }
 
@@ -298,7 +298,7 @@ fn method_of(
         Some(alias) => alias.function,
         None => Function::from_name(method)?,
     };
-    let needs_more = |alias: &&Alias| {
+    let needs_more = |alias: &Alias| {
         let is_given = |need: &AttributeName| {
             let mut given = statement.attributes.iter();
             given.any(|given| {
@@ -308,7 +308,7 @@ fn method_of(
         !alias.needs.iter().all(is_given)
     };
     let edits = if let Some(alias) = alias.filter(needs_more) {
-        default_edits(statement, alias, rank)
+        default_edits(statement, &alias, rank)
     } else {
         let mut edits = vec![TextEdit::replace(statement.callee.span, function.name())];
         edits.extend(as_input(statement, is_alone(statement)));

@@ -6,7 +6,7 @@ use crate::cost::roofline::{MissingFigure, missing_figure};
 use crate::cost::work::{op_work, scores};
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
-use crate::model::functions::{Function, ShapeRule};
+use crate::model::functions::{Function, ShapeRule, SlowOperation};
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
@@ -286,32 +286,22 @@ fn library_rate(m: &Measured, op: &Op, width: f64) -> (What, f64) {
 impl Part {
     /// Adds an elementwise op on the vector units: its slow functions, and one instruction for each further FLOP.
     fn compute(&mut self, m: &Measured, op: &Op) {
-        let exponential = (What::Exponentials, m.exp_per_s);
-        let division = (What::Divisions, m.division_per_s);
-        let (slow, further): (&[(What, f64)], f64) = match op.function {
-            Some(
-                Function::Exp
-                | Function::Exp2
-                | Function::Expm1
-                | Function::Softmax
-                | Function::LogSoftmax,
-            ) => (&[exponential], 1.0),
-            Some(Function::Elu | Function::Selu | Function::Softplus) => (&[exponential], 3.0),
-            Some(Function::Mish) => (&[exponential, (What::Tangents, m.tanh_per_s)], 3.0),
-            Some(Function::Sigmoid | Function::Silu) => (&[exponential, division], 2.0),
-            Some(Function::Gelu) => (&[(What::ErrorFunctions, m.erf_per_s)], 8.0),
-            Some(Function::Erf) => (&[(What::ErrorFunctions, m.erf_per_s)], 0.0),
-            Some(Function::Tanh) => (&[(What::Tangents, m.tanh_per_s)], 0.0),
-            Some(
-                Function::Div | Function::Reciprocal | Function::FloorDivide | Function::Remainder,
-            ) => (&[division], 0.0),
-            _ if op.op_type == OpType::Elementwise => (&[], 2.0),
-            _ => (&[], 0.0),
+        let (slow, instructions) = match op.function {
+            Some(function) => (function.row().slow, function.row().instructions),
+            None if op.op_type == OpType::Elementwise => (&[][..], 2),
+            None => (&[][..], 0),
         };
         let elements = elements(op);
-        for &(what, per_s) in slow {
+        for operation in slow {
+            let (what, per_s) = match operation {
+                SlowOperation::Exponential => (What::Exponentials, m.exp_per_s),
+                SlowOperation::Division => (What::Divisions, m.division_per_s),
+                SlowOperation::ErrorFunction => (What::ErrorFunctions, m.erf_per_s),
+                SlowOperation::Tangent => (What::Tangents, m.tanh_per_s),
+            };
             self.add(what, elements, per_s);
         }
-        self.add(What::Instructions, elements * further, m.vector_per_s);
+        let further = elements * f64::from(instructions);
+        self.add(What::Instructions, further, m.vector_per_s);
     }
 }

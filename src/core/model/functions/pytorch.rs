@@ -2,6 +2,7 @@
 
 use super::{AttributeName, Function};
 use Function as F;
+use strum::VariantArray;
 
 /// A name of PyTorch, without `torch.` and the like, that means a function of the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,8 @@ const fn with(name: &'static str, function: Function, needs: &'static [Attribute
 /// PyTorch drops a reduced dimension and reduces all of them, where the notation keeps it as 1 and reduces the last one.
 const REDUCED: &[AttributeName] = &[AttributeName::Axis, AttributeName::Keepdim];
 
-/// All names that are understood. A name of the notation stands here when PyTorch has it in a module.
+/// Names that are understood, beside those of modules of `torch.nn`, which stand in the rows. A name of the notation stands here
+/// when PyTorch has it in a module.
 #[rustfmt::skip]
 pub const ALIASES: &[Alias] = &[
     same("add", F::Add), same("sub", F::Sub), same("subtract", F::Sub), same("mul", F::Mul), same("multiply", F::Mul),
@@ -58,43 +60,32 @@ pub const ALIASES: &[Alias] = &[
     same("logical_xor", F::LogicalXor), same("floor_divide", F::FloorDivide), same("remainder", F::Remainder), same("sign", F::Sign),
     same("isnan", F::Isnan), same("isinf", F::Isinf), same("exp2", F::Exp2), same("expm1", F::Expm1), same("log2", F::Log2), same("log1p", F::Log1p),
     same("tan", F::Tan), same("ceil", F::Ceil), same("trunc", F::Trunc), same("fix", F::Trunc),
-    same("leaky_relu", F::LeakyRelu), same("LeakyReLU", F::LeakyRelu), same("elu", F::Elu), same("ELU", F::Elu), same("selu", F::Selu), same("SELU", F::Selu),
-    same("softplus", F::Softplus), same("Softplus", F::Softplus), same("mish", F::Mish), same("Mish", F::Mish),
-    same("hardsigmoid", F::Hardsigmoid), same("Hardsigmoid", F::Hardsigmoid), same("hardswish", F::Hardswish), same("Hardswish", F::Hardswish),
     same("neg", F::Neg), same("negative", F::Neg), same("abs", F::Abs), same("absolute", F::Abs), same("square", F::Square),
-    same("relu", F::Relu), same("ReLU", F::Relu),
     // The exact form is the default there.
     same("gelu", F::GeluErf), same("GELU", F::GeluErf),
-    same("silu", F::Silu), same("SiLU", F::Silu), same("swish", F::Silu),
+    same("swish", F::Silu),
     same("sigmoid", F::Sigmoid), same("Sigmoid", F::Sigmoid), same("expit", F::Sigmoid),
     same("tanh", F::Tanh), same("Tanh", F::Tanh),
     same("exp", F::Exp), same("log", F::Log), same("erf", F::Erf), same("sin", F::Sin), same("cos", F::Cos),
     same("round", F::Round), same("floor", F::Floor), same("sqrt", F::Sqrt), same("rsqrt", F::Rsqrt), same("reciprocal", F::Reciprocal),
-    same("tril", F::Tril), same("triu", F::Triu), same("dropout", F::Dropout), same("Dropout", F::Dropout),
+    same("tril", F::Tril), same("triu", F::Triu),
     same("where", F::Where), same("clamp", F::Clamp), same("clip", F::Clamp),
-    same("batch_norm", F::BatchNorm), same("BatchNorm2d", F::BatchNorm), same("BatchNorm1d", F::BatchNorm),
+    same("BatchNorm1d", F::BatchNorm),
     with("sum", F::Sum, REDUCED), with("mean", F::Mean, REDUCED), with("var", F::Var, REDUCED),
     with("max", F::Max, REDUCED), with("amax", F::Max, REDUCED), with("min", F::Min, REDUCED), with("amin", F::Min, REDUCED),
     with("prod", F::Prod, REDUCED), with("any", F::Any, REDUCED), with("all", F::All, REDUCED),
     with("argmax", F::Argmax, REDUCED), with("argmin", F::Argmin, REDUCED),
-    same("softmax", F::Softmax), same("Softmax", F::Softmax), same("log_softmax", F::LogSoftmax), same("LogSoftmax", F::LogSoftmax),
-    same("layer_norm", F::LayerNorm), same("LayerNorm", F::LayerNorm), same("rms_norm", F::RmsNorm), same("RMSNorm", F::RmsNorm),
     with("normalize", F::L2Norm, &[AttributeName::Axis]), with("cumsum", F::Cumsum, &[AttributeName::Axis]),
-    same("max_pool2d", F::MaxPool2d), same("MaxPool2d", F::MaxPool2d), same("avg_pool2d", F::AvgPool2d), same("AvgPool2d", F::AvgPool2d),
-    same("group_norm", F::GroupNorm), same("GroupNorm", F::GroupNorm),
-    same("adaptive_avg_pool2d", F::AdaptiveAvgPool2d), same("AdaptiveAvgPool2d", F::AdaptiveAvgPool2d),
-    same("adaptive_max_pool2d", F::AdaptiveMaxPool2d), same("AdaptiveMaxPool2d", F::AdaptiveMaxPool2d),
     same("scaled_dot_product_attention", F::Sdpa), same("topk", F::Topk), same("sort", F::Sort), same("argsort", F::Argsort),
     with("scatter", F::Scatter, &[AttributeName::Axis]), with("scatter_add", F::ScatterAdd, &[AttributeName::Axis]),
     with("index_copy", F::IndexCopy, &[AttributeName::Axis]), with("index_add", F::IndexAdd, &[AttributeName::Axis]),
     same("interpolate", F::Interpolate), same("upsample", F::Interpolate), with("flip", F::Flip, &[AttributeName::Axis]), with("roll", F::Roll, &[AttributeName::Axis]), same("one_hot", F::OneHot),
     same("matmul", F::Matmul), same("mm", F::Matmul), same("bmm", F::Matmul),
-    same("linear", F::Linear), same("Linear", F::Linear), same("conv1d", F::Conv1d), same("Conv1d", F::Conv1d), same("conv2d", F::Conv2d), same("Conv2d", F::Conv2d),
     same("reshape", F::Reshape), same("view", F::Reshape), same("contiguous", F::Contiguous),
     with("permute", F::Transpose, &[AttributeName::Perm]), same("t", F::Transpose),
     with("cat", F::Concat, &[AttributeName::Axis]), with("concat", F::Concat, &[AttributeName::Axis]), with("concatenate", F::Concat, &[AttributeName::Axis]),
     with("repeat_interleave", F::RepeatInterleave, &[AttributeName::Axis]),
-    same("embedding", F::Embedding), same("Embedding", F::Embedding), with("gather", F::Gather, &[AttributeName::Axis]), same("pad", F::Pad),
+    with("gather", F::Gather, &[AttributeName::Axis]), same("pad", F::Pad),
 ];
 
 /// A name of PyTorch that is no function of the notation, and how it is written there.
@@ -203,9 +194,27 @@ pub fn without_module(name: &str) -> (&str, bool) {
 }
 
 /// The function that a name of PyTorch means; names of the notation mean themselves and are not looked up.
-pub fn alias(name: &str) -> Option<&'static Alias> {
+pub fn alias(name: &str) -> Option<Alias> {
     let (name, _) = without_module(name);
-    ALIASES.iter().find(|alias| alias.name == name)
+    let listed = ALIASES.iter().find(|alias| alias.name == name);
+    listed.copied().or_else(|| {
+        let has_name = |function: &&Function| {
+            let module = function.row().module;
+            module.is_some() && (module == Some(name) || function.name() == name)
+        };
+        let function = *Function::VARIANTS.iter().find(has_name)?;
+        Some(same(function.name(), function))
+    })
+}
+
+/// All names that PyTorch has for a function.
+pub fn names_of(function: Function) -> impl Iterator<Item = &'static str> {
+    let listed = ALIASES
+        .iter()
+        .filter(move |alias| alias.function == function);
+    let module = function.row().module.into_iter();
+    let own = module.flat_map(move |module| [function.name(), module]);
+    listed.map(|alias| alias.name).chain(own)
 }
 
 /// What to write instead of a name.

@@ -14,17 +14,35 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[allow(missing_docs, reason = "each has its summary in its row")]
 #[rustfmt::skip]
 pub enum Function {
-    Add, Sub, Mul, Div, Maximum, Minimum, Pow, Lt, Le, Gt, Ge, Eq, Ne, LogicalAnd, LogicalOr,
-    LogicalXor, FloorDivide, Remainder, LogicalNot, Neg, Abs, Sign, Isnan, Isinf, Square, Relu,
-    Gelu, GeluErf, Silu, LeakyRelu, Elu, Selu, Softplus, Mish, Hardsigmoid, Hardswish, Sigmoid,
-    Tanh, Exp, Exp2, Expm1, Log, Log2, Log1p, Erf, Sin, Cos, Tan, Ceil, Trunc, Round, Floor,
-    Sqrt, Rsqrt, Reciprocal, Scale, Shift, Mask, Tril, Triu, Full, Arange, Dropout, Cast, Where,
-    Clamp, Rotary, BatchNorm, BatchNormTrain, Sum, Mean, Max, Min, Prod, Any, All, Argmax,
-    Argmin, Var, Softmax, LogSoftmax, LayerNorm, RmsNorm, L2Norm, GroupNorm, Cumsum, MaxPool2d,
-    AvgPool2d, AdaptiveAvgPool2d, AdaptiveMaxPool2d, Matmul, Linear, Conv1d, Conv2d, Reshape,
-    Rearrange, Contiguous, Transpose, Split, Concat, Slice, Expand, Repeat, RepeatInterleave,
-    Embedding, Gather, Index, OneHot, Flip, Roll, Interpolate, InterpolateBilinear, Pad, Sdpa,
-    Topk, TopkIndices, Sort, Argsort, Scatter, ScatterAdd, IndexCopy, IndexAdd, Opaque,
+    Add, Sub, Mul, Div, Maximum, Minimum, Pow,
+    Lt, Le, Gt, Ge, Eq, Ne,
+    LogicalAnd, LogicalOr, LogicalXor, FloorDivide, Remainder,
+    LogicalNot, Neg, Abs, Sign, Isnan, Isinf, Square,
+    Relu, Gelu, GeluErf, Silu,
+    LeakyRelu, Elu, Selu, Softplus, Mish,
+    Hardsigmoid, Hardswish,
+    Sigmoid, Tanh,
+    Exp, Exp2, Expm1, Log, Log2, Log1p,
+    Erf, Sin, Cos, Tan,
+    Ceil, Trunc, Round, Floor,
+    Sqrt, Rsqrt, Reciprocal,
+    Scale, Shift, Mask,
+    Tril, Triu, Full, Arange,
+    Dropout, Cast, Where, Clamp, Rotary, BatchNorm, BatchNormTrain,
+    Sum, Mean, Max, Min, Prod, Any, All,
+    Argmax, Argmin, Var,
+    Softmax, LogSoftmax, LayerNorm, RmsNorm, L2Norm, GroupNorm,
+    Cumsum,
+    MaxPool2d, AvgPool2d, AdaptiveAvgPool2d, AdaptiveMaxPool2d,
+    Matmul, Linear, Conv1d, Conv2d,
+    Reshape, Rearrange, Contiguous, Transpose,
+    Split, Concat, Slice, Expand, Repeat, RepeatInterleave,
+    Embedding, Gather, Index, OneHot,
+    Flip, Roll, Interpolate, InterpolateBilinear, Pad,
+    Sdpa,
+    Topk, TopkIndices, Sort, Argsort,
+    Scatter, ScatterAdd, IndexCopy, IndexAdd,
+    Opaque,
 }
 
 /// One row of the table.
@@ -46,12 +64,29 @@ pub struct Row {
     /// The element type of the result, if it does not follow from the inputs: true or false, or an
     /// index.
     pub result_dtype: Option<DType>,
+    /// Operations of an element for which a GPU takes more than one instruction.
+    pub slow: &'static [SlowOperation],
+    /// Instructions of an element beside them.
+    pub instructions: u32,
     /// Whether the output is another index order of the same bytes.
     pub is_view: bool,
+    /// The module of `torch.nn` that computes it, if there is one. Then `torch.nn.functional` has the
+    /// function under its own name.
+    pub module: Option<&'static str>,
     /// A short description for the reader.
     pub summary: &'static str,
     /// The operations that the FLOP count adds up.
     pub flops_source: &'static str,
+}
+
+/// An operation for which vector units take more than one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the operation of its name")]
+pub enum SlowOperation {
+    Exponential,
+    Division,
+    ErrorFunction,
+    Tangent,
 }
 
 const COUNT: usize = Function::VARIANTS.len();
@@ -78,11 +113,12 @@ impl Function {
     #[allow(clippy::too_many_lines, reason = "a line for each function")]
     const fn definition(self) -> Row {
         use AttributeName as A;
+        use SlowOperation as S;
         match self {
         Self::Add => binary(1, "a + b", "one addition"),
         Self::Sub => binary(1, "a - b", "one subtraction"),
         Self::Mul => binary(1, "a * b", "one multiplication"),
-        Self::Div => binary(1, "a / b", "one division"),
+        Self::Div => binary(1, "a / b", "one division").slow(&[S::Division], 0),
         Self::Maximum => binary(1, "the larger of a and b", "one comparison"),
         Self::Minimum => binary(1, "the smaller of a and b", "one comparison"),
         Self::Pow => binary(3, "a to the power of b", "log, multiplication, exp").takes(1, 2).with(&[A::Exponent]),
@@ -95,8 +131,8 @@ impl Function {
         Self::LogicalAnd => binary(1, "whether both are true", "one bit operation").giving(DType::Bool),
         Self::LogicalOr => binary(1, "whether at least one is true", "one bit operation").giving(DType::Bool),
         Self::LogicalXor => binary(1, "whether exactly one is true", "one bit operation").giving(DType::Bool),
-        Self::FloorDivide => binary(2, "a / b, rounded down", "one division, one rounding"),
-        Self::Remainder => binary(4, "remainder of a / b rounded down, with the sign of b", "division, rounding, multiplication, subtraction"),
+        Self::FloorDivide => binary(2, "a / b, rounded down", "one division, one rounding").slow(&[S::Division], 0),
+        Self::Remainder => binary(4, "remainder of a / b rounded down, with the sign of b", "division, rounding, multiplication, subtraction").slow(&[S::Division], 0),
         Self::LogicalNot => unary(1, "whether it is false", "one bit operation").giving(DType::Bool),
         Self::Neg => unary(1, "-x", "one negation"),
         Self::Abs => unary(1, "the absolute value", "one sign operation"),
@@ -104,26 +140,26 @@ impl Function {
         Self::Isnan => unary(1, "whether it is NaN", "one comparison").giving(DType::Bool),
         Self::Isinf => unary(1, "whether it is infinite", "one comparison").giving(DType::Bool),
         Self::Square => unary(1, "x * x", "one multiplication"),
-        Self::Relu => unary(1, "max(x, 0)", "one comparison"),
-        Self::Gelu => unary(8, "x times the normal distribution function, tanh form unless `approximate=none`", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh").with(&[A::Approximate]),
+        Self::Relu => unary(1, "max(x, 0)", "one comparison").module("ReLU"),
+        Self::Gelu => unary(8, "x times the normal distribution function, tanh form unless `approximate=none`", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh").with(&[A::Approximate]).slow(&[S::ErrorFunction], 8),
         Self::GeluErf => unary(5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf").with(&[A::Approximate]),
-        Self::Silu => unary(5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication"),
-        Self::LeakyRelu => unary(2, "x where it is positive, else x times a small slope", "one multiplication, one comparison").with(&[A::Slope]),
-        Self::Elu => unary(4, "x where it is positive, else alpha * (exp(x) - 1)", "exp, subtraction, multiplication, comparison").with(&[A::Alpha]),
-        Self::Selu => unary(5, "elu of fixed alpha, times a constant", "elu 4, one multiplication"),
-        Self::Softplus => unary(3, "log(1 + exp(x))", "exp, addition, log"),
-        Self::Mish => unary(5, "x * tanh(softplus(x))", "softplus 3, tanh, multiplication"),
-        Self::Hardsigmoid => unary(4, "x / 6 + 1/2, clamped to 0 to 1", "addition, two comparisons, division"),
-        Self::Hardswish => unary(5, "x * hardsigmoid(x)", "hardsigmoid 4, one multiplication"),
-        Self::Sigmoid => unary(4, "1 / (1 + exp(-x))", "negation, exp, addition, division"),
-        Self::Tanh => unary(1, "hyperbolic tangent", "one transcendental"),
-        Self::Exp => unary(1, "e to the power of x", "one transcendental"),
-        Self::Exp2 => unary(1, "2 to the power of x", "one transcendental"),
-        Self::Expm1 => unary(2, "exp(x) - 1", "one transcendental, one subtraction"),
+        Self::Silu => unary(5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication").slow(&[S::Exponential, S::Division], 2).module("SiLU"),
+        Self::LeakyRelu => unary(2, "x where it is positive, else x times a small slope", "one multiplication, one comparison").with(&[A::Slope]).module("LeakyReLU"),
+        Self::Elu => unary(4, "x where it is positive, else alpha * (exp(x) - 1)", "exp, subtraction, multiplication, comparison").with(&[A::Alpha]).slow(&[S::Exponential], 3).module("ELU"),
+        Self::Selu => unary(5, "elu of fixed alpha, times a constant", "elu 4, one multiplication").slow(&[S::Exponential], 3).module("SELU"),
+        Self::Softplus => unary(3, "log(1 + exp(x))", "exp, addition, log").slow(&[S::Exponential], 3).module("Softplus"),
+        Self::Mish => unary(5, "x * tanh(softplus(x))", "softplus 3, tanh, multiplication").slow(&[S::Exponential, S::Tangent], 3).module("Mish"),
+        Self::Hardsigmoid => unary(4, "x / 6 + 1/2, clamped to 0 to 1", "addition, two comparisons, division").module("Hardsigmoid"),
+        Self::Hardswish => unary(5, "x * hardsigmoid(x)", "hardsigmoid 4, one multiplication").module("Hardswish"),
+        Self::Sigmoid => unary(4, "1 / (1 + exp(-x))", "negation, exp, addition, division").slow(&[S::Exponential, S::Division], 2),
+        Self::Tanh => unary(1, "hyperbolic tangent", "one transcendental").slow(&[S::Tangent], 0),
+        Self::Exp => unary(1, "e to the power of x", "one transcendental").slow(&[S::Exponential], 1),
+        Self::Exp2 => unary(1, "2 to the power of x", "one transcendental").slow(&[S::Exponential], 1),
+        Self::Expm1 => unary(2, "exp(x) - 1", "one transcendental, one subtraction").slow(&[S::Exponential], 1),
         Self::Log => unary(1, "natural logarithm", "one transcendental"),
         Self::Log2 => unary(1, "logarithm to the base 2", "one transcendental"),
         Self::Log1p => unary(2, "log(1 + x)", "one addition, one transcendental"),
-        Self::Erf => unary(1, "error function", "one transcendental"),
+        Self::Erf => unary(1, "error function", "one transcendental").slow(&[S::ErrorFunction], 0),
         Self::Sin => unary(1, "sine", "one transcendental"),
         Self::Cos => unary(1, "cosine", "one transcendental"),
         Self::Tan => unary(1, "tangent", "one transcendental"),
@@ -133,7 +169,7 @@ impl Function {
         Self::Floor => unary(1, "largest whole number that is at most x", "one rounding"),
         Self::Sqrt => unary(1, "square root", "one transcendental"),
         Self::Rsqrt => unary(1, "1 / square root", "one transcendental"),
-        Self::Reciprocal => unary(1, "1 / x", "one division"),
+        Self::Reciprocal => unary(1, "1 / x", "one division").slow(&[S::Division], 0),
         Self::Scale => unary(1, "x times a constant", "one multiplication").with(&[A::Factor]),
         Self::Shift => unary(1, "x plus a constant", "one addition").with(&[A::Amount]),
         Self::Mask => unary(1, "x + mask; causal without a mask", "one addition, or one comparison if causal").takes(1, 2),
@@ -141,12 +177,12 @@ impl Function {
         Self::Triu => unary(1, "zero below a diagonal of the last two dimensions", "one comparison").with(&[A::Diagonal]),
         Self::Full => unary(0, "one value everywhere, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated).with(&[A::Value]),
         Self::Arange => unary(0, "0, 1, 2 and so on, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated),
-        Self::Dropout => unary(2, "drops elements at random; generates the mask on chip", "one comparison, one multiplication; random bits do not count").with(&[A::P]),
+        Self::Dropout => unary(2, "drops elements at random; generates the mask on chip", "one comparison, one multiplication; random bits do not count").with(&[A::P]).module("Dropout"),
         Self::Cast => unary(1, "x in another element type", "one conversion").with(&[A::Dtype]),
         Self::Where => binary(1, "a where the condition is true, else b", "one selection").takes(3, 3),
         Self::Clamp => unary(2, "x clamped to two bounds", "two comparisons").with(&[A::Min, A::Max]),
         Self::Rotary => unary(3, "x * cos + rotated * sin, where rotated swaps the halves of x's last dimension and negates the new first half", "two multiplications, one addition; the sign change is free").takes(3, 3),
-        Self::BatchNorm => unary(2, "x * scale + shift, or with mean, variance, weight and bias; one value of each per channel", "one multiplication, one addition; the factors per channel do not count").takes(3, 5).shaped(ShapeRule::PerChannel).with(&[A::Training, A::Eps]),
+        Self::BatchNorm => unary(2, "x * scale + shift, or with mean, variance, weight and bias; one value of each per channel", "one multiplication, one addition; the factors per channel do not count").takes(3, 5).shaped(ShapeRule::PerChannel).with(&[A::Training, A::Eps]).module("BatchNorm2d"),
         Self::BatchNormTrain => unary(6, "mean 0 and variance 1 per channel of the batch; optional weight and bias: `batch_norm(x, w, b, training=true)`", "variance 4; one multiplication, one addition").typed(OpType::Reduction).takes(1, 3).shaped(ShapeRule::PerChannel).with(&[A::Eps]),
         Self::Sum => reduce(1, "sum along an axis", "one addition"),
         Self::Mean => reduce(1, "mean along an axis", "one addition"),
@@ -158,21 +194,21 @@ impl Function {
         Self::Argmax => reduce(1, "index of the largest value along an axis, the first of equal values", "one comparison").giving(DType::I64),
         Self::Argmin => reduce(1, "index of the smallest value along an axis, the first of equal values", "one comparison").giving(DType::I64),
         Self::Var => reduce(4, "variance along an axis, two passes", "addition for the mean; subtraction, square, addition"),
-        Self::Softmax => normalize(5, "exp(x - max) over its sum, along an axis", "comparison, subtraction, exp, addition, division"),
-        Self::LogSoftmax => normalize(5, "the logarithm of softmax", "comparison, subtraction, exp, addition, subtraction"),
-        Self::LayerNorm => normalize(8, "mean 0 and variance 1 along the last axis; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).with(&[A::Eps]),
-        Self::RmsNorm => normalize(4, "x over its root mean square along the last axis; optional weight and bias", "square, addition; multiplication, weight").takes(1, 3).with(&[A::Eps]),
+        Self::Softmax => normalize(5, "exp(x - max) over its sum, along an axis", "comparison, subtraction, exp, addition, division").slow(&[S::Exponential], 1).module("Softmax"),
+        Self::LogSoftmax => normalize(5, "the logarithm of softmax", "comparison, subtraction, exp, addition, subtraction").slow(&[S::Exponential], 1).module("LogSoftmax"),
+        Self::LayerNorm => normalize(8, "mean 0 and variance 1 along the last axis; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).with(&[A::Eps]).module("LayerNorm"),
+        Self::RmsNorm => normalize(4, "x over its root mean square along the last axis; optional weight and bias", "square, addition; multiplication, weight").takes(1, 3).with(&[A::Eps]).module("RMSNorm"),
         Self::L2Norm => normalize(3, "x over its length along an axis", "square, addition, division").with(&[A::Axis, A::Eps]),
-        Self::GroupNorm => normalize(8, "mean 0 and variance 1 per group of channels; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).shaped(ShapeRule::PerChannel).with(&[A::Groups, A::Eps]),
+        Self::GroupNorm => normalize(8, "mean 0 and variance 1 per group of channels; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).shaped(ShapeRule::PerChannel).with(&[A::Groups, A::Eps]).module("GroupNorm"),
         Self::Cumsum => normalize(1, "sum of each element and all elements before it, along an axis", "one addition"),
-        Self::MaxPool2d => reduce(1, "largest value of each window", "one comparison; overlaps count once").shaped(ShapeRule::Pool2d).with(&[A::Kernel, A::Stride, A::Padding]),
-        Self::AvgPool2d => reduce(1, "mean of each window", "one addition; overlaps count once").shaped(ShapeRule::Pool2d).with(&[A::Kernel, A::Stride, A::Padding]),
-        Self::AdaptiveAvgPool2d => reduce(1, "mean of a given number of windows", "one addition; overlaps count once").shaped(ShapeRule::AdaptivePool2d).with(&[A::Size]),
-        Self::AdaptiveMaxPool2d => reduce(1, "largest value of a given number of windows", "one comparison; overlaps count once").shaped(ShapeRule::AdaptivePool2d).with(&[A::Size]),
+        Self::MaxPool2d => reduce(1, "largest value of each window", "one comparison; overlaps count once").shaped(ShapeRule::Pool2d).with(&[A::Kernel, A::Stride, A::Padding]).module("MaxPool2d"),
+        Self::AvgPool2d => reduce(1, "mean of each window", "one addition; overlaps count once").shaped(ShapeRule::Pool2d).with(&[A::Kernel, A::Stride, A::Padding]).module("AvgPool2d"),
+        Self::AdaptiveAvgPool2d => reduce(1, "mean of a given number of windows", "one addition; overlaps count once").shaped(ShapeRule::AdaptivePool2d).with(&[A::Size]).module("AdaptiveAvgPool2d"),
+        Self::AdaptiveMaxPool2d => reduce(1, "largest value of a given number of windows", "one comparison; overlaps count once").shaped(ShapeRule::AdaptivePool2d).with(&[A::Size]).module("AdaptiveMaxPool2d"),
         Self::Matmul => product(ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K per output element").takes(2, 2).with(&[A::TransposeA, A::TransposeB, A::K]),
-        Self::Linear => product(ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K per output element; the bias is free"),
-        Self::Conv1d => product(ShapeRule::Conv1d, "convolution of [B, C, L] by [O, C/groups, K]", "2 * C/groups * K per output element").with(&[A::Stride, A::Padding, A::Dilation, A::Groups]),
-        Self::Conv2d => product(ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW per output element").with(&[A::Stride, A::Padding, A::Dilation, A::Groups]),
+        Self::Linear => product(ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K per output element; the bias is free").module("Linear"),
+        Self::Conv1d => product(ShapeRule::Conv1d, "convolution of [B, C, L] by [O, C/groups, K]", "2 * C/groups * K per output element").with(&[A::Stride, A::Padding, A::Dilation, A::Groups]).module("Conv1d"),
+        Self::Conv2d => product(ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW per output element").with(&[A::Stride, A::Padding, A::Dilation, A::Groups]).module("Conv2d"),
         Self::Reshape => layout(ShapeRule::Reshape, &[A::Shape], "the same elements in another shape"),
         Self::Rearrange => layout(ShapeRule::Stated, &[], "elements moved in a way that only the annotated shape defines").takes(1, ANY_NUMBER),
         Self::Contiguous => layout(ShapeRule::Reshape, &[A::Shape], "a copy of the same elements in a new layout, and in another shape if given").copying(),
@@ -183,7 +219,7 @@ impl Function {
         Self::Expand => layout(ShapeRule::Expand, &[A::Shape], "dimensions of size 1 expanded without a copy"),
         Self::Repeat => layout(ShapeRule::Repeat, &[A::Times], "the whole tensor repeated along each dimension").copying(),
         Self::RepeatInterleave => layout(ShapeRule::Interleave, &[A::Times, A::Axis], "each element repeated along an axis").copying(),
-        Self::Embedding => layout(ShapeRule::Embedding, &[], "one row of a table per index; reads one row per index, at most the table").takes(2, 2).copying(),
+        Self::Embedding => layout(ShapeRule::Embedding, &[], "one row of a table per index; reads one row per index, at most the table").takes(2, 2).copying().module("Embedding"),
         Self::Gather => layout(ShapeRule::Gather, &[A::Axis], "one element along an axis per index; reads one element per index, at most the tensor").takes(2, 2).copying(),
         Self::Index => layout(ShapeRule::Index, &[], "the elements at the indices along the first dimensions: `index(x, i, j)` is `x[i, j]`; reads as many elements as it writes, at most the tensor").takes(2, ANY_NUMBER).copying(),
         Self::OneHot => layout(ShapeRule::OneHot, &[A::Classes], "1 at the class of each index, else 0").copying().giving(DType::I64),
@@ -219,7 +255,10 @@ const fn unary(flops: u64, summary: Text, source: Text) -> Row {
         shape_rule: ShapeRule::SameAsFirst,
         attributes: &[],
         result_dtype: None,
+        slow: &[],
+        instructions: 2,
         is_view: false,
+        module: None,
         summary,
         flops_source: source,
     }
@@ -268,8 +307,13 @@ const fn layout(rule: ShapeRule, attributes: &'static [AttributeName], summary: 
 }
 
 impl Row {
+    /// Kernels of the other op types have measured rates of their own.
     const fn typed(self, op_type: OpType) -> Self {
-        Self { op_type, ..self }
+        Self {
+            op_type,
+            instructions: 0,
+            ..self
+        }
     }
 
     const fn takes(self, min_inputs: usize, max_inputs: usize) -> Self {
@@ -299,6 +343,21 @@ impl Row {
     const fn giving(self, result_dtype: DType) -> Self {
         Self {
             result_dtype: Some(result_dtype),
+            ..self
+        }
+    }
+
+    const fn slow(self, slow: &'static [SlowOperation], instructions: u32) -> Self {
+        Self {
+            slow,
+            instructions,
+            ..self
+        }
+    }
+
+    const fn module(self, module: Text) -> Self {
+        Self {
+            module: Some(module),
             ..self
         }
     }

@@ -33,16 +33,6 @@ impl Task<'_> {
             (Function::Ne, _) => binary("!="),
             (Function::Maximum | Function::Minimum, _) => self.bounded(),
             (Function::Neg, _) => Ok(format!("-{}", x()?)),
-            (
-                Function::Relu
-                | Function::Silu
-                | Function::Selu
-                | Function::Softplus
-                | Function::Mish
-                | Function::Hardsigmoid
-                | Function::Hardswish,
-                _,
-            ) => called(&format!("F.{name}")),
             (Function::LeakyRelu, _) => {
                 let slope = self.call.number(AttributeName::Slope).unwrap_or(0.01);
                 Ok(format!("F.leaky_relu({}, {slope:?})", x()?))
@@ -125,7 +115,11 @@ impl Task<'_> {
                     self.operands.join(", ")
                 ))
             }
-            _ => called(&format!("torch.{name}")),
+            _ => {
+                let is_module = self.function.row().module.is_some();
+                let package = if is_module { "F" } else { "torch" };
+                called(&format!("{package}.{name}"))
+            }
         }
     }
 
