@@ -88,6 +88,11 @@ pub(crate) fn of_one<C: Calculator>(
             let gate = hardsigmoid(c, x);
             c.binary(Binary::Multiply, x, gate)
         }),
+        Function::Softsign => Box::new(|c, x| {
+            let size = c.unary(Unary::Abs, x);
+            let sum = c.with(Binary::Add, size, 1.0);
+            c.binary(Binary::Divide, x, sum)
+        }),
         Function::Scale => {
             let factor = call.stated(AttributeName::Factor)?;
             Box::new(move |c, x| c.with(Binary::Multiply, x, factor))

@@ -181,6 +181,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("mish(m)", &[8, 6]),
     ("hardsigmoid(m)", &[8, 6]),
     ("hardswish(m)", &[8, 6]),
+    ("softsign(m)", &[8, 6]),
     ("exp2(m)", &[8, 6]),
     ("expm1(m)", &[8, 6]),
     ("log2(m)", &[8, 6]),

@@ -39,6 +39,7 @@ fn the_same_function_under_another_name_is_understood() {
         ("F.relu(x)", "relu(x)"),
         ("nn.ReLU(x)", "relu(x)"),
         ("ReLU(x)", "relu(x)"),
+        ("nn.Softsign(x)", "softsign(x)"),
         ("nn.functional.softmax(x, dim=0)", "softmax(x, axis=0)"),
         ("torch.nn.functional.softmax(x, dim=-1)", "softmax(x)"),
         ("softmax(x, dim=0)", "softmax(x, axis=0)"),

@@ -136,6 +136,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = mish(x)", "F.mish(x)"),
     ("y = hardsigmoid(x)", "F.hardsigmoid(x)"),
     ("y = hardswish(x)", "F.hardswish(x)"),
+    ("y = softsign(x)", "F.softsign(x)"),
     ("y = leaky_relu(x)", "F.leaky_relu(x, 0.01)"),
     ("y = elu(x, alpha=2)", "F.elu(x, 2.0)"),
     ("y = logical_xor(m, m)", "torch.logical_xor(m, m)"),

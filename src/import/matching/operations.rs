@@ -253,6 +253,7 @@ pub const fn of_function(function: Function) -> Operations {
         F::Elu | F::Selu => ELU,
         F::Hardsigmoid | F::Hardswish => HARDSWISH,
         F::Mish => MISH,
+        F::Softsign => ABS.and(ADD).and(DIV),
         F::Softplus => SOFTPLUS,
         F::Neg => NEG,
         F::Abs => ABS,
