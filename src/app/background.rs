@@ -4,7 +4,7 @@ use super::analysed::AnalysedText;
 use super::job_queue::{JobQueue, OUTDATED, Rest, is_same_kind};
 use super::jobs::{Job, Message, Stage};
 use super::queries::{Answer, Asked};
-use fuseline_browser::{Later, Worker, now_ms, spawn};
+use fuseline_browser::{Debounce, Worker, now_ms, spawn};
 use fuseline_view::picture::dag::DagLayout;
 use leptos::prelude::*;
 use std::collections::VecDeque;
@@ -49,7 +49,7 @@ struct Inner {
     /// The last one that was sent.
     layout: Option<Arc<DagLayout>>,
     /// Looks whether the running job is outdated.
-    outdated: Later,
+    outdated: Debounce,
     /// What is done with the answers to awaited jobs.
     awaiting: Vec<(Job, OnAnswer)>,
 }
@@ -63,7 +63,7 @@ impl Background {
         let work = RwSignal::default();
         let is_running = Memo::new(move |_| work.with(|work| matches!(work, Work::Running(_))));
         let takes_long = RwSignal::new(false);
-        let soon = Later::after(SOON);
+        let soon = Debounce::after(SOON);
         Effect::new(move || {
             if is_running.get() {
                 soon.call(move || takes_long.set(true));
@@ -80,7 +80,7 @@ impl Background {
                 queue: JobQueue::default(),
                 worker: None,
                 layout: None,
-                outdated: Later::after(OUTDATED),
+                outdated: Debounce::after(OUTDATED),
                 awaiting: Vec::new(),
             }),
         }

@@ -1,7 +1,7 @@
 //! The title of the document: the sentence that leads the page.
 
 use super::state::Page;
-use fuseline_browser::{Later, set_title};
+use fuseline_browser::{Debounce, set_title};
 use fuseline_view::present::claim::page_title;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -11,7 +11,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// Keeps the title as the headline is.
 pub fn follow(page: Page) {
-    let later = Later::after(PAUSE);
+    let later = Debounce::after(PAUSE);
     Effect::new(move || {
         page.analysis.track();
         page.is_fused.track();

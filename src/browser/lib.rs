@@ -9,12 +9,12 @@ mod animate;
 mod channel;
 mod clipboard;
 mod clock;
+mod debounce;
 mod document;
 mod fetch;
 mod files;
 mod focus;
 mod gpu;
-mod later;
 mod listen;
 mod location;
 mod messages;
@@ -36,6 +36,7 @@ pub use animate::{animate_from, shows_sheets, wants_less_motion};
 pub use channel::Channel;
 pub use clipboard::copy;
 pub use clock::{clock_ms, date_and_time, now_ms};
+pub use debounce::Debounce;
 pub use document::{end_loading, set_root_attribute, set_title};
 pub use fetch::fetch_text;
 pub use files::{
@@ -50,7 +51,6 @@ pub use focus::{
 };
 pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;
-pub use later::Later;
 pub use listen::{after_picture, is_on, is_printing, is_within, on_window, painted, print};
 pub use location::{
     address, entry_depth, entry_name, fragment, go_back, name_entry, open_window, page_address,

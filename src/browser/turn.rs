@@ -1,9 +1,9 @@
 //! What a visitor reads stays in sight when a phone is turned.
 
 use super::animate::is_media;
+use super::debounce::Debounce;
 use super::document::document;
 use super::focus::window_height_px;
-use super::later::Later;
 use super::listen::on_window;
 use leptos::ev;
 use leptos::prelude::*;
@@ -23,8 +23,8 @@ const HEIGHTS: [f64; 4] = [0.45, 0.35, 0.55, 0.25];
 pub fn keep_place_when_turned() {
     let read: StoredValue<Option<Element>, LocalStorage> = StoredValue::new_local(None);
     let is_upright = StoredValue::new(is_upright());
-    let at_rest = Later::after(REST);
-    let turned = Later::after(REST);
+    let at_rest = Debounce::after(REST);
+    let turned = Debounce::after(REST);
     let look = move || {
         at_rest.call(move || {
             if let Some(element) = element_in_middle() {

@@ -1,6 +1,6 @@
 //! Reads changes out to users of screen readers.
 
-use fuseline_browser::Later;
+use fuseline_browser::Debounce;
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub fn Announcer(
     text: Memo<String>,
 ) -> impl IntoView {
     let spoken = RwSignal::new(String::new());
-    let later = Later::after(QUIET);
+    let later = Debounce::after(QUIET);
     Effect::watch(
         move || text.get(),
         move |text, _, _| {

@@ -11,7 +11,7 @@ use crate::components::graph::GraphPanel;
 use crate::components::headline::Headline;
 use crate::components::results::kernels::KernelsTable;
 use crate::components::sliders::Sliders;
-use fuseline_browser::{self as browser, Later, Reply};
+use fuseline_browser::{self as browser, Debounce, Reply};
 use fuseline_core::examples::{EMBEDDED, example, example_of};
 use fuseline_view::page::links::SharedState;
 use leptos::html;
@@ -123,7 +123,7 @@ fn show(page: Page, state: SharedState) {
 fn WholePage() -> impl IntoView {
     let page = Page::of_context();
     let address = RwSignal::new(browser::page_address());
-    let later = Later::after(LINK_PAUSE);
+    let later = Debounce::after(LINK_PAUSE);
     Effect::new(move || {
         page.text.track();
         page.policy.track();

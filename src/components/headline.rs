@@ -46,7 +46,8 @@ pub fn Headline() -> impl IntoView {
     let row = NodeRef::<html::Div>::new();
     // The page does not scroll while a slider is held.
     let is_out_of_sight = Memo::new(move |_| {
-        page.hold.is_held() && browser::mounted(row).is_some_and(|row| !browser::is_in_window(&row))
+        page.slider.is_held()
+            && browser::mounted(row).is_some_and(|row| !browser::is_in_window(&row))
     });
     view! {
         <section class="headline" class:is-stale=page.is_grey class:is-staged=is_staged(View::Headline) aria-labelledby="headline-title">

@@ -175,7 +175,7 @@ fn Actions(
     let selection = Memo::new(move |_| page.inspected());
     let change = Memo::new(move |last: Option<&Option<Change>>| {
         let change = of.with(|of| of.change);
-        if page.hold.is_held() && last == Some(&change) {
+        if page.slider.is_held() && last == Some(&change) {
             // Under a slider what was possible stays so.
             return change;
         }

@@ -20,7 +20,7 @@ pub fn MergeButtons(
         let kernel = kernel.get();
         match last {
             // Under a slider what was possible stays so, and its effect is told when the slider is released.
-            Some((of, offers)) if *of == kernel && page.hold.is_held() => {
+            Some((of, offers)) if *of == kernel && page.slider.is_held() => {
                 let untold = |offer: &Offer| Offer {
                     effect: String::new(),
                     ..offer.clone()

@@ -103,7 +103,7 @@ fn WaysOn() -> impl IntoView {
 fn BestChange() -> impl IntoView {
     let page = Page::of_context();
     let is_resting = RwSignal::new(false);
-    let later = browser::Later::after(PAUSE);
+    let later = browser::Debounce::after(PAUSE);
     Effect::new(move || {
         page.analysis.track();
         later.cancel();

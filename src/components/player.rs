@@ -1,6 +1,6 @@
 //! Goes through the positions of a picture that has steps: back, on, to any of them, or by itself.
 
-use fuseline_browser::{Later, wants_less_motion};
+use fuseline_browser::{Debounce, wants_less_motion};
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub struct Player {
     last: Signal<u64>,
     at: RwSignal<u64>,
     is_playing: RwSignal<bool>,
-    beat: Later,
+    beat: Debounce,
 }
 
 impl Player {
@@ -32,7 +32,7 @@ impl Player {
             last,
             at: RwSignal::new(at),
             is_playing: RwSignal::new(false),
-            beat: Later::after(beat),
+            beat: Debounce::after(beat),
         }
     }
 

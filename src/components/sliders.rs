@@ -96,7 +96,7 @@ fn Slider(
         let set = set.clone();
         move |text: String| {
             if let Ok(at) = text.parse() {
-                page.hold.drag();
+                page.slider.drag();
                 set(row.with_untracked(|row| row.value_at(at)));
             }
         }
@@ -123,7 +123,7 @@ fn Slider(
                 event.shift_key() || event.ctrl_key() || event.alt_key() || event.meta_key();
             if !has_modifier && !event.is_composing() {
                 event.prevent_default();
-                page.hold.step();
+                page.slider.step();
                 set(row.with_untracked(|row| row.stepped(is_up)));
             }
         }

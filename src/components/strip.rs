@@ -5,7 +5,7 @@ use super::new_version::NewVersion;
 use super::work_line::WorkLine;
 use crate::app::session::Session;
 use crate::app::state::{Notice, NoticeAction, Page};
-use fuseline_browser::{self as browser, Later};
+use fuseline_browser::{self as browser, Debounce};
 use fuseline_core::examples::{Example, example};
 use fuseline_core::{Externals, Severity};
 use fuseline_view::page::links::SharedState;
@@ -20,7 +20,7 @@ const MESSAGE_TIME: Duration = Duration::from_secs(8);
 #[component]
 pub fn Strip() -> impl IntoView {
     let page = Page::of_context();
-    let later = Later::after(MESSAGE_TIME);
+    let later = Debounce::after(MESSAGE_TIME);
     let is_passing = move || {
         // A puzzle tells each move, and has *Undo* in the bar.
         let has_puzzle = page.puzzle.with(Option::is_some);

@@ -174,7 +174,7 @@ async fn while_a_slider_is_dragged_the_fixes_from_before_stay_and_are_not_made()
     let (root, page) = over(text, |_| view! { <DiagnosticsList /> }).await;
     let declares = |size: u32| [format!("Declare input x : f16[{size}, {size}]")];
     assert_eq!(root.texts(".fix"), declares(8));
-    page.hold.drag();
+    page.slider.drag();
     let dragged = text.replace("= 8", "= 16");
     page.edit(dragged.clone(), Origin::Param("N".to_owned()));
     settled().await;

@@ -73,7 +73,8 @@ impl Learning {
                 .wanted
                 .with(|wanted| !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds));
             // A slider that is held may be on its way elsewhere.
-            if is_done && !self.page.hold.is_held() && self.judged.with_untracked(Option::is_none) {
+            if is_done && !self.page.slider.is_held() && self.judged.with_untracked(Option::is_none)
+            {
                 self.record(|open, step| self.recording.make(open, step));
                 let done = untrack(|| self.done());
                 let done = done.unwrap_or(Judged {

@@ -8,7 +8,7 @@ use crate::app::sharing::LinkedLesson;
 use crate::app::state::{Page, SetIfChanged};
 use crate::app::stored;
 use answering::wanted;
-use fuseline_browser::{self as browser, Later};
+use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::Judged;
 use fuseline_learn::lesson::library::{Listed, listed, listed_after};
@@ -69,7 +69,7 @@ pub struct Learning {
     pub seen: Memo<Option<StepSeen>>,
     /// What a task to do still wants of the page.
     pub wanted: Memo<Arc<Vec<Wanted>>>,
-    check_later: Later,
+    check_later: Debounce,
     /// Whether the heading of the step shall get the focus when it is shown.
     wants_focus: StoredValue<bool>,
 }
@@ -106,7 +106,7 @@ impl Learning {
             wanted: Memo::new(move |_| {
                 Arc::new(wanted(page, open, step, seen).unwrap_or_default())
             }),
-            check_later: Later::after(CHECK_PAUSE),
+            check_later: Debounce::after(CHECK_PAUSE),
             wants_focus: StoredValue::new(false),
         };
         learning.resume();

@@ -14,7 +14,7 @@ use crate::app::sharing::{Link, LinkedLesson, LinkedPuzzle, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
 use crate::app::stored;
-use fuseline_browser::{self as browser, Later};
+use fuseline_browser::{self as browser, Debounce};
 use fuseline_core::examples::{START, example};
 use fuseline_view::page::links::{SharedState, write_state};
 use leptos::ev;
@@ -57,7 +57,7 @@ pub struct Session {
     start: StoredValue<Option<Start>>,
     /// What was chosen beside the text when something changed last; `None` once that is stored.
     unstored: StoredValue<Option<Beside>>,
-    later: Later,
+    later: Debounce,
 }
 
 /// What a document holds beside its text.
@@ -138,7 +138,7 @@ impl Session {
             aside: StoredValue::new(None),
             start: StoredValue::new(None),
             unstored: StoredValue::new(Some(Beside::of(page))),
-            later: Later::after(PAUSE).at_most(LONGEST_WAIT),
+            later: Debounce::after(PAUSE).at_most(LONGEST_WAIT),
         };
         if let Some((id, _)) = suspect {
             page.notice.set(Some(Notice {

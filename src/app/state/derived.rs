@@ -12,9 +12,9 @@
 //! Of a large program the worker chooses the kernels and places the boxes. Until it has answered, `understood` and all that
 //! follows keep their last values; then the analysis, the graph and the charts come in a task each.
 
-use super::hold::Hold;
 use super::memos::{answered, in_next_task, shared_memo, shared_option};
 use super::selection::{NamedSelection, Selection};
+use super::slider::SliderState;
 use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::history::keeps_little;
@@ -44,7 +44,7 @@ pub(super) fn options(
     conventions: RwSignal<Conventions>,
     device: RwSignal<Device>,
     own_calibrations: RwSignal<Option<Arc<Calibrations>>>,
-    hold: Hold,
+    slider: SliderState,
 ) -> Memo<Options> {
     Memo::new(move |_| {
         let mut options = Options {
@@ -55,7 +55,7 @@ pub(super) fn options(
             own_calibrations: own_calibrations.get(),
         };
         options.fusion.budget_states = PAGE_BUDGET_STATES;
-        if options.policy == Policy::Optimal && hold.is_dragging() {
+        if options.policy == Policy::Optimal && slider.is_dragging() {
             options.fusion.budget_states = DRAG_BUDGET_STATES;
         }
         options
@@ -148,12 +148,12 @@ pub(super) fn diagnostics(
 pub(super) fn fixes(
     text: Memo<Arc<str>>,
     diagnostics: Memo<Arc<Vec<Diagnostic>>>,
-    hold: Hold,
+    slider: SliderState,
 ) -> Memo<Arc<Vec<Vec<Fix>>>> {
     Memo::new(move |last: Option<&Arc<Vec<Vec<Fix>>>>| {
         let is_as_many =
             |last: &&Arc<Vec<Vec<Fix>>>| diagnostics.with(|all| all.len() == last.len());
-        if hold.is_dragging()
+        if slider.is_dragging()
             && let Some(last) = last.filter(is_as_many)
         {
             return last.clone();

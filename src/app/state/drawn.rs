@@ -1,7 +1,7 @@
 //! Where the shown program is drawn.
 
 use super::memos::{in_next_task, shared_memo, shared_option};
-use super::page::SetIfChanged;
+use super::set_if_changed::SetIfChanged;
 use crate::app::analysed::AnalysedText;
 use fuseline_core::Analysis;
 use fuseline_import::matching::Matching;

@@ -1,8 +1,7 @@
 //! The number of the page that explains itself: one at a time.
 
-use super::page::Page;
-use fuseline_browser::{Event, Opener};
-use fuseline_view::present::figure::{Explanation, explanation, explanation_of_policy};
+use fuseline_browser::Opener;
+use fuseline_view::present::figure::Explanation;
 use fuseline_view::present::quantity::Figure;
 use leptos::prelude::*;
 
@@ -35,42 +34,4 @@ pub struct Explained {
     pub told: Told,
     /// Its button.
     pub opener: Opener,
-}
-
-impl Page {
-    /// Explains the number of this press, and no longer if it is explained already.
-    pub fn explain(self, told: Told, press: &Event) {
-        let pressed = Opener::of(press).map(|opener| Explained { told, opener });
-        self.explained.update(|explained| {
-            let last = explained.take().map(|explained| explained.opener);
-            *explained = pressed.filter(|pressed| last.as_ref() != Some(&pressed.opener));
-        });
-    }
-
-    /// What is told about the explained number; `None` where there is no such number any more. Tracked.
-    pub fn explanation(self) -> Option<Explanation> {
-        let told = self
-            .explained
-            .with(|explained| Some(explained.as_ref()?.told))?;
-        match told {
-            Told::Figure(figure) => self.of_figure(figure),
-            Told::Own(told) => told.try_get().flatten(),
-        }
-    }
-
-    fn of_figure(self, figure: Figure) -> Option<Explanation> {
-        match figure.policy() {
-            None => self.analysis.with(|analysis| explanation(figure, analysis)),
-            Some(policy) => self.compared.with(|compared| {
-                let own = compared.iter().find(|compared| compared.policy == policy)?;
-                explanation_of_policy(figure, own)
-            }),
-        }
-    }
-
-    /// Explains no number.
-    pub fn stop_explaining(self) {
-        self.explained
-            .maybe_update(|explained| explained.take().is_some());
-    }
 }

@@ -3,14 +3,15 @@
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::drawn::{Charted, Drawing, Fold, charted};
 use super::explained::Explained;
-use super::hold::Hold;
 use super::memos::unhurried;
-use super::pin::Pinned;
+use super::pinned::{self, Pinned};
 use super::profile::OpenProfile;
 use super::selection::{NamedSelection, Selection};
 use super::sent::Sent;
+use super::set_if_changed::SetIfChanged;
+use super::slider::SliderState;
 use super::sweeping::Sweeping;
-use super::{derived, pin, profile, switching, tabs};
+use super::{derived, profile, switching, tabs};
 use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::history::History;
@@ -150,7 +151,7 @@ pub struct Page {
     pub(super) set_text: WriteSignal<String>,
     pub(super) history: RwSignal<History>,
     /// Whether a slider moves or is held.
-    pub hold: Hold,
+    pub slider: SliderState,
     /// Whether the pictures go over from some kernels to others, in a small graph.
     pub is_switching: RwSignal<bool>,
     /// Whether the page is being printed.
@@ -170,10 +171,17 @@ impl Page {
         let device = RwSignal::new(default_device().clone());
         let fusion = RwSignal::new(FusionOptions::default());
         let own_calibrations = RwSignal::new(None);
-        let hold = Hold::new();
+        let slider = SliderState::new();
         let step = RwSignal::new(None);
         let history = RwSignal::new(History::default());
-        let options = derived::options(policy, fusion, conventions, device, own_calibrations, hold);
+        let options = derived::options(
+            policy,
+            fusion,
+            conventions,
+            device,
+            own_calibrations,
+            slider,
+        );
         let worker = Background::start();
         let parsed = derived::parsed(text);
         let shared_text = derived::shared_text(text);
@@ -192,7 +200,7 @@ impl Page {
         let understood = derived::understood(present_text, by_worker, is_computing);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
-        let fixes = derived::fixes(shared_text, diagnostics, hold);
+        let fixes = derived::fixes(shared_text, diagnostics, slider);
         let last_good = derived::last_good(
             present_text,
             understood,
@@ -207,9 +215,9 @@ impl Page {
         let analysis = derived::analysis(shown);
         let drawing = Drawing::new(shown, fold);
         clear_when_quick(worker, wanted_picture);
-        let pinned = RwSignal::new(None);
+        let pinned_state = RwSignal::new(None);
         let opened = RwSignal::new(None);
-        let matching = profile::matching(opened, analysis, move || hold.is_held());
+        let matching = profile::matching(opened, analysis, move || slider.is_held());
         let selected = RwSignal::new(NamedSelection::default());
         let selection = derived::selection(selected, analysis);
         Self {
@@ -223,7 +231,7 @@ impl Page {
             measured_devices: RwSignal::new(MeasuredDevices::new()),
             own_calibrations,
             is_fused,
-            is_switching: switching::is_switching(shown, is_fused, hold),
+            is_switching: switching::is_switching(shown, is_fused, slider),
             is_printing: browser::is_printing(),
             is_handout_open: RwSignal::new(false),
             explained: RwSignal::new_local(None),
@@ -265,10 +273,10 @@ impl Page {
             }),
             present: derived::present(understood, has_error, is_computing, shown),
             steps,
-            compared: tabs::compared(shown, hold, worker),
+            compared: tabs::compared(shown, slider, worker),
             sweep: Sweeping::new(shown, worker),
-            pinned,
-            kernels_against: pin::kernels_against_pinned(pinned, analysis),
+            pinned: pinned_state,
+            kernels_against: pinned::kernels_against_pinned(pinned_state, analysis),
             profile: opened,
             matching,
             decided_ops: tabs::decided_ops(steps, step),
@@ -276,7 +284,7 @@ impl Page {
             can_redo: Memo::new(move |_| history.with(History::can_redo)),
             set_text,
             history,
-            hold,
+            slider,
         }
     }
 
@@ -289,7 +297,7 @@ impl Page {
     #[must_use]
     pub fn unhurried(self) -> Self {
         Self {
-            analysis: unhurried(self.analysis, move || self.hold.is_dragging()),
+            analysis: unhurried(self.analysis, move || self.slider.is_dragging()),
             ..self
         }
     }
@@ -369,22 +377,4 @@ fn clear_when_quick(worker: Background, wanted_picture: Memo<Option<Job>>) {
         },
         false,
     );
-}
-
-/// Writes a signal only when the value differs, so that no subscriber runs for an equal value.
-pub trait SetIfChanged<T> {
-    /// Sets the signal unless its value equals `value`.
-    fn set_if_changed(&self, value: T);
-}
-
-impl<T: PartialEq + Send + Sync + 'static> SetIfChanged<T> for RwSignal<T> {
-    fn set_if_changed(&self, value: T) {
-        self.maybe_update(|present| {
-            let is_changed = *present != value;
-            if is_changed {
-                *present = value;
-            }
-            is_changed
-        });
-    }
 }

@@ -1,9 +1,9 @@
 //! Whether the pictures go over from some kernels to others.
 
-use super::hold::Hold;
-use super::page::SetIfChanged;
+use super::set_if_changed::SetIfChanged;
+use super::slider::SliderState;
 use crate::app::analysed::AnalysedText;
-use fuseline_browser::Later;
+use fuseline_browser::Debounce;
 use fuseline_view::picture::dag::motion::can_move;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -17,13 +17,14 @@ const SWITCH_TIME: Duration = Duration::from_millis(350);
 pub(super) fn is_switching(
     shown: Memo<Arc<AnalysedText>>,
     is_fused: RwSignal<bool>,
-    hold: Hold,
+    slider: SliderState,
 ) -> RwSignal<bool> {
     let is_switching = RwSignal::new(false);
-    let end = Later::after(SWITCH_TIME);
+    let end = Debounce::after(SWITCH_TIME);
     Effect::new(move |before: Option<Pictured>| {
         let now = (is_fused.get(), shown.get());
-        if before.is_some_and(|before| differs(&before, &now)) && !untrack(move || hold.is_held()) {
+        if before.is_some_and(|before| differs(&before, &now)) && !untrack(move || slider.is_held())
+        {
             is_switching.set_if_changed(true);
             end.call(move || is_switching.set(false));
         }

@@ -1,7 +1,7 @@
 //! What the tabs show, as memos: each is computed only while its tab is open, and by the worker for a large program.
 
-use super::hold::Hold;
 use super::memos::{shared_memo, shared_option, unhurried};
+use super::slider::SliderState;
 use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::queries::{self, PlanUnder};
@@ -36,10 +36,10 @@ pub(super) fn of_shown(
 /// answer of the worker.
 pub(super) fn compared(
     shown: Memo<Arc<AnalysedText>>,
-    hold: Hold,
+    slider: SliderState,
     worker: Background,
 ) -> Memo<Arc<Vec<Compared>>> {
-    let shown = unhurried(shown, move || hold.is_dragging());
+    let shown = unhurried(shown, move || slider.is_dragging());
     let of_policies: Vec<_> = (Policy::VARIANTS.iter())
         .map(|&policy| compared_policy(policy, shown, worker))
         .collect();

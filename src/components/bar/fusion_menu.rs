@@ -173,7 +173,7 @@ fn LaunchChoice() -> impl IntoView {
                     on:input:target=move |event| {
                         if let Ok(launch_us) = event.target().value().parse::<f64>() {
                             set_launch(launch_us * 1e-6);
-                            page.hold.drag();
+                            page.slider.drag();
                         }
                     }
                 />

@@ -129,9 +129,9 @@ pub fn LargeChart(
 ) -> impl IntoView {
     let page = Page::of_context();
     let chart = move |id: String, is_enlarged| {
-        let is_held = Signal::derive(move || page.hold.is_held());
+        let is_held = Signal::derive(move || page.slider.is_held());
         let is_waiting =
-            Signal::derive(move || turn.is_some_and(|turn| page.hold.is_waiting(turn)));
+            Signal::derive(move || turn.is_some_and(|turn| page.slider.is_waiting(turn)));
         view! { <Chart id draw is_enlarged is_held is_waiting is_switching=page.is_switching selected_kernel selected_tensor on_press /> }
     };
     let save = Callback::new(move |form| {

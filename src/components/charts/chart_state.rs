@@ -1,6 +1,6 @@
 //! The state that the marks and the tooltip of a chart share, and what a visitor does with them.
 
-use fuseline_browser::{LONG_PRESS, Later, now_ms};
+use fuseline_browser::{Debounce, LONG_PRESS, now_ms};
 use fuseline_core::{KernelId, TensorId};
 use fuseline_view::picture::charts::scene::{KernelIdentity, Mark, MarkKey, Scene};
 use leptos::ev::{KeyboardEvent, PointerEvent};
@@ -53,8 +53,8 @@ pub struct ChartState {
     on_press: Option<Callback<Mark>>,
     /// When a finger came onto a mark; `None` for another pointer.
     finger_ms: StoredValue<Option<f64>>,
-    hide: Later,
-    switch: Later,
+    hide: Debounce,
+    switch: Debounce,
 }
 
 impl ChartState {
@@ -141,8 +141,8 @@ impl ChartState {
             last_pointed,
             on_press,
             finger_ms: StoredValue::new(None),
-            hide: Later::after(HIDE_AFTER),
-            switch: Later::after(SWITCH_AFTER),
+            hide: Debounce::after(HIDE_AFTER),
+            switch: Debounce::after(SWITCH_AFTER),
         }
     }
 

@@ -81,7 +81,7 @@ pub fn TrafficPanel() -> impl IntoView {
     let page = Page::of_context();
     let room = Memo::new(move |before: Option<&Option<u64>>| {
         let bytes = (page.analysis).with(|analysis| analysis.unfused.traffic.total);
-        (page.hold.is_pressed()).then(|| held_room(before.copied().flatten(), bytes))
+        (page.slider.is_pressed()).then(|| held_room(before.copied().flatten(), bytes))
     });
     let is_by_kernel_open = RwSignal::new(false);
     let by_kernel = NodeRef::<html::Details>::new();

@@ -33,7 +33,7 @@ pub fn SceneView(
     on_press: Option<Callback<Mark>>,
 ) -> impl IntoView {
     let page = use_context::<Page>();
-    let is_moving = move || page.is_some_and(|page| page.hold.is_dragging());
+    let is_moving = move || page.is_some_and(|page| page.slider.is_dragging());
     let spoken = unhurried(scene, is_moving);
     let chart = ChartState::new(scene, spoken, selected_kernel, selected_tensor, on_press);
     let hatch_id = StoredValue::new(format!("{id}-hatch"));

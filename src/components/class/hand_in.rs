@@ -6,7 +6,7 @@ use crate::app::recording::Recording;
 use crate::app::sharing::results_code;
 use crate::app::state::Page;
 use crate::components::presenter::qr_code::QrCode;
-use fuseline_browser::{self as browser, Later};
+use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::results::Results;
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
@@ -32,7 +32,7 @@ pub fn HandInPane(
             code.set(Some(packed.map_err(|problem| problem.message().to_owned())));
         });
     };
-    let pack_later = Later::after(TYPING_PAUSE);
+    let pack_later = Debounce::after(TYPING_PAUSE);
     Effect::watch(
         move || results.track(),
         move |(), _, _| pack_later.call(pack),

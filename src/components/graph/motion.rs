@@ -37,7 +37,7 @@ impl Graph {
     /// Called when a picture is about to be mounted: lets its parts travel if its ops came into other kernels by a choice, and
     /// not by a slider.
     pub(super) fn start_motion(self, placed: &PlacedGraph) {
-        let is_held = untrack(|| self.page().hold.is_held());
+        let is_held = untrack(|| self.page().slider.is_held());
         let to = self.viewport.get_untracked();
         self.views.update_value(|views| {
             // The effect that keeps them may have seen this picture already.

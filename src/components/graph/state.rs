@@ -9,7 +9,7 @@ use super::pressed::PressedPointers;
 use crate::app::puzzling::Puzzling;
 use crate::app::stage::is_staged;
 use crate::app::state::{Page, Selection, Turn, settled, shared_memo, unhurried};
-use fuseline_browser::{self as browser, LONG_PRESS, Later};
+use fuseline_browser::{self as browser, Debounce, LONG_PRESS};
 use fuseline_core::OpId;
 use fuseline_view::page::view::View;
 use fuseline_view::picture::dag::focus::FocusTarget;
@@ -75,7 +75,7 @@ pub(super) struct Graph {
     pub(super) dragged_to: RwSignal<Option<Point>>,
     pub(super) pointers: StoredValue<PressedPointers>,
     /// Waits for a finger that stays.
-    pub(super) hold: Later,
+    pub(super) hold: Debounce,
     /// Where the visitor looked before a selection moved the picture.
     pub(super) before_reveal: StoredValue<Option<BeforeReveal>>,
     pub(super) views: StoredValue<Views>,
@@ -95,7 +95,7 @@ impl Graph {
         let looks = shared_memo(move |last: Option<&Arc<ForLayout<Looks>>>| {
             let number = placed.with(|placed| placed.number);
             if let Some(last) = last.filter(|last| last.number == number)
-                && page.hold.is_waiting(Turn::Graph)
+                && page.slider.is_waiting(Turn::Graph)
             {
                 return last.clone();
             }
@@ -104,7 +104,7 @@ impl Graph {
                 value: Looks::new(page.analysis.get(), page.is_fused.get()),
             })
         });
-        let names = unhurried(looks, move || page.hold.is_dragging());
+        let names = unhurried(looks, move || page.slider.is_dragging());
         let looks = settled(looks);
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
         let first_view = first_view(page, placed, canvas_px);
@@ -188,7 +188,7 @@ impl Graph {
             awaited_merge: RwSignal::new(None),
             dragged_to: RwSignal::new(None),
             pointers: StoredValue::new(PressedPointers::default()),
-            hold: Later::after(LONG_PRESS),
+            hold: Debounce::after(LONG_PRESS),
             before_reveal: StoredValue::new(None),
             views: StoredValue::new(Views::default()),
         }

@@ -2,7 +2,7 @@
 
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
-use fuseline_browser::{self as browser, Later};
+use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::presenter::command::{Command, KEYS, Key};
 use fuseline_learn::stage::Stage;
 use fuseline_view::page::view::View;
@@ -20,7 +20,7 @@ pub fn PresenterBar(
     presenting: Presenting,
 ) -> impl IntoView {
     let is_resting = RwSignal::new(false);
-    let later = Later::after(REST);
+    let later = Debounce::after(REST);
     let wake = move || {
         is_resting.set(false);
         later.call(move || is_resting.set(true));

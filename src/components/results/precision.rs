@@ -36,7 +36,7 @@ pub fn PrecisionView(
     // Costly: while a slider is held, the last run stays.
     let ran = Memo::new_with_compare(
         move |last: Option<&Ran>| {
-            let is_held = page.hold.is_held();
+            let is_held = page.slider.is_held();
             if let Some(last) = last.filter(|_| is_held) {
                 return last.clone();
             }

@@ -4,7 +4,7 @@ use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use fuseline_browser::{self as browser, Later};
+use fuseline_browser::{self as browser, Debounce};
 use fuseline_view::present::format::format_count;
 use fuseline_view::present::steps::{StepLine, page_of_step, step_of};
 use leptos::ev::KeyboardEvent;
@@ -24,7 +24,7 @@ struct Stepper {
     page: Page,
     /// The step of the controls while the page has not followed yet.
     ahead: RwSignal<Option<usize>>,
-    rest: Later,
+    rest: Debounce,
     /// Number of decisions.
     count: Memo<usize>,
     /// Number of decisions that are made at the step of the controls.
@@ -47,7 +47,7 @@ impl Stepper {
         Self {
             page,
             ahead,
-            rest: Later::after(REST),
+            rest: Debounce::after(REST),
             count,
             step,
             wants_focus: RwSignal::new(false),

@@ -384,7 +384,7 @@ fn Candidates(
     // Costly: while a slider is held, the last ones stay.
     let found = Memo::new(
         move |last: Option<&Vec<(NeighbourRow, Option<RoundsPrice>)>>| {
-            if let Some(last) = last.filter(|_| page.hold.is_held()) {
+            if let Some(last) = last.filter(|_| page.slider.is_held()) {
                 return last.clone();
             }
             let found = seen.with(|analysis, matching| {

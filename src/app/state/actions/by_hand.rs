@@ -1,10 +1,10 @@
 //! Kernels by hand: from which ones a visitor starts, and changes of them.
 
-use super::choices::{FocusRequest, Notice, NoticeAction};
-use super::page::Page;
-use super::selection::Selection;
 use crate::app::history::{Choices, Origin};
 use crate::app::queries::Effect;
+use crate::app::state::choices::{FocusRequest, Notice, NoticeAction};
+use crate::app::state::page::Page;
+use crate::app::state::selection::Selection;
 use fuseline_browser as browser;
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
 use fuseline_core::{KernelId, OpId, Policy};

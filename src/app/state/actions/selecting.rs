@@ -1,9 +1,10 @@
 //! What a visitor does with the text and the shown kernels.
 
-use super::choices::{FocusRequest, Notice, NoticeAction, OpsView};
-use super::page::{Page, SetIfChanged};
-use super::selection::{NamedSelection, Selection};
 use crate::app::history::{Origin, end_of_change};
+use crate::app::state::choices::{FocusRequest, Notice, NoticeAction, OpsView};
+use crate::app::state::page::Page;
+use crate::app::state::selection::{NamedSelection, Selection};
+use crate::app::state::set_if_changed::SetIfChanged;
 use fuseline_browser as browser;
 use fuseline_core::analysis::advice::Advice;
 use fuseline_core::fusion::record::Decision;
@@ -26,7 +27,7 @@ impl Page {
     /// Corrects the text, unless a slider has just moved: then the fix is for an older one. The button that did it may be gone
     /// then: by key, the focus goes where the text has changed.
     pub fn correct(self, fix: &Fix, is_by_key: bool) {
-        if untrack(|| self.hold.is_dragging()) {
+        if untrack(|| self.slider.is_dragging()) {
             return;
         }
         let corrected = self.text.with_untracked(|text| fix.applied(text));
@@ -60,13 +61,13 @@ impl Page {
 
     /// A pointer presses a slider.
     pub fn press_slider(self) {
-        self.hold.press();
+        self.slider.press();
         self.hold_step();
     }
 
     /// The pointer leaves a slider.
     pub fn release_slider(self) {
-        self.hold.release();
+        self.slider.release();
         self.release_step();
     }
 

@@ -1,8 +1,8 @@
 //! What a visitor takes away: pictures, tables and data as files.
 
-use super::page::Page;
 use crate::STYLE_SHEETS;
 use crate::app::queries;
+use crate::app::state::page::Page;
 use fuseline_browser as browser;
 use fuseline_core::examples::example;
 use fuseline_view::picture::export::{Drawing, Format, PictureKind, Pictured, SCREEN};

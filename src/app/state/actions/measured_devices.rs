@@ -1,7 +1,7 @@
 //! GPUs that the visitor measured, among the devices of the picker.
 
-use super::page::Page;
 use crate::app::measured_devices::{keep_device, replace_device};
+use crate::app::state::page::Page;
 use fuseline_browser as browser;
 use fuseline_core::default_device;
 use fuseline_core::model::day::Day;

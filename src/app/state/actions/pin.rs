@@ -1,52 +1,15 @@
-//! A pinned state, with which the present one is compared.
+//! Pins the shown state, and compares with it.
 
-use super::explained::Told;
-use super::memos::shared_option;
-use super::page::Page;
 use crate::app::history::{Choices, Origin};
-use fuseline_core::notation::Parsed;
-use fuseline_core::{Analysis, IdVec, KernelId};
+use crate::app::state::explained::Told;
+use crate::app::state::page::Page;
+use crate::app::state::pinned::Pinned;
 use fuseline_view::page::links::SharedState;
 use fuseline_view::present::figure::{explanation_of_change, explanation_of_pinned};
-use fuseline_view::present::pinned::{
-    HeadlineAgainst, KernelAgainst, has_same_ops, headline_against, kernels_against, pinned_title,
-};
+use fuseline_view::present::pinned::{HeadlineAgainst, headline_against, pinned_title};
 use fuseline_view::present::quantity::Figure;
 use leptos::prelude::*;
 use std::sync::Arc;
-
-/// A state that is kept for comparison.
-pub struct Pinned {
-    /// What it is, in a few words.
-    pub title: String,
-    /// Its figures.
-    pub analysis: Arc<Analysis>,
-    /// Its statements.
-    parsed: Arc<Parsed>,
-    /// Its text and choices.
-    state: SharedState,
-    /// The example that its text started from.
-    example: Option<&'static str>,
-}
-
-impl Pinned {
-    fn has_ops_of(&self, parsed: &Parsed) -> bool {
-        has_same_ops(&self.parsed.program, &parsed.program)
-    }
-}
-
-/// Each kernel of `analysis` against the pinned state.
-pub(super) fn kernels_against_pinned(
-    pinned: RwSignal<Option<Arc<Pinned>>>,
-    analysis: Memo<Arc<Analysis>>,
-) -> Memo<Option<Arc<IdVec<KernelId, KernelAgainst>>>> {
-    shared_option(move || {
-        pinned.with(|pinned| {
-            let pinned = &pinned.as_ref()?.analysis;
-            analysis.with(|now| Some(Arc::new(kernels_against(pinned, now))))
-        })
-    })
-}
 
 impl Page {
     /// Keeps what is shown for comparison.

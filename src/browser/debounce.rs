@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Runs the action of the last call after a pause without calls (debounce). Cancelled with the component that made it.
 #[derive(Clone, Copy)]
-pub struct Later(StoredValue<Timer>);
+pub struct Debounce(StoredValue<Timer>);
 
 struct Timer {
     pause: Duration,
@@ -21,7 +21,7 @@ struct Pending {
     first_call_ms: f64,
 }
 
-impl Later {
+impl Debounce {
     /// A timer that fires after a pause of this length.
     pub fn after(pause: Duration) -> Self {
         let later = Self(StoredValue::new(Timer {

@@ -1,7 +1,7 @@
 //! Whether a slider moves or is held.
 
-use super::page::SetIfChanged;
-use fuseline_browser::{Later, now_ms};
+use super::set_if_changed::SetIfChanged;
+use fuseline_browser::{Debounce, now_ms};
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -38,35 +38,35 @@ impl Turn {
 
 /// Whether a slider moves or is held.
 #[derive(Clone, Copy)]
-pub struct Hold(StoredValue<Signals>);
+pub struct SliderState(StoredValue<Signals>);
 
 #[derive(Clone, Copy)]
 struct Signals {
     is_dragging: RwSignal<bool>,
-    drag_end: Later,
+    drag_end: Debounce,
     is_held: Memo<bool>,
     is_pressed: RwSignal<bool>,
     is_stepped: RwSignal<bool>,
-    steps_end: Later,
+    steps_end: Debounce,
     /// Whose turn it is; `None` unless a slider moves fast.
     turn: RwSignal<Option<Turn>>,
     moved_ms: StoredValue<f64>,
-    rest: Later,
+    rest: Debounce,
 }
 
-impl Hold {
+impl SliderState {
     pub(super) fn new() -> Self {
         let (is_pressed, is_stepped) = (RwSignal::new(false), RwSignal::new(false));
         Self(StoredValue::new(Signals {
             is_dragging: RwSignal::new(false),
-            drag_end: Later::after(DRAG_END),
+            drag_end: Debounce::after(DRAG_END),
             is_held: Memo::new(move |_| is_pressed.get() || is_stepped.get()),
             is_pressed,
             is_stepped,
-            steps_end: Later::after(KEY_HOLD),
+            steps_end: Debounce::after(KEY_HOLD),
             turn: RwSignal::new(None),
             moved_ms: StoredValue::new(f64::NEG_INFINITY),
-            rest: Later::after(FAST_MOVE),
+            rest: Debounce::after(FAST_MOVE),
         }))
     }
 

@@ -1,7 +1,7 @@
 //! Questions about the shown kernels. All are tracked.
 
-use super::page::Page;
 use crate::app::queries::{Asked, Effect, Merges};
+use crate::app::state::page::Page;
 use fuseline_core::KernelId;
 use fuseline_core::notation::Parsed;
 use fuseline_view::present::manual::{Change, Proposal};

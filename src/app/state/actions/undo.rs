@@ -1,9 +1,10 @@
 //! Changes of the text and of the choices beside it: each is a step that undo takes back.
 
-use super::choices::{Notice, NoticeAction};
-use super::page::{Page, SetIfChanged};
-use super::selection::Selection;
 use crate::app::history::{Choices, History, Origin, Step, keeps_little};
+use crate::app::state::choices::{Notice, NoticeAction};
+use crate::app::state::page::Page;
+use crate::app::state::selection::Selection;
+use crate::app::state::set_if_changed::SetIfChanged;
 use fuseline_browser as browser;
 use fuseline_core::examples::{Example, START, example, example_of};
 use fuseline_core::{Policy, Program};
