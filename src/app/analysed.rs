@@ -1,7 +1,7 @@
 //! A text under certain choices, and what is known about it.
 
-use super::jobs::is_quick;
-use super::queries::PlacedPlan;
+use super::text_limits::is_quick;
+use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::why::Why;
@@ -20,8 +20,9 @@ use std::sync::{Arc, OnceLock};
 
 /// A text under certain choices, perhaps after fewer decisions than its policy makes.
 ///
-/// Each part of what is known about it is computed when it is first needed, and then kept. The page and its worker ask the same
-/// questions about it; the page gets the kernels of a large program from the worker, and computes the rest itself.
+/// Each part of what is known about it is computed when it is first needed, and then kept. The page
+/// and its worker ask the same questions about it; the page gets the kernels of a large program
+/// from the worker, and computes the rest itself.
 pub struct AnalysedText {
     /// The text.
     pub text: Arc<str>,
@@ -39,6 +40,16 @@ pub struct AnalysedText {
     outcome: OnceLock<Outcome>,
     why_not: OnceLock<WhyNot>,
     layouts: Layouts,
+}
+
+/// The kernels of a text, and where they are drawn. The figures follow from a [`Plan`] in linear
+/// time, so nothing else comes from the worker.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct PlacedPlan {
+    /// The kernels.
+    pub plan: Plan,
+    /// `None`: the same as in the picture before.
+    pub layout: Option<Arc<DagLayout>>,
 }
 
 /// A number of decisions, and the same text after all of them.
@@ -82,7 +93,8 @@ impl AnalysedText {
         }
     }
 
-    /// What is shown before any text was valid: nothing, beside what is wrong with the present text.
+    /// What is shown before any text was valid: nothing, beside what is wrong with the present
+    /// text.
     pub fn empty(options: &Options, diagnostics: Arc<Vec<Diagnostic>>) -> Self {
         Self {
             outcome: OnceLock::from(Outcome {
@@ -182,7 +194,8 @@ impl AnalysedText {
         (whole.record).get_or_init(|| Arc::new(record(whole.graph(), &whole.options)))
     }
 
-    /// The analysis of the valid statements; of nothing where they form no graph, for example because of a cycle.
+    /// The analysis of the valid statements; of nothing where they form no graph, for example
+    /// because of a cycle.
     pub fn analysis(&self) -> &Arc<Analysis> {
         let Some(earlier) = &self.earlier else {
             return &self.outcome().analysis;
@@ -227,7 +240,8 @@ impl AnalysedText {
         &self.outcome().diagnostics
     }
 
-    /// Whether the text has an error, so that the analysis is only of the statements that can be read.
+    /// Whether the text has an error, so that the analysis is only of the statements that can be
+    /// read.
     pub fn has_error(&self) -> bool {
         has_errors(self.diagnostics())
     }

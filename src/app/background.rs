@@ -86,8 +86,8 @@ impl Background {
         }
     }
 
-    /// The answer to a query about a text: at once if that is quick, else from the worker; `None` until there is one, and then what
-    /// reads this runs again. Tracked.
+    /// The answer to a query about a text: at once if that is quick, else from the worker; `None`
+    /// until there is one, and then what reads this runs again. Tracked.
     pub fn ask<Q: Asked>(self, of: &AnalysedText, query: Q) -> Option<Arc<Q::Answer>> {
         if !of.is_long() {
             return Some(Arc::new(query.run(of, &mut |_| {})));
@@ -111,8 +111,8 @@ impl Background {
         })
     }
 
-    /// Calls `act` with the answer to a query about a text: at once, or when the worker has given it; with `None` when the visitor
-    /// stops the work or goes on to another text before.
+    /// Calls `act` with the answer to a query about a text: at once, or when the worker has given
+    /// it; with `None` when the visitor stops the work or goes on to another text before.
     pub fn when_answered<Q: Asked>(
         self,
         of: &AnalysedText,

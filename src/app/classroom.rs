@@ -54,16 +54,16 @@ impl Classroom {
         stored::follow(CLASS, classroom.class, Class::write);
         // A link and a dropped file hand in, too.
         Effect::new(move || {
-            let handed_in = page.handed_in.get();
+            let handed_in = page.origin.handed_in.get();
             if !handed_in.is_empty() {
-                page.handed_in.set(Vec::new());
-                page.is_learning.set_if_changed(true);
+                page.origin.handed_in.set(Vec::new());
+                page.screen.is_learning.set_if_changed(true);
                 learning.room.set(Room::Class);
                 browser::spawn(async move { classroom.take(handed_in, Vec::new()).await });
             }
         });
         Effect::new(move || {
-            let is_open = learning.room.get() == Room::Class && page.is_learning.get();
+            let is_open = learning.room.get() == Room::Class && page.screen.is_learning.get();
             classroom.class.track();
             if is_open {
                 browser::spawn(classroom.check_all());

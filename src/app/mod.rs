@@ -1,7 +1,7 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `analysed`, `documents`, `embed`, `history`, `job_queue`, `jobs`, `measured_devices`, `op_edit`, `panes`, `queries` and `runner`
-//! are pure and also compiled natively, for the tests.
+//! `analysed`, `documents`, `embed`, `history`, `job_queue`, `jobs`, `measured_devices`, `op_edit`,
+//! `panes`, `queries`, `runner` and `text_limits` are pure and also compiled natively, for the tests.
 
 pub mod analysed;
 pub mod documents;
@@ -14,6 +14,7 @@ pub mod op_edit;
 pub mod panes;
 pub mod queries;
 pub mod runner;
+pub mod text_limits;
 
 #[cfg(target_arch = "wasm32")]
 pub mod background;

@@ -219,7 +219,7 @@ impl Presenting {
             Command::Next => self.page.show_fused(),
             Command::Previous => self.page.show_unfused(),
             Command::Toggle(view) => self.stage.update(|stage| stage.toggle(view)),
-            Command::ToggleFused => toggle(self.page.is_fused),
+            Command::ToggleFused => toggle(self.page.chosen.is_fused),
             Command::ToggleLesson if self.has_lesson.get_untracked() => {
                 self.stage.update(Stage::toggle_lesson);
             }
@@ -353,7 +353,7 @@ impl Presenting {
                 .analysis
                 .with(|analysis| headline(analysis).sentence()),
             stage: self.stage.get(),
-            is_fused: self.page.is_fused.get(),
+            is_fused: self.page.chosen.is_fused.get(),
             is_blank: self.is_blank.get(),
             began_ms: self.began_ms.get(),
         }

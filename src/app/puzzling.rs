@@ -68,11 +68,11 @@ impl Puzzling {
     pub fn new(session: Session, recording: Recording) -> Self {
         let page = session.page;
         let lang = Memo::new(move |_| {
-            let puzzle = page.puzzle.get().map(|source| read(source.text()).0);
+            let puzzle = page.screen.puzzle.get().map(|source| read(source.text()).0);
             puzzle.map(|puzzle| puzzle.lang).unwrap_or_default()
         });
         let posed = Memo::new(move |_| {
-            let source = page.puzzle.get()?;
+            let source = page.screen.puzzle.get()?;
             let (puzzle, problems) = read(source.text());
             let problem = problems.first().map(|problem| problem.what.clone());
             Some(match problem {
@@ -111,10 +111,10 @@ impl Puzzling {
     fn keep(self) {
         let page = self.page;
         Effect::new(move |before: Option<Option<Source>>| {
-            let puzzle = page.puzzle.get();
+            let puzzle = page.screen.puzzle.get();
             if puzzle.is_some() && before.as_ref() != Some(&puzzle) {
                 // A reload and undo open puzzles, too.
-                page.is_learning.set_if_changed(true);
+                page.screen.is_learning.set_if_changed(true);
             }
             puzzle
         });
@@ -137,7 +137,7 @@ impl Puzzling {
             false,
         );
         Effect::watch(
-            move || (self.graded(), page.moves(), page.puzzle.get()),
+            move || (self.graded(), page.moves(), page.screen.puzzle.get()),
             move |(graded, moves, puzzle), before, _| {
                 let id = puzzle.as_ref().map(Source::progress_id);
                 if let (Some(id), &Some(moves)) = (&id, moves) {
@@ -200,7 +200,8 @@ impl Puzzling {
     /// Who made the kernels of the page. Tracked.
     pub fn maker(self) -> Maker {
         let page = self.page;
-        let is_sent = || page.sent.with(|sent| sent.link.is_some()) && !page.differs_from_sent();
+        let is_sent =
+            || page.origin.sent.with(|sent| sent.link.is_some()) && !page.differs_from_sent();
         match page.moves() {
             Some(moves) => Maker::Visitor(moves),
             None if self.walk.with(Option::is_some) => Maker::Search,
@@ -231,7 +232,7 @@ impl Puzzling {
 
     /// Shows a puzzle in place of the visitor's own program. Undo ends there until it is closed.
     fn enter(self, open: impl FnOnce()) {
-        let is_first = self.page.puzzle.with_untracked(Option::is_none);
+        let is_first = self.page.screen.puzzle.with_untracked(Option::is_none);
         if is_first && let Some(document) = self.session.set_own_aside() {
             (self.progress).update(|progress| progress.before = Some(document));
         }
@@ -241,7 +242,7 @@ impl Puzzling {
 
     /// Opens the present puzzle at its start, as one step of undo.
     pub fn start_again(self) {
-        if let Some(source) = self.page.puzzle.get_untracked() {
+        if let Some(source) = self.page.screen.puzzle.get_untracked() {
             self.open_at(&source.start());
         }
     }
@@ -249,7 +250,7 @@ impl Puzzling {
     fn open_at(self, state: &SharedState) {
         self.forget_help();
         self.session.open_exercise(state, None);
-        self.page.step.set_if_changed(None);
+        self.page.questions.step.set_if_changed(None);
         self.page.select(Selection::Nothing);
     }
 
@@ -286,7 +287,7 @@ impl Puzzling {
             self.page.choose(|choices| choices.puzzle = None);
             self.session.resume_steps();
         }
-        self.page.is_learning.set_if_changed(true);
+        self.page.screen.is_learning.set_if_changed(true);
     }
 
     fn forget_help(self) {

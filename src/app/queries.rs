@@ -1,14 +1,14 @@
-//! What the page asks about a program. It answers at once about a small one, and has its worker answer about a large one: both
-//! run the same [`Query`] on an [`AnalysedText`].
+//! What the page asks about a program. It answers at once about a small one, and has its worker
+//! answer about a large one: both run the same [`Query`] on an [`AnalysedText`].
 
-use super::analysed::AnalysedText;
+use super::analysed::{AnalysedText, PlacedPlan};
 use super::jobs::{Job, Stage};
 use crate::STYLE_SHEETS;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::sweep::{self, sweep};
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::{KernelId, OpId, Plan, Policy, TextEdit, edited, plan};
-use fuseline_view::picture::dag::{DagLayout, Folding};
+use fuseline_view::picture::dag::Folding;
 use fuseline_view::picture::export::{HandoutPictures, Pictured};
 use fuseline_view::present::advice::{AdviceRow, advice_rows};
 use fuseline_view::present::manual::{Change, Proposal, propose};
@@ -28,7 +28,8 @@ pub trait Query: Copy + Into<Task> {
     /// Computes it. Tells `at` how far it is.
     fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> Self::Answer;
 
-    /// Everything that the answer depends on. The more texts and choices have it in common, the more often the answer is known.
+    /// Everything that the answer depends on. The more texts and choices have it in common, the
+    /// more often the answer is known.
     fn job(self, of: &AnalysedText) -> Job {
         Job {
             text: of.text.clone(),
@@ -113,15 +114,6 @@ pub struct Picture {
     pub folding: Folding,
 }
 
-/// The answer to [`Picture`]: the figures follow from a [`Plan`] in linear time.
-#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct PlacedPlan {
-    /// The kernels.
-    pub plan: Plan,
-    /// `None`: the same as in the picture before.
-    pub layout: Option<Arc<DagLayout>>,
-}
-
 impl Query for Picture {
     type Answer = PlacedPlan;
 
@@ -170,9 +162,11 @@ impl Query for Steps {
     }
 }
 
-/// Every policy at many values of a param; `None` where the param has no two values at which the program can be analysed.
+/// Every policy at many values of a param; `None` where the param has no two values at which the
+/// program can be analysed.
 ///
-/// The worker answers about a small program, too: an event of another slider would take some hundred analyses.
+/// The worker answers about a small program, too: an event of another slider would take some
+/// hundred analyses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Sweep {
     /// The index of the param among those of the text.
@@ -187,8 +181,8 @@ impl Query for Sweep {
         sweep(of.program(), self.param, &of.options).map(Arc::new)
     }
 
-    /// The same for all present values of the param, as long as no other param follows it, so that its slider asks for nothing
-    /// anew.
+    /// The same for all present values of the param, as long as no other param follows it, so that
+    /// its slider asks for nothing anew.
     fn job(self, of: &AnalysedText) -> Job {
         let params = &of.program().params;
         let mut ranges = params.iter().filter_map(|p| p.range.as_ref());

@@ -228,16 +228,16 @@ pub(super) fn shown(page: Page) -> SharedState {
 pub(super) fn choices(page: Page) -> SharedState {
     SharedState {
         text: String::new(),
-        policy: page.policy.get_untracked(),
-        fusion: page.fusion.get_untracked(),
-        conventions: page.conventions.get_untracked(),
-        device: page.device.get_untracked(),
-        is_unfused_view: !page.is_fused.get_untracked(),
+        policy: page.chosen.policy.get_untracked(),
+        fusion: page.chosen.fusion.get_untracked(),
+        conventions: page.chosen.conventions.get_untracked(),
+        device: page.chosen.device.get_untracked(),
+        is_unfused_view: !page.chosen.is_fused.get_untracked(),
         selected_op: None,
-        open_tab: Some(page.tab.get_untracked())
+        open_tab: Some(page.screen.tab.get_untracked())
             .filter(|&tab| tab != Tab::default())
             .map(|tab| <&str>::from(tab).to_owned()),
-        puzzle: (page.puzzle)
+        puzzle: (page.screen.puzzle)
             .with_untracked(|puzzle| Some(puzzle.as_ref()?.link_name().to_owned())),
         moves: None,
         note: None,
@@ -257,5 +257,5 @@ pub(super) fn choose_views(page: Page, state: SharedState) {
         page.show_ops(OpsView::Functions);
     }
     let tab = state.open_tab.and_then(|name| name.parse().ok());
-    page.tab.set(tab.unwrap_or_default());
+    page.screen.tab.set(tab.unwrap_or_default());
 }

@@ -18,14 +18,14 @@ impl PageStage {
             if presenting.is_on.get() {
                 return Some(presenting.stage.get());
             }
-            if !page.is_learning.get() {
+            if !page.screen.is_learning.get() {
                 return None;
             }
             let is_lesson = learning.open.with(Option::is_some);
             let is_listed = learning.room.get() == Room::Lists;
             Some(if !is_listed {
                 Stage::of_lists()
-            } else if page.puzzle.with(Option::is_some) {
+            } else if page.screen.puzzle.with(Option::is_some) {
                 Stage::of_puzzle()
             } else if is_lesson {
                 Stage::of_step(&learning.look())
@@ -64,7 +64,7 @@ pub fn has_stage() -> impl Fn() -> bool + Copy + Send + Sync {
 /// Whether the op list is open: folded it would be an empty stage. Tracked.
 pub fn has_ops_open(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     let is_staged = is_staged(View::Operations);
-    move || is_staged() || page.is_ops_open.get()
+    move || is_staged() || page.screen.is_ops_open.get()
 }
 
 /// Whether a view is on the stage, where there is one. Tracked.

@@ -14,9 +14,9 @@ pub fn follow(page: Page) {
     let later = Debounce::after(PAUSE);
     Effect::new(move || {
         page.analysis.track();
-        page.is_fused.track();
+        page.chosen.is_fused.track();
         later.call(move || {
-            let is_fused = page.is_fused.get_untracked();
+            let is_fused = page.chosen.is_fused.get_untracked();
             page.analysis
                 .with_untracked(|analysis| set_title(&page_title(analysis, is_fused)));
         });

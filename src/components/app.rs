@@ -53,9 +53,9 @@ pub fn App(
     let puzzling = Puzzling::new(session, recording);
     provide_context(puzzling);
     closes_on_back(
-        move || page.is_learning.get(),
+        move || page.screen.is_learning.get(),
         move || {
-            if page.puzzle.with_untracked(Option::is_some) {
+            if page.screen.puzzle.with_untracked(Option::is_some) {
                 puzzling.close();
             }
             learning.leave();
@@ -67,7 +67,7 @@ pub fn App(
     let stage = PageStage::new(page, learning, presenting);
     provide_context(stage);
     open_dropped_files(page);
-    Effect::new(move || show_theme(page.theme.get()));
+    Effect::new(move || show_theme(page.screen.theme.get()));
     title::follow(page);
     fuseline_browser::keep_place_when_turned();
     on_window(ev::keydown, move |event| {
@@ -84,7 +84,7 @@ pub fn App(
             class:is-presenting=presenting.is_on
             class:has-stage=move || stage.is_set()
             class:has-lesson=move || stage.has_lesson()
-            class:has-puzzle=move || stage.has_lesson() && page.puzzle.with(Option::is_some)
+            class:has-puzzle=move || stage.has_lesson() && page.screen.puzzle.with(Option::is_some)
             class:has-no-picture=move || stage.has_pictures(0)
             class:has-two-pictures=move || stage.has_pictures(2)
             class:is-asking=is_asking(page)
@@ -118,7 +118,7 @@ pub fn App(
 fn press(page: Page, stage: PageStage, event: &ev::KeyboardEvent) {
     if event.key() == "Escape" {
         // An explanation closes alone.
-        let is_explaining = page.explained.with_untracked(Option::is_some);
+        let is_explaining = page.screen.explained.with_untracked(Option::is_some);
         if !is_explaining && !has_focus_in_text_field() {
             page.select(Selection::Nothing);
         }

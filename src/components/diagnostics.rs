@@ -15,19 +15,22 @@ const MAX_ROWS: usize = 40;
 pub fn DiagnosticsList() -> impl IntoView {
     let page = Page::of_context();
     let rows = Memo::new(move |_| {
-        let fixes = page.fixes.get();
-        (page.diagnostics).with(|all| {
+        let fixes = page.checked.fixes.get();
+        (page.checked.diagnostics).with(|all| {
             page.text
                 .with(|text| finding_rows(all, &fixes, text, MAX_ROWS))
         })
     });
     let hidden_count = move || {
-        page.diagnostics
+        page.checked
+            .diagnostics
             .with(|all| all.len().saturating_sub(MAX_ROWS))
     };
     let summary = Memo::new(move |_| {
-        let shown = page.shown_in_error.get();
-        page.diagnostics.with(|all| findings_summary(all, shown))
+        let shown = page.checked.shown_in_error.get();
+        page.checked
+            .diagnostics
+            .with(|all| findings_summary(all, shown))
     });
     let findings = move || {
         let rows = rows.get().into_iter();

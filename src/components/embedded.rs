@@ -47,12 +47,13 @@ pub fn Embedded(
         }
     });
     let problem = move || {
-        page.notice
+        page.screen
+            .notice
             .with(|notice| notice.as_ref().map(|notice| notice.text.clone()))
     };
     let error = move || {
-        let has_error = page.has_error.get();
-        has_error.then(|| page.shown_in_error.get().sentence())
+        let has_error = page.checked.has_error.get();
+        has_error.then(|| page.checked.shown_in_error.get().sentence())
     };
     let view = |view: View| match view {
         View::Headline => view! { <Headline /> }.into_any(),
@@ -76,8 +77,8 @@ pub fn Embedded(
             <div class="stale-note" role="status">{error}</div>
             <div
                 class="embedded-views charts"
-                class:is-stale=page.is_grey
-                class:is-unfused=move || !page.is_fused.get()
+                class:is-stale=page.checked.is_grey
+                class:is-unfused=move || !page.chosen.is_fused.get()
             >
                 {shown.into_iter().map(view).collect_view()}
             </div>
@@ -92,9 +93,9 @@ fn page_of(link: Option<Link>) -> Page {
     let first = example(EMBEDDED).map_or("", |example| example.text);
     let page = Page::new(first.to_owned());
     match link.map(|link| link.carried) {
-        None => page.example.set(Some(EMBEDDED)),
+        None => page.origin.example.set(Some(EMBEDDED)),
         Some(Ok(Carried::Lesson(_) | Carried::Results(_))) => {
-            page.example.set(Some(EMBEDDED));
+            page.origin.example.set(Some(EMBEDDED));
             page.tell_failure(
                 "Lessons and results need the whole page: open its link without “?embed=”.",
             );
@@ -102,7 +103,7 @@ fn page_of(link: Option<Link>) -> Page {
         Some(Ok(Carried::Puzzle(source))) => show(page, source.start()),
         Some(Ok(Carried::State(state))) => show(page, *state),
         Some(Err(problem)) => {
-            page.example.set(Some(EMBEDDED));
+            page.origin.example.set(Some(EMBEDDED));
             page.tell_failure(problem.message());
         }
     }
@@ -126,11 +127,11 @@ fn WholePage() -> impl IntoView {
     let later = Debounce::after(LINK_PAUSE);
     Effect::new(move || {
         page.text.track();
-        page.policy.track();
-        page.fusion.track();
-        page.conventions.track();
-        page.device.track();
-        page.is_fused.track();
+        page.chosen.policy.track();
+        page.chosen.fusion.track();
+        page.chosen.conventions.track();
+        page.chosen.device.track();
+        page.chosen.is_fused.track();
         page.selection.track();
         later.call(move || {
             browser::spawn(async move {
@@ -151,11 +152,12 @@ fn WholePage() -> impl IntoView {
 /// Answers messages, and tells the page around of each change.
 fn exchange_messages(page: Page, views: Vec<&'static str>) {
     let state = move || {
-        let [is_fused, is_computing] = [page.is_fused.get(), page.is_computing.get()];
+        let [is_fused, is_computing] =
+            [page.chosen.is_fused.get(), page.checked.is_computing.get()];
         let (parsed, analysis, diagnostics) = (
             page.parsed.get(),
             page.analysis.get(),
-            page.diagnostics.get(),
+            page.checked.diagnostics.get(),
         );
         let state = page.text.with(|text| {
             State::new(

@@ -16,7 +16,7 @@ pub fn ExplanationCard() -> impl IntoView {
     let card = NodeRef::<html::Div>::new();
     let told = Memo::new(move |_| page.explanation());
     let is_told = Memo::new(move |_| told.with(Option::is_some));
-    let is_asked = Memo::new(move |_| page.explained.with(Option::is_some));
+    let is_asked = Memo::new(move |_| page.screen.explained.with(Option::is_some));
     Effect::new(move || {
         if is_asked.get() && !is_told.get() {
             close(page, card);
@@ -28,10 +28,10 @@ pub fn ExplanationCard() -> impl IntoView {
     );
     Effect::new(move || {
         told.track();
-        page.tab.track();
+        page.screen.tab.track();
         // Rows and tabs are unmounted after this effect.
         browser::next_frame(move || {
-            let is_gone = page.explained.try_with_untracked(|explained| {
+            let is_gone = page.screen.explained.try_with_untracked(|explained| {
                 let opener = explained.as_ref().map(|explained| &explained.opener);
                 opener.is_some_and(|opener| !opener.is_mounted())
             });
@@ -51,7 +51,7 @@ pub fn ExplanationCard() -> impl IntoView {
 fn close(page: Page, card: NodeRef<html::Div>) {
     let card = browser::mounted(card);
     if card.is_some_and(|card| browser::has_focus_within(&card)) {
-        page.explained.with_untracked(|explained| {
+        page.screen.explained.with_untracked(|explained| {
             if let Some(explained) = explained {
                 explained.opener.focus();
             }
@@ -71,7 +71,7 @@ fn Card(
 ) -> impl IntoView {
     let page = Page::of_context();
     Effect::new(move || {
-        page.explained.with(|explained| {
+        page.screen.explained.with(|explained| {
             if let (Some(explained), Some(_)) = (explained, card.get()) {
                 browser::show_beside(card, &explained.opener);
             }

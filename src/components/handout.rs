@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub fn Handout() -> impl IntoView {
     let page = Page::of_context();
     view! {
-        <Show when=move || page.is_handout_open.get()>
+        <Show when=move || page.screen.is_handout_open.get()>
             <Sheets />
         </Show>
     }
@@ -29,8 +29,8 @@ fn Sheets() -> impl IntoView {
     // Until the worker has drawn them, there are words in the place of pictures.
     let pictures = Memo::new(move |_| {
         page.ask(queries::Handout {
-            is_fused: page.is_fused.get(),
-            folding: page.drawing.folding(),
+            is_fused: page.chosen.is_fused.get(),
+            folding: page.pictures.drawing.folding(),
         })
     });
     let picture = move |class: &'static str,
@@ -45,7 +45,7 @@ fn Sheets() -> impl IntoView {
     view! {
         <Paper
             label="Handout"
-            on_close=move || page.is_handout_open.set_if_changed(false)
+            on_close=move || page.screen.is_handout_open.set_if_changed(false)
             bar=view! { <p>"Two pages, A4 or Letter"</p> }
         >
             <article class="sheet">
@@ -54,16 +54,16 @@ fn Sheets() -> impl IntoView {
                 {move || page.shown_note().map(|note| view! { <p><strong>{page.note_label()}</strong><bdi>{note.to_string()}</bdi></p> })}
                 <dl>{move || choices().into_iter().map(choice).collect_view()}</dl>
                 {picture("handout-graph", |of| &of.graph, "Graph of the operations and their kernels")}
-                <p class="sheet-key">{move || PictureKind::Graph.key(page.is_fused.get())}</p>
+                <p class="sheet-key">{move || PictureKind::Graph.key(page.chosen.is_fused.get())}</p>
             </article>
             <article class="sheet">
                 <h2>{move || page.program_name()} ": roofline, memory and kernels"</h2>
                 {picture("handout-roofline", |of| &of.roofline, "Roofline")}
-                <p class="sheet-key">{move || PictureKind::Roofline.key(page.is_fused.get())}</p>
+                <p class="sheet-key">{move || PictureKind::Roofline.key(page.chosen.is_fused.get())}</p>
                 {picture("handout-timeline", |of| &of.timeline, "Memory timeline")}
-                <p class="sheet-key">{move || PictureKind::Timeline.key(page.is_fused.get())}</p>
+                <p class="sheet-key">{move || PictureKind::Timeline.key(page.chosen.is_fused.get())}</p>
                 {picture("handout-traffic", |of| &of.traffic, "Memory traffic, unfused and fused")}
-                <p class="sheet-key">{move || PictureKind::Traffic.key(page.is_fused.get())}</p>
+                <p class="sheet-key">{move || PictureKind::Traffic.key(page.chosen.is_fused.get())}</p>
                 <KernelList />
                 <AdviceList />
             </article>

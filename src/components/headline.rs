@@ -30,13 +30,13 @@ pub fn Headline() -> impl IntoView {
     let page = Page::of_context();
     let figures = figures_of(page);
     let at_rest = Memo::new(move |_| {
-        let is_fused = page.is_fused.get();
+        let is_fused = page.chosen.is_fused.get();
         page.analysis.with(|analysis| claim(analysis, is_fused))
     });
     let counted = counted(page);
     let parts = Memo::new(move |_| {
         let share = counted.get();
-        if share < 1.0 && page.is_fused.get() {
+        if share < 1.0 && page.chosen.is_fused.get() {
             (page.analysis).with(|analysis| counting_claim(analysis, share))
         } else {
             at_rest.get()
@@ -50,7 +50,7 @@ pub fn Headline() -> impl IntoView {
             && browser::mounted(row).is_some_and(|row| !browser::is_in_window(&row))
     });
     view! {
-        <section class="headline" class:is-stale=page.is_grey class:is-staged=is_staged(View::Headline) aria-labelledby="headline-title">
+        <section class="headline" class:is-stale=page.checked.is_grey class:is-staged=is_staged(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
             <div class="claim-row">
                 <p class="claim"><Parts parts /></p>
@@ -85,7 +85,7 @@ fn HeldFigure(
 /// it would count from is not what was shown.
 fn counted(page: Page) -> ReadSignal<f64> {
     let (counted, set_counted) = signal(1.0);
-    let is_fused = Memo::new(move |_| page.is_fused.get());
+    let is_fused = Memo::new(move |_| page.chosen.is_fused.get());
     Effect::watch(
         move || is_fused.get(),
         move |&is_fused, _, _| {
@@ -106,7 +106,7 @@ fn counted(page: Page) -> ReadSignal<f64> {
 pub fn FullScreenHeadline() -> impl IntoView {
     let page = Page::of_context();
     let figures = figures_of(page);
-    view! { <div class="headline" class:is-stale=page.is_grey><FigureLine figures /></div> }
+    view! { <div class="headline" class:is-stale=page.checked.is_grey><FigureLine figures /></div> }
 }
 
 fn figures_of(page: Page) -> Memo<Figures> {

@@ -40,12 +40,13 @@ pub fn Inspector() -> impl IntoView {
         })?;
         if let Some(kernel) = inspected.kernel {
             let note = page
+                .pictures
                 .drawing
                 .with(|drawn| round_note(&drawn.layout.repeats, kernel));
             inspected.notes.extend(note);
         }
         // Its figures are of the fused kernel, whatever the pictures show.
-        if matches!(selection, Selection::Kernel(_)) && !page.is_fused.get() {
+        if matches!(selection, Selection::Kernel(_)) && !page.chosen.is_fused.get() {
             inspected.heading.push_str(", once fused");
         }
         Some(inspected)
@@ -91,7 +92,7 @@ fn Card(
         notes.collect_view()
     };
     // A puzzle asks for the reason, and the text and the tabs are out of sight.
-    let tells_all = move || !page.plays_puzzle();
+    let tells_all = move || !page.screen.plays_puzzle();
     view! {
         <section
             class="inspector"
@@ -188,7 +189,7 @@ fn Actions(
             page.keep_focus();
             page.follow(Advice::Attention);
         };
-        (is_attention.get() && !page.plays_puzzle()).then(|| {
+        (is_attention.get() && !page.screen.plays_puzzle()).then(|| {
             view! {
                 <button type="button" on:click=follow>
                     "Call "<code>"scaled_dot_product_attention"</code>
@@ -212,7 +213,7 @@ fn Actions(
         Some(view! { <button type="button" on:click=make>{words}</button> })
     };
     let in_text = move || {
-        let op = op_of(selection.get()).filter(|_| !page.plays_puzzle())?;
+        let op = op_of(selection.get()).filter(|_| !page.screen.plays_puzzle())?;
         let show = move |_| {
             if let Some(span) = untrack(|| page.span_of_op(op)) {
                 enlarged.close();
@@ -225,15 +226,16 @@ fn Actions(
         let Selection::Kernel(kernel) = selection.get() else {
             return None;
         };
-        if page.plays_puzzle() {
+        if page.screen.plays_puzzle() {
             return None;
         }
         let open = move |_| {
             enlarged.close();
-            page.tab.set_if_changed(Tab::Kernels);
+            page.screen.tab.set_if_changed(Tab::Kernels);
             // Without the card, which on a phone would cover them.
             page.select(Selection::Kernel(kernel));
-            page.focus_request
+            page.screen
+                .focus_request
                 .set(Some(FocusRequest::KernelDetails(kernel)));
         };
         Some(view! { <button type="button" on:click=open>"Its tensors"</button> })

@@ -19,7 +19,8 @@ pub fn MergeButtons(
     let offers = Memo::new(move |last: Option<&OffersOf>| {
         let kernel = kernel.get();
         match last {
-            // Under a slider what was possible stays so, and its effect is told when the slider is released.
+            // Under a slider what was possible stays so, and its effect is told when the slider is
+            // released.
             Some((of, offers)) if *of == kernel && page.slider.is_held() => {
                 let untold = |offer: &Offer| Offer {
                     effect: String::new(),
@@ -44,7 +45,7 @@ pub fn MergeButtons(
     let has_none = move || {
         let is_empty =
             offers.with(|(_, offers)| offers.as_ref().is_some_and(|offers| offers.is_empty()));
-        is_empty && page.plays_puzzle() && !page.is_computing.get()
+        is_empty && page.screen.plays_puzzle() && !page.checked.is_computing.get()
     };
     move || {
         let offers = offers.with(|(_, offers)| offers.as_deref().cloned().unwrap_or_default());

@@ -16,7 +16,7 @@ pub fn NewVersion() -> impl IntoView {
         is_ready.try_set(true);
     };
     let on_switch = move || {
-        if page.is_unsaved.try_get_untracked() == Some(false) {
+        if page.screen.is_unsaved.try_get_untracked() == Some(false) {
             browser::reload();
         }
     };
@@ -26,7 +26,7 @@ pub fn NewVersion() -> impl IntoView {
     view! {
         // Always mounted: a screen reader reads out what is later added to a live region.
         <div class="new-version" role="status" aria-live="polite">
-            <Show when=move || is_ready.get() && !page.is_unsaved.get()>
+            <Show when=move || is_ready.get() && !page.screen.is_unsaved.get()>
                 <p>
                     <span>"A new version is ready."</span>
                     <button type="button" title="Your text stays" on:click=|_| browser::spawn(browser::switch_version())>

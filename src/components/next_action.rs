@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(400);
 #[component]
 pub fn NextAction() -> impl IntoView {
     let page = Page::of_context();
-    let is_start = Memo::new(move |_| page.example.get() == Some(START));
+    let is_start = Memo::new(move |_| page.origin.example.get() == Some(START));
     // What the sender has to say comes first, and is not about what the page proposes.
     let has_note = Memo::new(move |_| page.shown_note().is_some());
     // A lesson and a speaker say what to do next.
@@ -113,7 +113,7 @@ fn BestChange() -> impl IntoView {
     let best = Memo::new(move |_| {
         let is_live = page.analysis.with(|analysis| is_compared_live(analysis));
         // A puzzle is the visitor's to solve.
-        if !is_resting.get() || !is_live || page.puzzle.with(Option::is_some) {
+        if !is_resting.get() || !is_live || page.screen.puzzle.with(Option::is_some) {
             return None;
         }
         let rows = page.ask(queries::Advice)?;

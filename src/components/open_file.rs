@@ -74,7 +74,7 @@ async fn open_text(page: Page, file: &FileReading) {
             page.tell_failure("This file was not opened: it is empty.".to_owned());
         }
         Some(text) if begins_results(&text) => match handed_in(&text) {
-            Ok(results) => page.handed_in.set(results),
+            Ok(results) => page.origin.handed_in.set(results),
             Err(problem) => page.tell_failure(problem),
         },
         Some(text) => open(page, &text),
@@ -90,7 +90,9 @@ async fn open_calibrations(page: Page, file: &FileReading) {
     match Calibrations::read(&text) {
         Ok(calibrations) => {
             page.tell(taken(&calibrations));
-            page.own_calibrations.set(Some(Arc::new(calibrations)));
+            page.chosen
+                .own_calibrations
+                .set(Some(Arc::new(calibrations)));
         }
         Err(problem) => page.tell_failure(format!(
             "These records of fused patterns were not taken: {problem}."
@@ -193,14 +195,14 @@ pub fn paste(page: Page, event: &Event, selected: Span) {
 
 /// Replaces `text` by `now`.
 fn replace(page: Page, text: &str, now: String) -> bool {
-    let example = example_after(page.example.get_untracked(), text, &now);
+    let example = example_after(page.origin.example.get_untracked(), text, &now);
     let choices = page.choices_with(&now);
     page.replace(now, Origin::Single, example, choices)
 }
 
 /// Says what became of a text, which can be undone if it changed that of the editor.
 fn tell_opened(page: Page, text: String, is_failure: bool, is_changed: bool) {
-    page.notice.set(Some(Notice {
+    page.screen.notice.set(Some(Notice {
         text,
         is_failure,
         action: is_changed.then_some(NoticeAction::Undo),

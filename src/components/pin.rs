@@ -11,7 +11,7 @@ use leptos::prelude::*;
 #[component]
 pub fn Pin() -> impl IntoView {
     let page = Page::of_context();
-    let is_pinned = Memo::new(move |_| page.pinned.with(Option::is_some));
+    let is_pinned = Memo::new(move |_| page.against.pinned.with(Option::is_some));
     let is_empty = move || page.analysis.with(|analysis| analysis.graph.ops.is_empty());
     let pin = move || {
         view! {
@@ -41,7 +41,8 @@ pub fn Pin() -> impl IntoView {
 fn PinnedLine() -> impl IntoView {
     let page = Page::of_context();
     let title = move || {
-        page.pinned
+        page.against
+            .pinned
             .with(|pinned| pinned.as_ref().map(|p| p.title.clone()))
     };
     let against = Memo::new(move |_| page.against_pinned());

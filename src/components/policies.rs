@@ -29,11 +29,12 @@ pub fn Policies() -> impl IntoView {
                 .analysis
                 .with(|analysis| policy_bars([(analysis.options.policy, &**analysis)]));
         }
-        page.compared
+        page.questions
+            .compared
             .with(|compared| policy_bars(compared.iter().map(|one| (one.policy, &*one.analysis))))
     });
     view! {
-        <div class="policies" class:is-stale=page.is_grey class:is-staged=is_staged(View::Policies)>
+        <div class="policies" class:is-stale=page.checked.is_grey class:is-staged=is_staged(View::Policies)>
             <fieldset class="policy-choice">
                 <legend class="policies-title">
                     "Who fuses"
@@ -59,8 +60,8 @@ fn PolicyChoice(
     let title = move || bar.with(|bar| bar.title);
     // Unfused kernels are those of no fusion, whatever *Fuse* would show.
     let is_shown = move || {
-        let shown = if page.is_fused.get() {
-            page.policy.get()
+        let shown = if page.chosen.is_fused.get() {
+            page.chosen.policy.get()
         } else {
             Policy::None
         };

@@ -11,7 +11,7 @@ pub fn PrintHead() -> impl IntoView {
     let choices =
         Memo::new(move |_| (page.shown).with(|shown| setup(&shown.options, shown.program())));
     view! {
-        <Show when=move || page.is_printing.get()>
+        <Show when=move || page.screen.is_printing.get()>
             <div class="print-head">
                 <p class="print-title">"Fuseline: " {move || page.program_name()}</p>
                 <dl>

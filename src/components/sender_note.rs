@@ -10,7 +10,7 @@ pub fn SenderNote() -> impl IntoView {
     let page = Page::of_context();
     let hide = move |_| {
         page.keep_focus();
-        page.sent.update(|sent| sent.is_note_hidden = true);
+        page.origin.sent.update(|sent| sent.is_note_hidden = true);
     };
     move || {
         page.shown_note().map(|note| {

@@ -28,7 +28,7 @@ pub fn Sliders() -> impl IntoView {
     let row_count = Memo::new(move |_| rows.with(Vec::len));
     let param_count = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.params.len()));
     // A lesson says what to do, and a program without sizes is none of it.
-    let is_needless = move || row_count.get() == 0 && page.is_learning.get();
+    let is_needless = move || row_count.get() == 0 && page.screen.is_learning.get();
     view! {
         <section class="sliders" class:is-staged=is_staged(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>

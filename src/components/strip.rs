@@ -23,8 +23,8 @@ pub fn Strip() -> impl IntoView {
     let later = Debounce::after(MESSAGE_TIME);
     let is_passing = move || {
         // A puzzle tells each move, and has *Undo* in the bar.
-        let has_puzzle = page.puzzle.with(Option::is_some);
-        page.notice.with(|notice| match notice {
+        let has_puzzle = page.screen.puzzle.with(Option::is_some);
+        page.screen.notice.with(|notice| match notice {
             None => false,
             Some(notice) => match notice.action {
                 None => !notice.is_failure,
@@ -36,7 +36,7 @@ pub fn Strip() -> impl IntoView {
     Effect::new(move || {
         later.cancel();
         if is_passing() {
-            later.call(move || page.notice.set(None));
+            later.call(move || page.screen.notice.set(None));
         }
     });
     let live = NodeRef::<html::Div>::new();
@@ -44,13 +44,14 @@ pub fn Strip() -> impl IntoView {
     browser::on_window(ev::pointerdown, move |event| {
         let is_at_message =
             (live.get_untracked()).is_some_and(|live| browser::is_within(&event, &live));
-        let is_told = || page.notice.with_untracked(Option::is_some);
-        if is_told() && !is_at_message && untrack(|| page.plays_puzzle()) {
-            page.notice.set(None);
+        let is_told = || page.screen.notice.with_untracked(Option::is_some);
+        if is_told() && !is_at_message && untrack(|| page.screen.plays_puzzle()) {
+            page.screen.notice.set(None);
         }
     });
     let notice = move || {
-        page.notice
+        page.screen
+            .notice
             .get()
             .map(|notice| view! { <NoticeLine notice /> })
     };
@@ -79,7 +80,7 @@ fn NoticeLine(
     } = notice;
     let dismiss = move |_| {
         page.keep_focus();
-        page.notice.set(None);
+        page.screen.notice.set(None);
     };
     view! {
         <p class:is-failure=is_failure>
@@ -125,7 +126,7 @@ fn ActionButton(
 fn Standing() -> impl IntoView {
     let page = Page::of_context();
     let show_error = move |_| {
-        let span = page.diagnostics.with_untracked(|all| {
+        let span = page.checked.diagnostics.with_untracked(|all| {
             let mut all = all.iter();
             all.find(|d| d.severity == Severity::Error)?.span
         });
@@ -135,13 +136,13 @@ fn Standing() -> impl IntoView {
     };
     // What it says is true of the options and conventions with which the example opens.
     let is_as_opened = move |example: &Example| {
-        let conventions = page.conventions.get();
-        let is_attention_apart = page.fusion.with(|fusion| !fusion.attention);
+        let conventions = page.chosen.conventions.get();
+        let is_attention_apart = page.chosen.fusion.with(|fusion| !fusion.attention);
         is_attention_apart
             && conventions.externals == Externals::default()
             && conventions.reshape == example.opening.reshape
     };
-    let watched = Memo::new(move |_| page.example.get().and_then(example));
+    let watched = Memo::new(move |_| page.origin.example.get().and_then(example));
     // What does not hold keeps its place, so that nothing below moves.
     let does_not_hold = move || watched.get().is_some_and(|example| !is_as_opened(example));
     let watch_line = move || {
@@ -156,15 +157,15 @@ fn Standing() -> impl IntoView {
     };
     let save = move |_| page.save_text();
     view! {
-        <Show when=move || page.is_unsaved.get()>
+        <Show when=move || page.screen.is_unsaved.get()>
             <p class="stale-note" role="alert">
                 <span>"The browser does not keep this text, because its storage is full or forbidden: closing the page loses it."</span>
                 <button type="button" on:click=save>"Save as a file"</button>
             </p>
         </Show>
-        <Show when=move || page.has_error.get() fallback=watch_line>
+        <Show when=move || page.checked.has_error.get() fallback=watch_line>
             <p class="stale-note">
-                <span>{move || page.shown_in_error.get().sentence()}</span>
+                <span>{move || page.checked.shown_in_error.get().sentence()}</span>
                 <button type="button" on:click=show_error>"Show the error"</button>
             </p>
         </Show>

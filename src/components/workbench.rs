@@ -58,7 +58,7 @@ pub fn Workbench() -> impl IntoView {
     view! {
         <div
             class="workbench"
-            class:has-ops=move || page.is_ops_open.get()
+            class:has-ops=move || page.screen.is_ops_open.get()
             node_ref=element
             style:--ops-width=width(0)
             style:--graph-width=width(1)

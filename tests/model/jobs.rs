@@ -3,15 +3,16 @@
 use crate::families::{bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
 use crate::partitions::choices;
 use fuseline::STYLE_SHEETS;
-use fuseline::app::analysed::AnalysedText;
-use fuseline::app::jobs::{
-    Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Stage, is_quick, parse_if_short,
-};
+use fuseline::app::analysed::{AnalysedText, PlacedPlan};
+use fuseline::app::jobs::{Job, Stage};
 use fuseline::app::queries::{
-    Advice, Answer, Asked, Edges, Effect, Handout, Merges, Picture, PlacedPlan, PlanUnder, Query,
-    Report, Steps, Sweep, Task, WhySeparate,
+    Advice, Answer, Asked, Edges, Effect, Handout, Merges, Picture, PlanUnder, Query, Report,
+    Steps, Sweep, Task, WhySeparate,
 };
 use fuseline::app::runner::Runner;
+use fuseline::app::text_limits::{
+    MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, is_quick, parse_if_short,
+};
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::compare::{Compared, compare};
 use fuseline_core::analysis::replay::analysis_with;

@@ -1,6 +1,6 @@
 //! Blocks that are repeated: what their rounds read and write, and what is wrong with them.
 
-use fuseline::app::jobs::is_quick;
+use fuseline::app::text_limits::is_quick;
 use fuseline_core::model::diagnostic::{Severity, line_and_column};
 use fuseline_core::notation::{TokenKind, highlight, parse, print};
 use fuseline_core::resolve::resolve;

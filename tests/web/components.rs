@@ -100,7 +100,7 @@ async fn a_row_keeps_its_elements_and_the_focus_while_sizes_change_and_others_co
     assert_ne!(figures.text_content(), before);
     assert!(figures.is_connected());
     // Another row comes before it.
-    page.policy.set(Policy::None);
+    page.chosen.policy.set(Policy::None);
     settled().await;
     assert_eq!(root.texts("tbody .op-names"), ["up", "act", "norm"]);
     assert_eq!(document().active_element(), Some(button.clone()));
@@ -151,7 +151,9 @@ async fn limits_follow_the_selection_and_the_device() {
     let name = pressed.get_attribute("aria-label").unwrap();
     assert_eq!(name, "limits of kernel 2: norm");
     assert_eq!(root.all("tr.is-selected").len(), 1);
-    page.device.set(Device::custom(1e12, 1e13, 1e14, 2e-6));
+    page.chosen
+        .device
+        .set(Device::custom(1e12, 1e13, 1e14, 2e-6));
     settled().await;
     assert!(root.all("table").is_empty());
     assert!(
@@ -165,7 +167,7 @@ async fn limits_follow_the_selection_and_the_device() {
 async fn a_tab_that_is_not_open_is_not_mounted() {
     let (root, page) = over(TEXT, |_| view! { <Results /> }).await;
     for tab in Tab::iter() {
-        page.tab.set(tab);
+        page.screen.tab.set(tab);
         settled().await;
         assert_eq!(root.all("[role=tabpanel]").len(), 1);
         let open = root.one("[role=tab][aria-selected=true]");
@@ -177,7 +179,10 @@ async fn a_tab_that_is_not_open_is_not_mounted() {
         let panel = root.one("[role=tabpanel]");
         assert_eq!(open.get_attribute("aria-controls"), Some(panel.id()));
         assert_eq!(panel.get_attribute("aria-labelledby"), Some(open.id()));
-        assert_eq!(page.step.get_untracked().is_some(), tab == Tab::Steps);
+        assert_eq!(
+            page.questions.step.get_untracked().is_some(),
+            tab == Tab::Steps
+        );
     }
 }
 
@@ -223,12 +228,13 @@ async fn a_slider_stays_the_same_element_while_its_param_changes_and_moves() {
 #[wasm_bindgen_test]
 async fn the_options_of_a_policy_show_what_is_chosen() {
     let (root, page) = over(TEXT, |page| {
-        page.policy.set(Policy::Optimal);
-        page.fusion.update(|fusion| {
+        page.chosen.policy.set(Policy::Optimal);
+        page.chosen.fusion.update(|fusion| {
             fusion.objective = Objective::Time;
             fusion.after_reductions = false;
         });
-        page.device
+        page.chosen
+            .device
             .update(|device| *device = device.clone().with_launch_s(7.5e-6));
         view! { <FusionMenu /> }
     })
@@ -258,7 +264,9 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
     root.click(".menu-panel .link").await;
     assert_eq!(root.value(".menu-panel input[type=range]"), "2");
     assert!(root.all(".menu-panel .link").is_empty());
-    page.fusion.update(|fusion| fusion.after_reductions = true);
+    page.chosen
+        .fusion
+        .update(|fusion| fusion.after_reductions = true);
     settled().await;
     assert_eq!(
         checked(),
@@ -268,7 +276,7 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
             "fused attention where it pays"
         ]
     );
-    page.policy.set(Policy::Rules);
+    page.chosen.policy.set(Policy::Rules);
     settled().await;
     assert_eq!(
         root.texts(".menu-panel label"),
@@ -294,8 +302,8 @@ async fn pickers_show_what_holds() {
             .collect()
     };
     assert_eq!(values(), ["", "a100-80", "f16", "rules"]);
-    page.example.set(Some("diamond"));
-    page.policy.set(Policy::Optimal);
+    page.origin.example.set(Some("diamond"));
+    page.chosen.policy.set(Policy::Optimal);
     page.edit(TEXT.replace("f16", "bf16"), Origin::Single);
     settled().await;
     assert_eq!(values(), ["diamond", "a100-80", "bf16", "optimal"]);
@@ -331,7 +339,7 @@ async fn the_graph_keeps_its_places_when_sizes_change_and_when_it_is_switched() 
         1,
         "only y stays on chip"
     );
-    page.is_fused.set(false);
+    page.chosen.is_fused.set(false);
     page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
     assert_eq!(root.all(".dag-edge:not(.is-dram)").len(), 0);

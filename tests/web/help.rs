@@ -110,7 +110,7 @@ async fn a_key_corrects_the_line_of_the_caret() {
         "input x : f16[8, 6]\ny = reluu(x)\n"
     );
     assert!(
-        page.notice.get_untracked().is_some(),
+        page.screen.notice.get_untracked().is_some(),
         "there is none on the first line"
     );
     area.set_selection_range(22, 22).unwrap();

@@ -105,10 +105,11 @@ async fn of_a_long_text_some_lines_are_in_the_page_and_a_place_far_down_is_shown
     assert_eq!(root.all(".line").len(), 400);
     assert_eq!(root.texts(".line")[0], "# line 0");
     let start = text.find("# line 2500").unwrap();
-    page.focus_request
+    page.screen
+        .focus_request
         .set(Some(FocusRequest::Text(Span::new(start, start + 11))));
     drawn().await;
-    assert_eq!(page.focus_request.get_untracked(), None);
+    assert_eq!(page.screen.focus_request.get_untracked(), None);
     assert_eq!(document().active_element().as_ref(), Some(area.as_ref()));
     assert_eq!(
         selected(&area),
@@ -150,7 +151,7 @@ async fn the_table_is_mounted_while_it_is_open_and_the_text_area_stays() {
     let area: HtmlTextAreaElement = root.one("textarea").unchecked_into();
     area.set_selection_range(3, 5).unwrap();
     assert!(root.all("table").is_empty());
-    page.ops_view.set(OpsView::Table);
+    page.screen.ops_view.set(OpsView::Table);
     settled().await;
     assert_eq!(root.all(".op-rows > table tbody tr").len(), 3);
     assert!(
@@ -158,7 +159,7 @@ async fn the_table_is_mounted_while_it_is_open_and_the_text_area_stays() {
         "lines that are not seen are not in the page"
     );
     page.edit(TEXT.replace("relu", "gelu"), Origin::Single);
-    page.ops_view.set(OpsView::Text);
+    page.screen.ops_view.set(OpsView::Text);
     settled().await;
     assert!(root.all("table").is_empty());
     assert_eq!(root.one("textarea"), **area);

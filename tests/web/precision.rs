@@ -40,7 +40,7 @@ async fn each_tensor_is_stored_or_kept_and_its_numbers_are_shown() {
     settled().await;
     assert_ne!(root.texts(".precision-numbers tbody tr"), numbers);
     // It follows the policy and the type.
-    page.policy.set(Policy::None);
+    page.chosen.policy.set(Policy::None);
     settled().await;
     assert_eq!(column(3), ["stored in f16"; 3]);
     assert!(root.texts(".precision-head")[0].contains("the same when fused"));

@@ -56,13 +56,13 @@ async fn a_button_says_what_its_cut_would_bring_and_cuts() {
     assert_eq!(document().active_element(), Some(cut));
     root.click(".cuts button").await;
     assert_eq!(root.texts("tbody .op-names"), ["up", "act", "norm"]);
-    assert_eq!(page.policy.get_untracked(), Policy::Manual);
+    assert_eq!(page.chosen.policy.get_untracked(), Policy::Manual);
     assert_eq!(
         page.selection.get_untracked(),
         Selection::Kernel(KernelId::new(1))
     );
     assert_eq!(focused_label().as_deref(), Some("kernel 2: act"));
-    assert_eq!(page.focus_request.get_untracked(), None);
+    assert_eq!(page.screen.focus_request.get_untracked(), None);
 }
 
 #[wasm_bindgen_test]
@@ -72,10 +72,11 @@ async fn a_kernel_that_is_not_listed_takes_no_focus_later() {
     let (root, page) = over(text, |_| view! { <KernelsTable /> }).await;
     for kernel in [20, 120].map(KernelId::new) {
         page.select(Selection::Kernel(kernel));
-        page.focus_request
+        page.screen
+            .focus_request
             .set(Some(FocusRequest::KernelButton(kernel)));
         settled().await;
-        assert_eq!(page.focus_request.get_untracked(), None);
+        assert_eq!(page.screen.focus_request.get_untracked(), None);
         assert_eq!(focused_label().as_deref(), Some("kernel 21: y20"));
     }
     root.click(".more").await;
@@ -99,7 +100,7 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     );
     assert!(root.all("svg").is_empty());
     root.click("tbody tr:nth-child(3)").await;
-    assert_eq!(page.policy.get_untracked(), Policy::Optimal);
+    assert_eq!(page.chosen.policy.get_untracked(), Policy::Optimal);
     assert_eq!(text(&root.one("[aria-pressed=true]")), "fewest bytes");
     assert_eq!(
         text(&root.one("tr.is-selected .op-names")),
@@ -123,24 +124,33 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
 async fn what_a_tab_has_computed_is_kept_while_it_is_closed() {
     let (_root, page) = over(TEXT, |_| view! { <Results /> }).await;
     let open = async |tab| {
-        page.tab.set(tab);
+        page.screen.tab.set(tab);
         settled().await;
     };
     open(Tab::Compare).await;
-    let compared = page.compared.get_untracked();
+    let compared = page.questions.compared.get_untracked();
     open(Tab::Why).await;
     let shown = page.shown.get_untracked();
     open(Tab::Steps).await;
-    let steps = page.steps.get_untracked().unwrap();
+    let steps = page.questions.steps.get_untracked().unwrap();
     open(Tab::Kernels).await;
-    assert!(Arc::ptr_eq(&compared, &page.compared.get_untracked()));
+    assert!(Arc::ptr_eq(
+        &compared,
+        &page.questions.compared.get_untracked()
+    ));
     assert!(std::ptr::eq(
         shown.why_not(),
         page.shown.get_untracked().why_not()
     ));
-    assert!(Arc::ptr_eq(&steps, &page.steps.get_untracked().unwrap()));
+    assert!(Arc::ptr_eq(
+        &steps,
+        &page.questions.steps.get_untracked().unwrap()
+    ));
     page.edit(TEXT.replace("256", "512"), Origin::Single);
-    assert!(!Arc::ptr_eq(&compared, &page.compared.get_untracked()));
+    assert!(!Arc::ptr_eq(
+        &compared,
+        &page.questions.compared.get_untracked()
+    ));
 }
 
 const LAYER: &str = "\
@@ -154,7 +164,7 @@ norm: n = softmax(z)
 #[wasm_bindgen_test]
 async fn a_dragged_tile_changes_its_figures_and_refuses_what_needs_whole_rows() {
     let (root, page) = over(LAYER, |page| {
-        page.device.set(device("h200").unwrap().clone());
+        page.chosen.device.set(device("h200").unwrap().clone());
         let choice = RwSignal::new(TilingChoice::default());
         view! { <TilingView choice /> }
     })
@@ -187,7 +197,9 @@ async fn a_dragged_tile_changes_its_figures_and_refuses_what_needs_whole_rows() 
     assert_eq!(root.all(".tiling-followers .is-refused").len(), 1);
     root.click("button").await;
     assert_eq!(tiles(), "16 × 32 = 512");
-    page.device.set(Device::custom(1e12, 1e13, 1e14, 2e-6));
+    page.chosen
+        .device
+        .set(Device::custom(1e12, 1e13, 1e14, 2e-6));
     settled().await;
     assert!(root.all(".tiling").is_empty());
     assert!(root.texts("p")[0].contains("is unknown"));
@@ -196,7 +208,7 @@ async fn a_dragged_tile_changes_its_figures_and_refuses_what_needs_whole_rows() 
 #[wasm_bindgen_test]
 async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
     let (root, page) = over(TEXT, |page| {
-        page.policy.set(Policy::None);
+        page.chosen.policy.set(Policy::None);
         let chosen_order = RwSignal::new(None);
         view! { <WhyPanel chosen_order /> }
     })
@@ -240,7 +252,7 @@ async fn the_graph_marks_the_ops_of_the_present_decision_at_once() {
             .collect()
     };
     assert_eq!(marked(&root), [""; 0]);
-    page.tab.set(Tab::Steps);
+    page.screen.tab.set(Tab::Steps);
     settled().await;
     let press = async |name: &str| root.click(&format!("[aria-label='{name}']")).await;
     press("First step").await;
@@ -259,7 +271,7 @@ async fn the_graph_marks_the_ops_of_the_present_decision_at_once() {
     // What changes the kernels draws the graph anew.
     press("Step back").await;
     assert_eq!(marked(&root), ["up"]);
-    page.tab.set(Tab::Kernels);
+    page.screen.tab.set(Tab::Kernels);
     settled().await;
     assert_eq!(marked(&root), [""; 0]);
 }
@@ -267,7 +279,7 @@ async fn the_graph_marks_the_ops_of_the_present_decision_at_once() {
 #[wasm_bindgen_test]
 async fn steps_are_made_by_keys_and_the_line_keeps_the_focus() {
     let (root, page) = over(TEXT, |page| {
-        page.tab.set(Tab::Steps);
+        page.screen.tab.set(Tab::Steps);
         view! { <Results /> }
     })
     .await;
@@ -281,7 +293,7 @@ async fn steps_are_made_by_keys_and_the_line_keeps_the_focus() {
     assert_eq!(root.value("input[type=range]"), count.to_string());
     focus(&root.one("ol [tabindex='0']"));
     root.press("ol [tabindex='0']", "Home").await;
-    assert_eq!(page.step.get_untracked(), Some(0));
+    assert_eq!(page.questions.step.get_untracked(), Some(0));
     assert_eq!(root.all("[aria-current=step]").len(), 0);
     // Before the first step the first line is reached.
     assert_eq!(
@@ -315,16 +327,16 @@ async fn names_in_the_tabs_stay_text() {
     let hostile =
         "input x : f16[8, 8]\n`<img src=x onerror=alert(1)>`: y = softmax(x)\n`<b>`: z = gelu(y)\n";
     let (root, page) = over(hostile, |page| {
-        page.policy.set(Policy::None);
+        page.chosen.policy.set(Policy::None);
         page.select(Selection::Kernel(KernelId::new(0)));
         view! { <Results /> }
     })
     .await;
     for tab in [Tab::Kernels, Tab::Compare, Tab::Why, Tab::Steps] {
         if tab == Tab::Steps {
-            page.policy.set(Policy::Rules);
+            page.chosen.policy.set(Policy::Rules);
         }
-        page.tab.set(tab);
+        page.screen.tab.set(tab);
         settled().await;
         assert!(
             text(&root.one("[role=tabpanel]")).contains("<img src=x"),

@@ -129,12 +129,12 @@ impl Learning {
             None => browser::load(OWN_LESSON).map(|text| OpenLesson::own(&text)),
         };
         // Whoever follows a link to a program sees that.
-        let is_of_link = (self.page.sent).with_untracked(|sent| sent.link.is_some());
+        let is_of_link = (self.page.origin.sent).with_untracked(|sent| sent.link.is_some());
         if let Some(open) = open.filter(|_| !is_of_link) {
             self.step
                 .set(step.min(open.lesson.steps.len().saturating_sub(1)));
             self.open.set(Some(open));
-            self.page.is_learning.set(true);
+            self.page.screen.is_learning.set(true);
         }
     }
 
@@ -145,7 +145,7 @@ impl Learning {
                 (
                     self.step.get(),
                     // What the visitor has left for the whole page is not what the next visit opens.
-                    (self.page.is_learning.get())
+                    (self.page.screen.is_learning.get())
                         .then(|| self.open.with(|open| open.as_ref().map(|open| open.id)))
                         .flatten(),
                 )
@@ -196,7 +196,7 @@ impl Learning {
 
     fn begin(self, open: OpenLesson, step: usize) {
         self.room.set_if_changed(Room::Lists);
-        self.page.is_learning.set_if_changed(true);
+        self.page.screen.is_learning.set_if_changed(true);
         let is_first = self.open.with_untracked(Option::is_none);
         if is_first && let Some(document) = self.session.set_own_aside() {
             self.progress
@@ -237,11 +237,11 @@ impl Learning {
 
     fn show(self, state: &PageState) {
         // What was said of the page before does not hold for this one.
-        self.page.notice.set(None);
+        self.page.screen.notice.set(None);
         let id = (self.open).with_untracked(|open| open.as_ref()?.id);
         let lesson = id.map(|id| listed_lesson_fragment(id, self.step.get_untracked() + 1));
         self.session.open_exercise(&state.shared, lesson);
-        self.page.step.set_if_changed(None);
+        self.page.questions.step.set_if_changed(None);
         self.page.select_mark(state.mark.as_ref());
     }
 
@@ -257,14 +257,14 @@ impl Learning {
         self.open.set(None);
         let before = (self.progress).with_untracked(|progress| progress.before.clone());
         self.session.return_to(before.as_deref());
-        self.page.is_learning.set_if_changed(true);
+        self.page.screen.is_learning.set_if_changed(true);
     }
 
     /// Closes what is open, a lesson or the lists, and shows the page from its top with the program from before.
     pub fn leave(self) {
         self.room.set_if_changed(Room::Lists);
         self.close();
-        self.page.is_learning.set_if_changed(false);
+        self.page.screen.is_learning.set_if_changed(false);
         self.page.keep_focus();
         // The answers of the lesson have moved it.
         browser::scroll_to_top();
@@ -317,11 +317,11 @@ impl Learning {
         };
         let page = self.page;
         page.text.with(|text| *text != of_step.text)
-            || page.policy.get() != of_step.policy
-            || page.fusion.get() != of_step.fusion
-            || page.conventions.get() != of_step.conventions
-            || page.device.with(|device| *device != of_step.device)
-            || page.is_fused.get() == of_step.is_unfused_view
+            || page.chosen.policy.get() != of_step.policy
+            || page.chosen.fusion.get() != of_step.fusion
+            || page.chosen.conventions.get() != of_step.conventions
+            || page.chosen.device.with(|device| *device != of_step.device)
+            || page.chosen.is_fused.get() == of_step.is_unfused_view
     }
 
     /// The first step of a lesson that is not done, from 0; `None` if all are. Tracked.
@@ -434,7 +434,7 @@ impl Learning {
 pub fn is_in_lesson(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     let learning = Learning::of_context();
     move || {
-        page.is_learning.get()
+        page.screen.is_learning.get()
             && learning.is_some_and(|learning| learning.open.with(Option::is_some))
     }
 }

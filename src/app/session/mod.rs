@@ -70,7 +70,7 @@ struct Beside {
 impl Beside {
     fn of(page: Page) -> Self {
         Self {
-            example: page.example.get_untracked(),
+            example: page.origin.example.get_untracked(),
             choices: write_state(&SharedState {
                 note: page.kept_note(),
                 moves: page.choices().moves,
@@ -112,24 +112,24 @@ impl Session {
         page.text
             .with_untracked(|text| browser::remember_text(text));
         let open = if let Some((id, document)) = shown {
-            page.example.set(document.example());
+            page.origin.example.set(document.example());
             choose(page, document.state());
             page.resume_sent();
             OpenDocument::stored(id, document)
         } else {
-            page.example.set(Some(START));
+            page.origin.example.set(Some(START));
             page.set_choices(page.choices().of_first_visit());
             OpenDocument::new(browser::new_id(), first, false)
         };
         if let Some(devices) = browser::load(DEVICES) {
-            page.measured_devices.set(read_devices(&devices));
+            page.chosen.measured_devices.set(read_devices(&devices));
         }
-        page.theme.set(stored_theme());
+        page.screen.theme.set(stored_theme());
         if let Some(view) = browser::load(OPS_VIEW).and_then(|name| name.parse().ok()) {
-            page.ops_view.set(view);
+            page.screen.ops_view.set(view);
         }
         let is_ops_open = browser::load(IS_OPS_OPEN).and_then(|is_open| is_open.parse().ok());
-        page.is_ops_open.set(is_ops_open.unwrap_or_default());
+        page.screen.is_ops_open.set(is_ops_open.unwrap_or_default());
         let session = Self {
             page,
             linked_lesson: RwSignal::new(None),
@@ -141,7 +141,7 @@ impl Session {
             later: Debounce::after(PAUSE).at_most(LONGEST_WAIT),
         };
         if let Some((id, _)) = suspect {
-            page.notice.set(Some(Notice {
+            page.screen.notice.set(Some(Notice {
                 text: "Your last text did not finish opening, so the page shows another."
                     .to_owned(),
                 is_failure: true,
@@ -173,15 +173,15 @@ impl Session {
         );
         Effect::watch(
             move || {
-                page.policy.track();
-                page.fusion.track();
-                page.conventions.track();
-                page.device.track();
-                page.is_fused.track();
-                page.tab.track();
-                page.example.track();
-                page.puzzle.track();
-                page.sent.track();
+                page.chosen.policy.track();
+                page.chosen.fusion.track();
+                page.chosen.conventions.track();
+                page.chosen.device.track();
+                page.chosen.is_fused.track();
+                page.screen.tab.track();
+                page.origin.example.track();
+                page.screen.puzzle.track();
+                page.origin.sent.track();
             },
             move |(), _, _| self.follow_choices(),
             false,
@@ -194,13 +194,13 @@ impl Session {
             false,
         );
         Effect::watch(
-            move || (page.is_computing.get(), page.worker.is_running()),
+            move || (page.checked.is_computing.get(), page.worker.is_running()),
             move |_, _, _| browser::after_picture(move || self.end_drawn_start()),
             false,
         );
         // A GPU that came with a link or a document stays in the picker when another is chosen.
         Effect::watch(
-            move || page.device.with(|device| device.probe.clone()),
+            move || page.chosen.device.with(|device| device.probe.clone()),
             move |probe, _, _| {
                 if let Some(probe) = probe {
                     page.keep_device(probe.clone());
@@ -208,24 +208,24 @@ impl Session {
             },
             true,
         );
-        stored::follow(DEVICES, page.measured_devices, write_devices);
+        stored::follow(DEVICES, page.chosen.measured_devices, write_devices);
         // Where storage refuses these, the next visit has the defaults; no text is lost.
         Effect::watch(
-            move || page.theme.get(),
+            move || page.screen.theme.get(),
             |&theme, _, _| {
                 let _ = browser::store(THEME, theme.into());
             },
             false,
         );
         Effect::watch(
-            move || page.is_ops_open.get(),
+            move || page.screen.is_ops_open.get(),
             |is_open, _, _| {
                 let _ = browser::store(IS_OPS_OPEN, &is_open.to_string());
             },
             false,
         );
         Effect::watch(
-            move || page.ops_view.get(),
+            move || page.screen.ops_view.get(),
             |&view, _, _| {
                 let _ = browser::store(OPS_VIEW, view.into());
             },
@@ -282,7 +282,7 @@ impl Session {
     /// Names this entry of the tab's history by its document. Its address keeps a link that opens what the page shows.
     fn name_entry(self) {
         let page = self.page;
-        let is_link = page.sent.with_untracked(|sent| sent.link.is_some());
+        let is_link = page.origin.sent.with_untracked(|sent| sent.link.is_some());
         let keeps_link = is_link && !untrack(|| page.differs_from_sent());
         (self.open).with_value(|open| browser::name_entry(&open.id, keeps_link));
     }
@@ -300,7 +300,7 @@ impl Session {
 
     /// Ends the start unless the worker still computes its picture.
     fn end_drawn_start(self) {
-        let is_computing = self.page.is_computing.try_get_untracked() == Some(true);
+        let is_computing = self.page.checked.is_computing.try_get_untracked() == Some(true);
         let is_running = untrack(|| self.page.worker.is_running());
         if !(is_computing && is_running) && self.end_start() {
             self.store_later();
@@ -388,6 +388,9 @@ impl Session {
             is_stored
         });
         let is_stored = is_stored.unwrap_or(true);
-        self.page.is_unsaved.set_if_changed(!is_stored && is_own);
+        self.page
+            .screen
+            .is_unsaved
+            .set_if_changed(!is_stored && is_own);
     }
 }

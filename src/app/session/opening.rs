@@ -128,10 +128,10 @@ impl Session {
         self.await_picture(name);
         if !is_puzzle {
             // The step of a lesson is about another program.
-            self.page.is_learning.set_if_changed(false);
+            self.page.screen.is_learning.set_if_changed(false);
         }
         self.show_sent(state);
-        page.sent.set(Sent {
+        page.origin.sent.set(Sent {
             link: Some(page.present_step()),
             is_note_hidden: false,
         });
@@ -144,7 +144,7 @@ impl Session {
         }
         // A puzzle is closed by its own button.
         if let Some(id) = own.filter(|_| is_other && !is_puzzle) {
-            page.notice.set(Some(Notice {
+            page.screen.notice.set(Some(Notice {
                 text: "Opened from a link. Your own text is stored.".to_owned(),
                 is_failure: false,
                 action: Some(NoticeAction::OpenDocument {
@@ -168,11 +168,14 @@ impl Session {
             }
             Ok(Carried::Results(results)) => {
                 self.await_picture(&self.id());
-                self.page.handed_in.set(vec![HandedIn::Results(results)]);
+                self.page
+                    .origin
+                    .handed_in
+                    .set(vec![HandedIn::Results(results)]);
             }
             Ok(Carried::State(state)) if is_unfinished(&link.name) => {
                 self.await_picture(&self.id());
-                self.page.notice.set(Some(Notice {
+                self.page.screen.notice.set(Some(Notice {
                     text: "This link did not finish opening last time, so it was not opened again."
                         .to_owned(),
                     is_failure: true,
@@ -191,7 +194,7 @@ impl Session {
     }
 
     fn show(self, state: SharedState, example: Option<&'static str>) {
-        self.page.drawing.fold();
+        self.page.pictures.drawing.fold();
         let choices = (&state).into();
         (self.page).replace(state.text.clone(), Origin::Single, example, choices);
         choose_views(self.page, state);

@@ -1,9 +1,9 @@
 //! What is computed from the text and the choices, as memos: each is computed when it is first read after a change.
 //!
 //! ```text
-//! text ── parsed ──┐
-//!                  ├── understood ──┬── diagnostics ── has_error
-//! choices ─ options┘                └── last_good ── record ── steps ── shown (after `step`) ── analysis
+//! text ── parsed ───┐
+//!                   ├── present_text ── understood ──┬── diagnostics
+//! choices ─ options ┘                                └── last_good ── steps ── shown (after `step`)
 //! ```
 //!
 //! A memo that nobody reads is not computed, and one whose sources have not changed keeps its value: the costly memos of a
@@ -15,52 +15,20 @@
 use super::memos::{answered, in_next_task, shared_memo, shared_option};
 use super::selection::{NamedSelection, Selection};
 use super::slider::SliderState;
-use crate::app::analysed::AnalysedText;
+use crate::app::analysed::{AnalysedText, PlacedPlan};
 use crate::app::background::Background;
 use crate::app::history::keeps_little;
-use crate::app::jobs::{Job, parse_if_short};
-use crate::app::queries::{Picture, PlacedPlan, Query};
+use crate::app::jobs::Job;
+use crate::app::queries::{Picture, Query};
+use crate::app::text_limits::parse_if_short;
 use fuseline_core::fixes::sound_fixes;
-use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::diagnostic::has_errors;
-use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::Parsed;
-use fuseline_core::{
-    Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, Options, Plan, Policy,
-};
+use fuseline_core::{Analysis, Diagnostic, Fix, Options, Plan};
 use fuseline_view::picture::dag::Folding;
-use fuseline_view::present::findings::Shown;
 use fuseline_view::present::steps::Steps;
 use leptos::prelude::*;
 use std::sync::Arc;
-
-/// States that a search visits while a slider is dragged, so that the handler of one event stays short.
-const DRAG_BUDGET_STATES: usize = 2_000;
-
-/// Under what choices the text is analysed. While a slider is dragged, a search has a small budget.
-pub(super) fn options(
-    policy: RwSignal<Policy>,
-    fusion: RwSignal<FusionOptions>,
-    conventions: RwSignal<Conventions>,
-    device: RwSignal<Device>,
-    own_calibrations: RwSignal<Option<Arc<Calibrations>>>,
-    slider: SliderState,
-) -> Memo<Options> {
-    Memo::new(move |_| {
-        let mut options = Options {
-            policy: policy.get(),
-            fusion: fusion.get(),
-            conventions: conventions.get(),
-            device: device.get(),
-            own_calibrations: own_calibrations.get(),
-        };
-        options.fusion.budget_states = PAGE_BUDGET_STATES;
-        if options.policy == Policy::Optimal && slider.is_dragging() {
-            options.fusion.budget_states = DRAG_BUDGET_STATES;
-        }
-        options
-    })
-}
 
 pub(super) fn parsed(text: ReadSignal<String>) -> Memo<Arc<Parsed>> {
     shared_memo(move |_| Arc::new(text.with(|text| parse_if_short(text))))
@@ -160,21 +128,6 @@ pub(super) fn fixes(
         }
         let fixes = text.with(|text| diagnostics.with(|all| sound_fixes(text, all)));
         Arc::new(fixes)
-    })
-}
-
-pub(super) fn has_error(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
-    Memo::new(move |_| diagnostics.with(|all| has_errors(all)))
-}
-
-/// What is shown of a text with errors.
-pub(super) fn shown_in_error(last_good: Memo<Arc<AnalysedText>>) -> Memo<Shown> {
-    Memo::new(move |_| {
-        if last_good.with(|shown| shown.has_error()) {
-            Shown::ReadableLines
-        } else {
-            Shown::LastGoodText
-        }
     })
 }
 

@@ -4,21 +4,26 @@
 //! [`Page::replace`]. [`Page`] is made once at the root and given to all components as context.
 
 mod actions;
+mod against;
+mod checked;
 mod choices;
+mod chosen;
 mod derived;
 mod drawn;
 mod explained;
 mod memos;
+mod origin;
 mod page;
+mod pictures;
 mod pinned;
 mod profile;
+mod questions;
+mod screen;
 mod selection;
-mod sent;
 mod set_if_changed;
 mod slider;
 mod sweeping;
 mod switching;
-mod tabs;
 
 pub use actions::{PictureForm, today};
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
@@ -26,11 +31,11 @@ pub use drawn::{Drawing, Drawn};
 pub use explained::{Explained, Told};
 pub use fuseline_view::page::tab::Tab;
 pub use memos::{settled, shared_memo, unhurried};
+pub use origin::Sent;
 pub use page::Page;
 pub use pinned::Pinned;
 pub use profile::OpenProfile;
 pub use selection::Selection;
-pub use sent::Sent;
 pub use set_if_changed::SetIfChanged;
 pub use slider::Turn;
 pub use sweeping::{Sweeping, Swept};

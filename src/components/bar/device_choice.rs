@@ -34,8 +34,8 @@ pub fn DeviceChoice(
     };
     // The chosen one is selected here, because it may come after the picker was told its value.
     let measured = move || {
-        let chosen = page.device.with(|device| device.probe.clone());
-        let probes = page.measured_devices.get().into_iter();
+        let chosen = page.chosen.device.with(|device| device.probe.clone());
+        let probes = page.chosen.measured_devices.get().into_iter();
         probes
             .map(|probe| {
                 let is_chosen = chosen.as_ref() == Some(&probe);
@@ -47,7 +47,7 @@ pub fn DeviceChoice(
         <Picker
             label="GPU"
             has_long_names=true
-            value=Signal::derive(move || page.device.with(value_of))
+            value=Signal::derive(move || page.chosen.device.with(value_of))
             choose
         >
             {options(confirmed)}

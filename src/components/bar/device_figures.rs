@@ -11,10 +11,14 @@ use leptos::prelude::*;
 #[component]
 pub fn DeviceFigures() -> impl IntoView {
     let page = Page::of_context();
-    let is_custom = move || page.device.with(|device| device.source == Source::Custom);
-    let is_measured = move || page.device.with(|device| device.probe.is_some());
+    let is_custom = move || {
+        page.chosen
+            .device
+            .with(|device| device.source == Source::Custom)
+    };
+    let is_measured = move || page.chosen.device.with(|device| device.probe.is_some());
     let rows = move || {
-        let rows = page.device.with(figure_rows).into_iter();
+        let rows = page.chosen.device.with(figure_rows).into_iter();
         rows.map(|row| view! { <div><dt>{row.what}</dt><dd>{row.figure}</dd></div> })
             .collect_view()
     };
@@ -24,7 +28,7 @@ pub fn DeviceFigures() -> impl IntoView {
             <CustomForm />
         </Show>
         <p class="quiet">
-            "Source: "<span>{move || page.device.with(Device::citation)}</span>"."
+            "Source: "<span>{move || page.chosen.device.with(Device::citation)}</span>"."
         </p>
         <Show when=is_measured>
             <button type="button" on:click=move |_| page.forget_device()>
@@ -41,7 +45,7 @@ fn CustomForm() -> impl IntoView {
     let page = Page::of_context();
     let problem = RwSignal::new(String::new());
     let enter = move |figure: CustomFigure, typed: &str| {
-        let device = (page.device).with_untracked(|device| figure.typed(device, typed));
+        let device = (page.chosen.device).with_untracked(|device| figure.typed(device, typed));
         problem.set(match device {
             Ok(device) => {
                 page.choose(|choices| choices.device = device);
@@ -60,12 +64,12 @@ fn CustomForm() -> impl IntoView {
                     min="0"
                     step="any"
                     placeholder=figure.if_empty()
-                    prop:value=move || page.device.with(text)
+                    prop:value=move || page.chosen.device.with(text)
                     on:change:target=move |event| {
                         let field = event.target();
                         enter(figure, &field.value());
                         // Shows the present figure again if the typed one was refused.
-                        field.set_value(&page.device.with_untracked(text));
+                        field.set_value(&page.chosen.device.with_untracked(text));
                     }
                 />
             </label>

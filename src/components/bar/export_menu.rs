@@ -41,7 +41,7 @@ pub fn ExportMenu() -> impl IntoView {
                     {PictureKind::VARIANTS.iter().copied().map(picture).collect_view()}
                 </ul>
                 <div class="menu-list">
-                    <button type="button" on:click=move |_| page.is_handout_open.set(true)>
+                    <button type="button" on:click=move |_| page.screen.is_handout_open.set(true)>
                         "Handout "<small>"two pages to print"</small>
                     </button>
                 </div>

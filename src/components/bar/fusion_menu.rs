@@ -22,11 +22,12 @@ const MAX_LAUNCH_US: &str = "20";
 pub fn FusionMenu() -> impl IntoView {
     let page = Page::of_context();
     let is_changed = move || {
-        page.fusion.get() != FusionOptions::default() || page.device.with(Device::has_own_launch)
+        page.chosen.fusion.get() != FusionOptions::default()
+            || page.chosen.device.with(Device::has_own_launch)
     };
-    let is_search = move || page.policy.get() == Policy::Optimal;
+    let is_search = move || page.chosen.policy.get() == Policy::Optimal;
     let switches = move || {
-        let policy = page.policy.get();
+        let policy = page.chosen.policy.get();
         let switches = Switch::VARIANTS.iter().copied();
         switches.filter(move |switch| switch.concerns(policy))
     };
@@ -54,7 +55,7 @@ fn ObjectiveChoice() -> impl IntoView {
         view! {
             <RadioButton
                 set="objective"
-                is_chosen=move || page.fusion.with(|fusion| fusion.objective == objective)
+                is_chosen=move || page.chosen.fusion.with(|fusion| fusion.objective == objective)
                 choose=move || page.choose(|choices| choices.fusion.objective = objective)
             >
                 {objective.noun()}
@@ -65,7 +66,7 @@ fn ObjectiveChoice() -> impl IntoView {
         <fieldset>
             <legend>"Minimize"</legend>
             {choices.collect_view()}
-            <Show when=move || page.fusion.with(|fusion| fusion.objective == Objective::Measured)>
+            <Show when=move || page.chosen.fusion.with(|fusion| fusion.objective == Objective::Measured)>
                 <SpeedupChoice />
             </Show>
         </fieldset>
@@ -76,12 +77,12 @@ fn ObjectiveChoice() -> impl IntoView {
 #[component]
 fn SpeedupChoice() -> impl IntoView {
     let page = Page::of_context();
-    let percent = move || page.fusion.with(|fusion| fusion.min_speedup_percent);
+    let percent = move || page.chosen.fusion.with(|fusion| fusion.min_speedup_percent);
     let source = move || {
         page.analysis
             .with(|analysis| measured_patterns(&analysis.options))
     };
-    let has_own = move || page.own_calibrations.with(Option::is_some);
+    let has_own = move || page.chosen.own_calibrations.with(Option::is_some);
     view! {
         <label class="speedup">
             <span>"Fuse if the measured speedup is more than " {move || speedup_text(percent())}</span>
@@ -103,7 +104,7 @@ fn SpeedupChoice() -> impl IntoView {
             <small>{source}</small>
         </label>
         <Show when=has_own>
-            <button type="button" on:click=move |_| page.own_calibrations.set(None)>"Use the GPU's own records"</button>
+            <button type="button" on:click=move |_| page.chosen.own_calibrations.set(None)>"Use the GPU's own records"</button>
         </Show>
     }
 }
@@ -116,7 +117,7 @@ fn SwitchBox(
 ) -> impl IntoView {
     let page = Page::of_context();
     let is_on = move || {
-        let mut fusion = page.fusion.get();
+        let mut fusion = page.chosen.fusion.get();
         *switch.flag(&mut fusion)
     };
     let idle = Memo::new(move |_| {
@@ -145,14 +146,14 @@ fn SwitchBox(
 fn LaunchChoice() -> impl IntoView {
     let page = Page::of_context();
     let slider = NodeRef::<html::Input>::new();
-    let launch_s = move || page.device.with(|device| device.launch_s.value);
+    let launch_s = move || page.chosen.device.with(|device| device.launch_s.value);
     let set_launch = move |launch_s: f64| {
         page.choose_by(Origin::Range("launch"), |choices| {
             choices.device = choices.device.clone().with_launch_s(launch_s);
         });
     };
     let reset = move |_| {
-        let listed_s = page.device.with_untracked(Device::listed_launch_s);
+        let listed_s = page.chosen.device.with_untracked(Device::listed_launch_s);
         set_launch(listed_s.unwrap_or_default());
         // The focused button is about to be removed.
         browser::focus(slider);
@@ -179,7 +180,7 @@ fn LaunchChoice() -> impl IntoView {
                 />
                 <span>{move || format_seconds(launch_s())}</span>
             </div>
-            <Show when=move || page.device.with(Device::has_own_launch)>
+            <Show when=move || page.chosen.device.with(Device::has_own_launch)>
                 <button type="button" class="link" on:click=reset>"Reset the launch time"</button>
             </Show>
         </fieldset>

@@ -13,7 +13,7 @@ pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
     let learning = Learning::of_context();
     let puzzling = Puzzling::of_context();
-    let is_open = move || page.is_learning.get();
+    let is_open = move || page.screen.is_learning.get();
     // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is no other.
     let is_new = move || {
         learning.is_some_and(|learning| {
@@ -22,13 +22,13 @@ pub fn LearnButton() -> impl IntoView {
     };
     let toggle = move |_| {
         let Some(learning) = learning.filter(|_| untrack(is_open)) else {
-            page.is_learning.set(true);
+            page.screen.is_learning.set(true);
             browser::scroll_to_top();
             return;
         };
         let has_lists = learning.room.get_untracked() == Room::Lists;
         let has_lesson = learning.open.with_untracked(Option::is_some);
-        match puzzling.filter(|_| page.puzzle.with_untracked(Option::is_some)) {
+        match puzzling.filter(|_| page.screen.puzzle.with_untracked(Option::is_some)) {
             Some(puzzling) if has_lists => puzzling.close(),
             None if has_lists && has_lesson => learning.close(),
             _ => learning.leave(),

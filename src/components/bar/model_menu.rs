@@ -18,7 +18,7 @@ pub fn ModelMenu(
     is_open: RwSignal<bool>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let is_changed = move || page.conventions.get() != Conventions::default();
+    let is_changed = move || page.chosen.conventions.get() != Conventions::default();
     view! {
         <Menu label="Model" is_changed=Signal::derive(is_changed) panel_class="model-menu" is_open>
             <section aria-labelledby="model-gpu">
@@ -54,7 +54,7 @@ fn choices<T: VariantArray + Copy + PartialEq + Send + Sync>(
         view! {
             <RadioButton
                 set
-                is_chosen=move || *part(&mut page.conventions.get()) == value
+                is_chosen=move || *part(&mut page.chosen.conventions.get()) == value
                 choose=move || page.choose(|choices| *part(&mut choices.conventions) = value)
             >
                 {name}

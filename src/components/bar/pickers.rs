@@ -35,7 +35,7 @@ pub fn ExamplePicker() -> impl IntoView {
         <Picker
             label="Example"
             has_long_names=true
-            value=Signal::derive(move || page.example.get().unwrap_or_default().to_owned())
+            value=Signal::derive(move || page.origin.example.get().unwrap_or_default().to_owned())
             choose
         >
             <option value="" disabled>"Your own"</option>
@@ -85,15 +85,15 @@ pub fn PolicyPicker() -> impl IntoView {
     let options = Policy::VARIANTS.iter().map(move |&policy| {
         view! {
             <optgroup label=policy_gloss(policy)>
-                <option value=policy.name()>{move || policy_title(policy, page.fusion.with(|fusion| fusion.objective))}</option>
+                <option value=policy.name()>{move || policy_title(policy, page.chosen.fusion.with(|fusion| fusion.objective))}</option>
             </optgroup>
         }
     });
     view! {
         <Picker
             label="Fusion"
-            title=Signal::derive(move || policy_summary(page.policy.get()).to_owned())
-            value=Signal::derive(move || page.policy.get().name().to_owned())
+            title=Signal::derive(move || policy_summary(page.chosen.policy.get()).to_owned())
+            value=Signal::derive(move || page.chosen.policy.get().name().to_owned())
             choose
         >
             {options.collect_view()}

@@ -20,6 +20,7 @@ pub fn ShareButton() -> impl IntoView {
     // Who passes a link on unchanged sees the note that came with it, and sends it, changes it or takes it out.
     Effect::new(move |came: Option<String>| {
         let comes = page
+            .origin
             .sender_note
             .get()
             .map_or_else(String::new, |note| note.to_string());
@@ -30,7 +31,7 @@ pub fn ShareButton() -> impl IntoView {
     });
     // The sender did not write it of what the link now carries.
     let is_outdated = Memo::new(move |_| {
-        let sent = page.sender_note.get();
+        let sent = page.origin.sender_note.get();
         sent.is_some_and(|sent| note.with(|note| *note == sent.to_string()))
             && page.differs_from_sent()
     });

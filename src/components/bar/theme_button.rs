@@ -7,14 +7,14 @@ use leptos::prelude::*;
 #[component]
 pub fn ThemeButton() -> impl IntoView {
     let page = Page::of_context();
-    let title = move || format!("Colours: {}", <&str>::from(page.theme.get()));
-    let sign = move || match page.theme.get() {
+    let title = move || format!("Colours: {}", <&str>::from(page.screen.theme.get()));
+    let sign = move || match page.screen.theme.get() {
         Theme::Auto => "◐",
         Theme::Light => "☀",
         Theme::Dark => "☾",
     };
     let choose_next = move |_| {
-        page.theme.update(|theme| {
+        page.screen.theme.update(|theme| {
             *theme = match theme {
                 Theme::Auto => Theme::Light,
                 Theme::Light => Theme::Dark,

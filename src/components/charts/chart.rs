@@ -132,12 +132,12 @@ pub fn LargeChart(
         let is_held = Signal::derive(move || page.slider.is_held());
         let is_waiting =
             Signal::derive(move || turn.is_some_and(|turn| page.slider.is_waiting(turn)));
-        view! { <Chart id draw is_enlarged is_held is_waiting is_switching=page.is_switching selected_kernel selected_tensor on_press /> }
+        view! { <Chart id draw is_enlarged is_held is_waiting is_switching=page.pictures.is_switching selected_kernel selected_tensor on_press /> }
     };
     let save = Callback::new(move |form| {
         let drawing = untrack(|| {
             let scene = draw.run((SCREEN.chart_width, None));
-            export::chart(&scene, page.is_fused.get())
+            export::chart(&scene, page.chosen.is_fused.get())
         });
         page.save_drawing(id, &drawing, form);
     });
@@ -166,12 +166,12 @@ pub fn KernelChart(
 ) -> impl IntoView {
     let page = Page::of_context();
     let draw = move |(width, held)| {
-        let pinned = page.pinned.get();
-        page.charted.with(|charted| {
+        let pinned = page.against.pinned.get();
+        page.pictures.charted.with(|charted| {
             let charted = Charted {
                 analysis: &charted.analysis,
                 repeats: &charted.drawn.layout.repeats,
-                is_fused: page.is_fused.get(),
+                is_fused: page.chosen.is_fused.get(),
                 pinned: pinned.as_ref().map(|pinned| &*pinned.analysis),
                 measured: charted.measured.as_deref(),
             };
@@ -179,7 +179,9 @@ pub fn KernelChart(
         })
     };
     let selected_kernel = Signal::derive(move || {
-        let shown = |kernel| (page.drawing).with(|drawn| drawn.layout.repeats.shown_kernel(kernel));
+        let shown = |kernel| {
+            (page.pictures.drawing).with(|drawn| drawn.layout.repeats.shown_kernel(kernel))
+        };
         page.selected_kernel().map(shown)
     });
     let selected_tensor = Memo::new(move |_| {
@@ -187,7 +189,11 @@ pub fn KernelChart(
         page.analysis.with(|analysis| {
             let tensor = selection.stored_tensor(analysis)?;
             let shown = |repeats: &Repeats| repeats.equal_tensor(&analysis.graph, tensor);
-            Some(page.drawing.with(|drawn| shown(&drawn.layout.repeats)))
+            Some(
+                page.pictures
+                    .drawing
+                    .with(|drawn| shown(&drawn.layout.repeats)),
+            )
         })
     });
     let on_press = Callback::new(move |mark: Mark| {

@@ -16,7 +16,7 @@ pub fn RooflineLegend() -> impl IntoView {
             <Show when=move || page.analysis.with(|analysis| analysis.predicted.is_some())>
                 <li><svg width="14" height="12" aria-hidden="true"><path class="key-predicted-rate" d="M7 0V10M2 10H12"></path></svg>"predicted rate"</li>
             </Show>
-            <Show when=move || page.matching.with(Option::is_some)>
+            <Show when=move || page.against.matching.with(Option::is_some)>
                 <li><span class="key key-measured" aria-hidden="true"></span>"measured"</li>
             </Show>
         </ul>

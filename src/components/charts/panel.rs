@@ -16,7 +16,7 @@ use leptos::prelude::*;
 pub fn Charts() -> impl IntoView {
     let page = Page::of_context();
     view! {
-        <div class="charts" class:is-stale=page.is_grey class:is-unfused=move || !page.is_fused.get()>
+        <div class="charts" class:is-stale=page.checked.is_grey class:is-unfused=move || !page.chosen.is_fused.get()>
             <TimelinePanel />
             <RooflinePanel />
             <TrafficPanel />
@@ -52,7 +52,7 @@ pub fn RooflinePanel() -> impl IntoView {
 pub fn TimelinePanel() -> impl IntoView {
     let page = Page::of_context();
     let claim = Memo::new(move |_| {
-        let is_fused = page.is_fused.get();
+        let is_fused = page.chosen.is_fused.get();
         (page.analysis).with(|analysis| timeline::claim(analysis, is_fused))
     });
     view! {

@@ -41,7 +41,7 @@ impl Graph {
     /// Plans a merge by keys. `false` if there is no such kernel.
     fn begin_merge_by_key(self, target: FocusTarget) -> bool {
         match target {
-            FocusTarget::Op(from) if !self.page().is_fused.get_untracked() => {
+            FocusTarget::Op(from) if !self.page().chosen.is_fused.get_untracked() => {
                 self.start_unfused(AwaitedMerge { from, with: None });
             }
             _ => {
@@ -58,7 +58,7 @@ impl Graph {
     /// Plans a merge of what the pointer begins to drag.
     pub(super) fn begin_drag(self, part: FocusTarget) {
         match part {
-            FocusTarget::Op(from) if !self.page().is_fused.get_untracked() => {
+            FocusTarget::Op(from) if !self.page().chosen.is_fused.get_untracked() => {
                 self.set_plan(Some(Plan::MergeUnfused { from, with: None }));
             }
             _ => {
@@ -82,7 +82,7 @@ impl Graph {
                 return;
             };
             let page = self.page();
-            let is_wanted = page.is_fused.get() && page.policy.get() == Policy::None;
+            let is_wanted = page.chosen.is_fused.get() && page.chosen.policy.get() == Policy::None;
             let is_shown =
                 (self.placed).with(|placed| placed.analysis.options.policy == Policy::None);
             if is_wanted && !is_shown {

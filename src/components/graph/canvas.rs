@@ -32,7 +32,7 @@ pub fn GraphCanvas(
 ) -> impl IntoView {
     let page = Page::of_context();
     let room = NodeRef::<html::Div>::new();
-    let is_printing = page.is_printing;
+    let is_printing = page.screen.is_printing;
     let size_px = content_size(room);
     let unit_px = graph_unit_px();
     let canvas_px = Signal::derive(move || {
@@ -66,7 +66,7 @@ pub fn GraphCanvas(
             (graph.placed).with(|placed| (placed.layout.panels.len(), placed.shown_ops));
         let (ops, kernels) = (counted(op_count(), "operation"), counted(kernels, "kernel"));
         let folded = if shown < op_count() {
-            let what = match page.drawing.folding() {
+            let what = match page.pictures.drawing.folding() {
                 Folding::Kernels => "kernels",
                 Folding::Rounds | Folding::Nothing => "equal kernels",
             };
@@ -89,9 +89,9 @@ pub fn GraphCanvas(
                     viewBox=view_box
                     style:width=move || length(|(width, _)| width)
                     style:height=move || length(|(_, height)| height)
-                    class:is-unfused=move || !page.is_fused.get()
+                    class:is-unfused=move || !page.chosen.is_fused.get()
                     class:has-selection=move || page.selection.get() != Selection::Nothing
-                    class:is-switching=page.is_switching
+                    class:is-switching=page.pictures.is_switching
                     role="group"
                     aria-label=name
                     aria-describedby="dag-help"
@@ -137,7 +137,7 @@ fn Tools(
     /// What *Full screen* shows, if there is that button.
     panel: Option<NodeRef<html::Section>>,
 ) -> impl IntoView {
-    let drawing = Page::of_context().drawing;
+    let drawing = Page::of_context().pictures.drawing;
     view! {
         <div class="dag-tools" role="group" aria-label="Zoom">
             <button type="button" aria-label="Zoom in" title="Zoom in (+)" on:click=move |_| graph.zoom(ZOOM_STEP, None)>

@@ -29,7 +29,7 @@ impl Graph {
     /// Takes the focus when another component requests it.
     pub(super) fn take_page_requests(self) {
         Effect::new(move || {
-            let target = match self.page().focus_request.get() {
+            let target = match self.page().screen.focus_request.get() {
                 Some(FocusRequest::GraphKernel(kernel)) => Some(FocusTarget::Kernel(kernel)),
                 Some(FocusRequest::Graph) => {
                     let last = self.last_focused.get_untracked();
@@ -38,7 +38,7 @@ impl Graph {
                 }
                 _ => return,
             };
-            self.page().focus_request.set(None);
+            self.page().screen.focus_request.set(None);
             self.focus_or_canvas(target);
         });
     }

@@ -32,7 +32,7 @@ pub(super) fn KernelBox(
     let role = move || graph.merge_role(target);
     let page = Page::of_context();
     let is_new = move || {
-        page.kernels_against.with(|all| {
+        page.against.kernels.with(|all| {
             let against = all.as_ref().and_then(|all| all.get(kernel));
             against == Some(&KernelAgainst::New)
         })

@@ -75,7 +75,7 @@ impl Graph {
             return None;
         }
         let at = (self.viewport.get_untracked()).in_picture(self.point_of(event)?);
-        let is_fused = self.page().is_fused.get_untracked();
+        let is_fused = self.page().chosen.is_fused.get_untracked();
         let target = self
             .placed
             .with_untracked(|placed| placed.layout.target_at(at));
@@ -125,7 +125,11 @@ impl Graph {
             "-" | "_" => self.zoom(1.0 / ZOOM_STEP, None),
             "0" => self.show_whole(),
             "1" => self.show_readable(),
-            "/" => self.page().focus_request.set(Some(FocusRequest::Find)),
+            "/" => self
+                .page()
+                .screen
+                .focus_request
+                .set(Some(FocusRequest::Find)),
             "Escape" if self.selection.get_untracked() != Selection::Nothing => {
                 self.page().select(Selection::Nothing);
             }

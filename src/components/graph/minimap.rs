@@ -109,7 +109,7 @@ fn Small(
             <g transform=scale>
                 // Only a new layout and the other view draw it anew.
                 {move || {
-                    let is_fused = page.is_fused.get();
+                    let is_fused = page.chosen.is_fused.get();
                     graph.placed.with(|placed| parts(placed, is_fused))
                 }}
             </g>

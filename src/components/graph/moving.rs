@@ -35,7 +35,13 @@ impl Graph {
     pub(super) fn fit_new_frames(self) {
         let frame_px = Memo::new(move |last: Option<&Size>| {
             // Paper is no frame: what was in sight before is in sight after it.
-            let on_paper = self.page().is_printing.get().then_some(last).flatten();
+            let on_paper = self
+                .page()
+                .screen
+                .is_printing
+                .get()
+                .then_some(last)
+                .flatten();
             on_paper.copied().unwrap_or_else(|| self.canvas_px.get())
         });
         let is_moved_for_frame = move || {
@@ -126,7 +132,7 @@ impl Graph {
         let page = self.page();
         if untrack(|| page.inspected()) != Selection::Nothing {
             (width, height * (1.0 - CARD_SHARE))
-        } else if untrack(|| page.plays_puzzle()) {
+        } else if untrack(|| page.screen.plays_puzzle()) {
             (width, (height - MESSAGE_PX).max(height / 2.0))
         } else {
             (width, height)
@@ -164,7 +170,7 @@ impl Graph {
 
     /// Whether the visitor has moved the picture, and not a selection or the focus alone. Tracked.
     pub(super) fn is_moved_by_visitor(self) -> bool {
-        let is_stepping = self.page().step.get().is_some();
+        let is_stepping = self.page().questions.step.get().is_some();
         let aim = self.aim.get();
         let aim = aim.and_then(|aim| aim.valid_for(&self.placed.get(), is_stepping));
         matches!(

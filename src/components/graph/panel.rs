@@ -29,7 +29,7 @@ pub fn GraphPanel(
     let fills_screen = browser::is_full_screen(panel);
     // What the width of a line means.
     let widest = Memo::new(move |_| {
-        let is_fused = page.is_fused.get();
+        let is_fused = page.chosen.is_fused.get();
         (page.analysis).with(|analysis| widest_edge(analysis, is_fused))
     });
     let widest_bytes = move || {
@@ -66,7 +66,7 @@ pub fn GraphPanel(
             <Show when=move || fills_screen.get()>
                 <FullScreenHeadline />
             </Show>
-            <div class="graph-slot" class:is-stale=page.is_grey>
+            <div class="graph-slot" class:is-stale=page.checked.is_grey>
                 <GraphCanvas panel>
                     <ul class="legend dag-legend">
                         <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width=widest_px d="M1 5H21"></path></svg>"through memory" {widest_bytes}</li>

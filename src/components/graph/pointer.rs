@@ -161,7 +161,8 @@ impl Graph {
 
     fn has_page_of_puzzle(self) -> bool {
         let page = self.page();
-        page.is_learning.get_untracked() && page.puzzle.with_untracked(Option::is_some)
+        page.screen.is_learning.get_untracked()
+            && page.screen.puzzle.with_untracked(Option::is_some)
     }
 
     /// The wheel turns.

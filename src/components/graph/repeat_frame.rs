@@ -90,7 +90,7 @@ fn RepeatTag(
             on:click=move |event| {
                 event.stop_propagation();
                 if !graph.was_dragged() {
-                    page.drawing.toggle_fold();
+                    page.pictures.drawing.toggle_fold();
                 }
             }
             on:focus=move |_| graph.on_tag_focus(first, tag)
@@ -103,7 +103,7 @@ fn RepeatTag(
                 event.stop_propagation();
                 if event.key() == "Enter" || event.key() == " " {
                     event.prevent_default();
-                    page.drawing.toggle_fold();
+                    page.pictures.drawing.toggle_fold();
                 }
             }
         >

@@ -14,11 +14,15 @@ const MIN_OPS: usize = 30;
 #[component]
 pub fn GraphSearch() -> impl IntoView {
     let page = Page::of_context();
-    let is_large = Memo::new(move |_| page.drawing.with(|d| d.analysis.graph.ops.len() >= MIN_OPS));
+    let is_large = Memo::new(move |_| {
+        page.pictures
+            .drawing
+            .with(|d| d.analysis.graph.ops.len() >= MIN_OPS)
+    });
     let field = NodeRef::<html::Input>::new();
     Effect::new(move || {
-        if page.focus_request.get() == Some(FocusRequest::Find) {
-            page.focus_request.set(None);
+        if page.screen.focus_request.get() == Some(FocusRequest::Find) {
+            page.screen.focus_request.set(None);
             browser::focus(field);
         }
     });
@@ -39,7 +43,8 @@ fn Field(
     let place = RwSignal::new(0_usize);
     // Names change with the layout only, not with sizes.
     let matches = Memo::new(move |_| {
-        page.drawing
+        page.pictures
+            .drawing
             .with(|drawn| query.with(|query| found(&drawn.analysis.graph, query)))
     });
     let go = move |to: usize| {
@@ -74,7 +79,7 @@ fn Field(
                 page.select(Selection::Nothing);
             } else {
                 // As where a browser finds text, what was found has the focus.
-                page.focus_request.set(Some(FocusRequest::Graph));
+                page.screen.focus_request.set(Some(FocusRequest::Graph));
             }
             clear();
         }

@@ -90,7 +90,7 @@ impl Graph {
             Memo::new(move |_| placed.with(|placed| placed.shown(page.selection.get())));
         let decided_ops = Memo::new(move |_| {
             let shown = |&op: &OpId| placed.with(|placed| placed.layout.shown_op(op));
-            (page.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
+            (page.questions.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
         });
         let looks = shared_memo(move |last: Option<&Arc<ForLayout<Looks>>>| {
             let number = placed.with(|placed| placed.number);
@@ -101,7 +101,7 @@ impl Graph {
             }
             Arc::new(ForLayout {
                 number,
-                value: Looks::new(page.analysis.get(), page.is_fused.get()),
+                value: Looks::new(page.analysis.get(), page.chosen.is_fused.get()),
             })
         });
         let names = unhurried(looks, move || page.slider.is_dragging());
@@ -111,10 +111,10 @@ impl Graph {
         let viewport = Memo::new(move |_| {
             let (placed, canvas) = (placed.get(), canvas_px.get());
             let picture = placed.layout.size();
-            if page.is_printing.get() {
+            if page.screen.is_printing.get() {
                 return Viewport::whole(picture, canvas);
             }
-            let is_stepping = page.step.get().is_some();
+            let is_stepping = page.questions.step.get().is_some();
             match aim
                 .get()
                 .and_then(|aim| aim.valid_for(&placed, is_stepping))
@@ -276,7 +276,7 @@ fn room(page: Page) -> impl Fn() -> GraphRoom + Copy + Send + Sync {
     let is_staged = is_staged(View::Graph);
     let puzzling = Puzzling::of_context();
     let has_hint = move || puzzling.is_some_and(Puzzling::has_hints);
-    move || match (is_staged(), page.puzzle.with(Option::is_some)) {
+    move || match (is_staged(), page.screen.puzzle.with(Option::is_some)) {
         (true, true) => GraphRoom::Page {
             has_hint: has_hint(),
         },
@@ -289,7 +289,9 @@ fn room(page: Page) -> impl Fn() -> GraphRoom + Copy + Send + Sync {
 /// The layout in columns that the canvas has room for.
 fn placed_in(page: Page, canvas_px: Signal<Size>) -> Memo<Arc<PlacedGraph>> {
     let room = room(page);
-    shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), room(), last))
+    shared_memo(move |last| {
+        PlacedGraph::of(page.pictures.drawing.get(), canvas_px.get(), room(), last)
+    })
 }
 
 /// Where the picture is by default.

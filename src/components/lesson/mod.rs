@@ -31,7 +31,7 @@ pub fn Learn() -> impl IntoView {
     let lessons = move || {
         view! {
             <Show
-                when=move || page.puzzle.with(Option::is_some)
+                when=move || page.screen.puzzle.with(Option::is_some)
                 fallback=move || view! { <Show when=is_open fallback=lists><LessonPane /></Show> }
             >
                 <PuzzlePane />
@@ -44,7 +44,7 @@ pub fn Learn() -> impl IntoView {
     let classroom = Classroom::of_context();
     let class = move || Some(view! { <ClassPane learning=learning? classroom=classroom? /> });
     view! {
-        <Show when=move || page.is_learning.get()>
+        <Show when=move || page.screen.is_learning.get()>
             <section class="panel learn" aria-labelledby="learn-title">
                 <h2 id="learn-title" class="sr-only">"Learn"</h2>
                 {move || match room() {

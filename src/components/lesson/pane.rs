@@ -212,7 +212,7 @@ fn LessonFoot(
                 <button type="button" class="link-button" title=move || words().worksheet_about() on:click=move |_| learning.is_worksheet_open.set(true)>
                     {move || words().worksheet()}
                 </button>
-                <button type="button" class="link-button" title=move || words().whole_page_about() on:click=move |_| page.is_learning.set(false)>
+                <button type="button" class="link-button" title=move || words().whole_page_about() on:click=move |_| page.screen.is_learning.set(false)>
                     {move || words().whole_page()}
                 </button>
                 <button type="button" class="link-button" aria-expanded=move || learning.is_edited.get().to_string() on:click=edit>

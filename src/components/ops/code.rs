@@ -31,7 +31,8 @@ pub fn CodeLines(
     let lines = Memo::new(move |_| {
         let lines = first.get()..first.get() + MOUNTED_LINES;
         let lines = page.text.with(|text| {
-            page.diagnostics
+            page.checked
+                .diagnostics
                 .with(|all| selected.with(|selected| code_lines(text, lines, all, selected)))
         });
         with_keys(lines)

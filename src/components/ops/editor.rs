@@ -100,7 +100,7 @@ impl TextArea {
             return;
         }
         self.written.set_value(text.clone());
-        let example = page.example.get_untracked();
+        let example = page.origin.example.get_untracked();
         let example = (page.text).with_untracked(|before| example_after(example, before, &text));
         let choices = page.choices_with(&text);
         page.replace(text, Origin::Typing, example, choices);
@@ -158,10 +158,10 @@ pub fn Editor() -> impl IntoView {
         }
     });
     Effect::new(move || {
-        if let Some(FocusRequest::Text(span)) = page.focus_request.get()
+        if let Some(FocusRequest::Text(span)) = page.screen.focus_request.get()
             && area.get().is_some()
         {
-            page.focus_request.set(None);
+            page.screen.focus_request.set(None);
             focus(area);
             text_area.select(span);
             text_area.follow_caret();
@@ -204,7 +204,7 @@ pub fn Editor() -> impl IntoView {
             on:scroll=follow_scroll
         >
             <div class="editor-cell">
-                <Show when=move || has_ops_open() && page.ops_view.get() == OpsView::Text>
+                <Show when=move || has_ops_open() && page.screen.ops_view.get() == OpsView::Text>
                     <CodeLines size first_line />
                 </Show>
                 <textarea
@@ -212,7 +212,7 @@ pub fn Editor() -> impl IntoView {
                     node_ref=area
                     aria-label="Operations as text"
                     aria-describedby="diagnostics"
-                    aria-invalid=move || page.has_error.get().to_string()
+                    aria-invalid=move || page.checked.has_error.get().to_string()
                     aria-autocomplete="list"
                     aria-haspopup="listbox"
                     aria-controls=move || completions.is_open().then_some(LIST_ID)
@@ -241,7 +241,7 @@ pub fn Editor() -> impl IntoView {
 
 /// The op on the line of a byte of the text, or nothing; `None` while the spans are those of an older text.
 fn op_on_line(page: Page, byte: usize) -> Option<Selection> {
-    if page.is_stale.get_untracked() {
+    if page.checked.is_stale.get_untracked() {
         return None;
     }
     let line = page.text.with_untracked(|text| line_at(text, byte));

@@ -17,7 +17,7 @@ pub fn LineFixes(
     let here = Memo::new(move |_| {
         let caret = caret.get()?;
         let text = page.text.read();
-        let (all, fixes) = (page.diagnostics.get(), page.fixes.get());
+        let (all, fixes) = (page.checked.diagnostics.get(), page.checked.fixes.get());
         let fixes = fixes_on_line(&all, &fixes, &text, caret);
         let end = line_at(&text, caret).end;
         let place = (line_of(&text, end), column_of(&text, end));

@@ -30,12 +30,12 @@ use table::OpsTable;
 #[component]
 pub fn Ops() -> impl IntoView {
     let page = Page::of_context();
-    let is_open = move |view| page.ops_view.get() == view;
+    let is_open = move |view| page.screen.ops_view.get() == view;
     let has_ops_open = has_ops_open(page);
     let is_folded = move || !has_ops_open();
     let panel = |view: OpsView, content: fn() -> AnyView| {
         view! {
-            <Show when=move || page.ops_view.get() == view>
+            <Show when=move || page.screen.ops_view.get() == view>
                 <div class="ops-panel" role="tabpanel" id=panel_id(view) aria-labelledby=tab_id(view)>{content()}</div>
             </Show>
         }
@@ -52,7 +52,7 @@ pub fn Ops() -> impl IntoView {
             <div class="ops-body" hidden=is_folded>
                 <header class="panel-head">
                     <h2 id="ops-title" class="sr-only">"Operations"</h2>
-                    <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
+                    <TabList open=page.screen.ops_view label=OpsView::label labelled_by="ops-title" />
                     <OpenMenu />
                 </header>
                 <div
@@ -76,14 +76,20 @@ pub fn Ops() -> impl IntoView {
 #[component]
 fn FoldButton() -> impl IntoView {
     let page = Page::of_context();
-    let sign = move || if page.is_ops_open.get() { "‹" } else { "›" };
+    let sign = move || {
+        if page.screen.is_ops_open.get() {
+            "‹"
+        } else {
+            "›"
+        }
+    };
     view! {
         <button
             type="button"
             class="fold-button"
-            aria-expanded=move || page.is_ops_open.get().to_string()
-            title=move || if page.is_ops_open.get() { "Hide the program" } else { "Edit the program as text or as a table" }
-            on:click=move |_| page.is_ops_open.update(|is_open| *is_open = !*is_open)
+            aria-expanded=move || page.screen.is_ops_open.get().to_string()
+            title=move || if page.screen.is_ops_open.get() { "Hide the program" } else { "Edit the program as text or as a table" }
+            on:click=move |_| page.screen.is_ops_open.update(|is_open| *is_open = !*is_open)
         >
             <span>"Program"</span>
             <span class="fold-sign" aria-hidden="true">{sign}</span>

@@ -43,11 +43,11 @@ pub fn Row(
     });
     let select = move || {
         let op = row.with_untracked(|row| row.op);
-        if let Some(op) = op.filter(|_| !page.is_stale.get_untracked()) {
+        if let Some(op) = op.filter(|_| !page.checked.is_stale.get_untracked()) {
             page.select(Selection::Op(op));
         }
     };
-    let is_selected = move || !page.is_stale.get() && row.with(|row| belongs(row, page));
+    let is_selected = move || !page.checked.is_stale.get() && row.with(|row| belongs(row, page));
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
     let name = Memo::new(move |_| row.with(|row| row.name.clone()));
     let badge = move || {

@@ -24,8 +24,11 @@ where
     R: PartialEq + Send + Sync + 'static,
 {
     Memo::new(move |before: Option<&Vec<R>>| {
-        let (parsed, diagnostics, fixes) =
-            (page.parsed.get(), page.diagnostics.get(), page.fixes.get());
+        let (parsed, diagnostics, fixes) = (
+            page.parsed.get(),
+            page.checked.diagnostics.get(),
+            page.checked.fixes.get(),
+        );
         let present = page.present.get();
         let text = page.text.read();
         let source = OpSource {

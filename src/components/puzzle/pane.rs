@@ -114,7 +114,7 @@ fn PuzzleWays(
     let page = Page::of_context();
     let words = move || puzzling.words();
     let following = move || {
-        let puzzle = page.puzzle.get()?;
+        let puzzle = page.screen.puzzle.get()?;
         next(puzzle.link_name())
     };
     let is_walking = move || puzzling.walk.with(Option::is_some);
@@ -155,7 +155,7 @@ fn PuzzleWays(
                 {move || if is_walking() { words().back_to_kernels() } else { words().show_optimum() }}
             </button>
             <button type="button" on:click=share>{move || words().share_solution()}</button>
-            <button type="button" title=move || words().whole_page_about() on:click=move |_| page.is_learning.set(false)>
+            <button type="button" title=move || words().whole_page_about() on:click=move |_| page.screen.is_learning.set(false)>
                 {move || words().whole_page()}
             </button>
             {go_on}

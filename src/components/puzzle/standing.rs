@@ -88,6 +88,7 @@ fn Moves(
     };
     let fewest = move || {
         let id = page
+            .screen
             .puzzle
             .with(|puzzle| Some(puzzle.as_ref()?.progress_id()))?;
         let fewest = (puzzling.progress).with(|progress| progress.fewest_moves(&id))?;

@@ -33,7 +33,8 @@ pub fn ComparePanel(
             .with(|analysis| TimeKind::of(analysis).title())
     };
     let rows = Memo::new(move |_| {
-        page.compared
+        page.questions
+            .compared
             .with(|compared| policy_rows(compared, chosen.get(), ranked_by.get()))
     });
     let is_incomplete = move || {
@@ -145,7 +146,7 @@ fn Row(
                     aria-pressed=move || is_chosen.get().to_string()
                     title=policy_summary(policy)
                 >
-                    {move || policy_title(policy, page.fusion.with(|fusion| fusion.objective))}
+                    {move || policy_title(policy, page.chosen.fusion.with(|fusion| fusion.objective))}
                 </button>
                 " "
                 <small class="quiet">{text(|row| &row.note)}</small>
@@ -184,7 +185,8 @@ fn Roofline() -> impl IntoView {
     let draw = move |(width, held): (f64, _)| {
         let size = (width, height_of(width, 0.5, 260.0..=560.0));
         page.analysis.with(|analysis| {
-            page.compared
+            page.questions
+                .compared
                 .with(|compared| scene(analysis, compared, size, held))
         })
     };
@@ -214,7 +216,8 @@ fn Roofline() -> impl IntoView {
 fn Legend() -> impl IntoView {
     let page = Page::of_context();
     let policies = Signal::derive(move || {
-        page.compared
+        page.questions
+            .compared
             .with(|all| all.iter().map(|compared| compared.policy).collect())
     });
     view! { <PolicyLegend policies /> }

@@ -40,10 +40,10 @@ pub fn KernelDetailsPanel(
     Effect::new(move || {
         let kernel = selected.with(|details| Some(details.as_ref()?.kernel));
         if let Some(kernel) = kernel
-            && page.focus_request.get() == Some(FocusRequest::KernelDetails(kernel))
+            && page.screen.focus_request.get() == Some(FocusRequest::KernelDetails(kernel))
             && let Some(element) = panel.get()
         {
-            page.focus_request.set(None);
+            page.screen.focus_request.set(None);
             // The rows are there with the next frame.
             browser::next_frame(move || {
                 browser::focus(panel);

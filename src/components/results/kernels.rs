@@ -43,10 +43,10 @@ pub fn KernelsTable(
             .with(|analysis| TimeKind::of(analysis).title())
     };
     let note = move || page.analysis.with(|analysis| time_note(analysis));
-    let is_pinned = move || page.pinned.with(Option::is_some);
+    let is_pinned = move || page.against.pinned.with(Option::is_some);
     let total_against = move || Some(page.against_pinned()?.bytes.change);
     let gone = move || {
-        page.pinned.with(|pinned| {
+        page.against.pinned.with(|pinned| {
             let pinned = pinned.as_ref()?;
             (page.analysis).with(|now| gone_kernels(&pinned.analysis, now))
         })
@@ -54,10 +54,10 @@ pub fn KernelsTable(
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
         // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.
-        if let Some(FocusRequest::KernelButton(kernel)) = page.focus_request.get()
+        if let Some(FocusRequest::KernelButton(kernel)) = page.screen.focus_request.get()
             && kernel.index() >= row_count()
         {
-            page.focus_request.set(None);
+            page.screen.focus_request.set(None);
         }
     });
     let reveal_details = move |_| {
@@ -145,11 +145,11 @@ fn Row(
     Effect::new(move || {
         // A kernel that gets the focus is also selected, so only the selected row subscribes to requests.
         if is_selected.get()
-            && page.focus_request.get() == Some(FocusRequest::KernelButton(kernel.get()))
+            && page.screen.focus_request.get() == Some(FocusRequest::KernelButton(kernel.get()))
             && button.get().is_some()
         {
             browser::focus(button);
-            page.focus_request.set(None);
+            page.screen.focus_request.set(None);
         }
     });
     view! {
@@ -167,7 +167,7 @@ fn Row(
                 </Show>
             </td>
             {figure_cells(of, figures)}
-            <Show when=move || page.kernels_against.with(Option::is_some)>
+            <Show when=move || page.against.kernels.with(Option::is_some)>
                 <td class="number" data-label="change from pinned"><AgainstPinned kernel of /></td>
             </Show>
         </KernelTableRow>
@@ -184,7 +184,8 @@ fn AgainstPinned(
 ) -> impl IntoView {
     let page = Page::of_context();
     let against = Memo::new(move |_| {
-        page.kernels_against
+        page.against
+            .kernels
             .with(|all| all.as_ref()?.get(kernel.get()).cloned())
     });
     let words = move || against.with(|against| against.as_ref()?.words());

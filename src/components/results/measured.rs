@@ -170,7 +170,7 @@ pub fn MeasuredView(
     state: MeasuredState,
 ) -> impl IntoView {
     let page = Page::of_context();
-    Effect::new(move || page.device.with(|device| state.open(&device.id)));
+    Effect::new(move || page.chosen.device.with(|device| state.open(&device.id)));
     let result = Memo::new(move |_| state.result());
     let predictions = Memo::new(move |_| result.get().and_then(Result::ok));
     let status = move || match result.get() {

@@ -98,7 +98,7 @@ pub fn Results() -> impl IntoView {
         Tab::Gpu => view! { <YourGpu own_gpu /> }.into_any(),
     };
     // A memo, so that choosing the open tab again does not mount it again.
-    let open = Memo::new(move |_| page.tab.get());
+    let open = Memo::new(move |_| page.screen.tab.get());
     let section = NodeRef::<html::Section>::new();
     let reveal = move |event: ev::MouseEvent| {
         if !browser::is_on(&event, "[role=tab]") {
@@ -111,9 +111,9 @@ pub fn Results() -> impl IntoView {
         });
     };
     view! {
-        <section node_ref=section on:click=reveal class="panel results" class:is-stale=page.is_grey class:is-staged=is_staged(View::Details) aria-labelledby="results-title">
+        <section node_ref=section on:click=reveal class="panel results" class:is-stale=page.checked.is_grey class:is-staged=is_staged(View::Details) aria-labelledby="results-title">
             <h2 class="sr-only" id="results-title">"Details"</h2>
-            <TabList open=page.tab label=Tab::label group=Tab::group labelled_by="results-title" />
+            <TabList open=page.screen.tab label=Tab::label group=Tab::group labelled_by="results-title" />
             {move || {
                 let tab = open.get();
                 view! {
@@ -132,7 +132,7 @@ pub fn Results() -> impl IntoView {
 fn FusedNote() -> impl IntoView {
     let page = Page::of_context();
     let note = Memo::new(move |_| {
-        let is_fused = page.is_fused.get();
+        let is_fused = page.chosen.is_fused.get();
         page.analysis.with(|a| fused_kernels_note(a, is_fused))
     });
     view! {

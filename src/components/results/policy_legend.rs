@@ -14,7 +14,8 @@ pub fn PolicyLegend(
     policies: Signal<Vec<Policy>>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let title = move |policy| policy_title(policy, page.fusion.with(|fusion| fusion.objective));
+    let title =
+        move |policy| policy_title(policy, page.chosen.fusion.with(|fusion| fusion.objective));
     view! {
         <ul class="legend">
             <For each=move || policies.get() key=|&policy| policy let:policy>

@@ -37,11 +37,12 @@ impl Stepper {
     fn new(page: Page) -> Self {
         let ahead = RwSignal::new(None);
         let count = Memo::new(move |_| {
-            page.steps
+            page.questions
+                .steps
                 .with(|steps| steps.as_ref().map_or(0, |steps| steps.count()))
         });
         let step = Memo::new(move |_| {
-            let step = ahead.get().or_else(|| page.step.get());
+            let step = ahead.get().or_else(|| page.questions.step.get());
             step.unwrap_or(usize::MAX).min(count.get())
         });
         Self {
@@ -105,11 +106,11 @@ pub fn StepsPanel() -> impl IntoView {
     let page = Page::of_context();
     let stepper = Stepper::new(page);
     // Starts after the last decision. Closing the tab shows the final kernels again.
-    page.step.set(Some(usize::MAX));
+    page.questions.step.set(Some(usize::MAX));
     browser::set_root_attribute("data-dock", Some("steps"));
     on_cleanup(move || {
         browser::set_root_attribute("data-dock", None);
-        page.step.set(None);
+        page.questions.step.set(None);
         if matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
             // At an earlier step the number belongs to another kernel.
             page.select(Selection::Nothing);
@@ -117,7 +118,7 @@ pub fn StepsPanel() -> impl IntoView {
     });
     let present = Memo::new(move |_| {
         let step = stepper.step.get();
-        (page.steps).with(|steps| {
+        (page.questions.steps).with(|steps| {
             let steps = steps.as_ref()?;
             Some((page.analysis).with(|analysis| steps.sentence(&analysis.graph, step)))
         })
@@ -132,7 +133,7 @@ pub fn StepsPanel() -> impl IntoView {
                     {move || present.with(|present| present.as_deref().map(sentence))}
                 </p>
             </div>
-            <Show when=move || page.is_step_awaited.get()>
+            <Show when=move || page.questions.is_step_awaited.get()>
                 <WorkLine />
             </Show>
             <Lines stepper />
@@ -243,7 +244,7 @@ fn Lines(
     let page = stepper.page;
     let listed = Memo::new(move |_| page_of_step(stepper.step.get(), stepper.count.get()));
     let lines = Memo::new(move |_| {
-        let lines = page.steps.with(|steps| {
+        let lines = page.questions.steps.with(|steps| {
             let steps = steps.as_ref()?;
             Some((page.analysis).with(|analysis| steps.lines(&analysis.graph, listed.get())))
         });

@@ -24,12 +24,12 @@ use strum::VariantArray;
 #[component]
 pub fn SweepPanel() -> impl IntoView {
     let page = Page::of_context();
-    let has_param = Memo::new(move |_| page.sweep.param.with(Option::is_some));
+    let has_param = Memo::new(move |_| page.questions.sweep.param.with(Option::is_some));
     view! {
         <div class="sweep">
             <Show when=move || has_param.get() fallback=|| view! { <NoParam /> }>
                 <Choices />
-                <SweepResult swept=page.sweep.swept />
+                <SweepResult swept=page.questions.sweep.swept />
             </Show>
         </div>
     }
@@ -50,7 +50,7 @@ fn NoParam() -> impl IntoView {
 #[component]
 fn Choices() -> impl IntoView {
     let page = Page::of_context();
-    let sweep = page.sweep;
+    let sweep = page.questions.sweep;
     let param = move || {
         sweep
             .param
@@ -142,7 +142,7 @@ fn Curves(
     sweep: Signal<Option<Arc<Sweep>>>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let choices = page.sweep;
+    let choices = page.questions.sweep;
     let policies = Signal::derive(move || policies_of(sweep));
     let legend = move || view! { <PolicyLegend policies /> };
     let present = Memo::new(move |_| {
@@ -263,7 +263,7 @@ fn Values(
     view! {
         <details class="sweep-values" on:toggle:target=move |event| is_open.set(event.target().open())>
             <summary>
-                {move || format!("All values: {}", measure_name(page.sweep.measure.get()))}
+                {move || format!("All values: {}", measure_name(page.questions.sweep.measure.get()))}
             </summary>
             <Show when=move || is_open.get()>
                 <ValuesTable sweep />
@@ -279,7 +279,7 @@ fn ValuesTable(
 ) -> impl IntoView {
     let page = Page::of_context();
     let rows = Memo::new(move |_| {
-        let measure = page.sweep.measure.get();
+        let measure = page.questions.sweep.measure.get();
         sweep.with(|sweep| {
             let rows = sweep.as_ref().map(|sweep| sweep_rows(sweep, measure));
             rows.unwrap_or_default()
@@ -292,7 +292,7 @@ fn ValuesTable(
         let figures = policies.zip(row.figures).map(|(policy, text)| {
             let told = Told::own(move || {
                 let sweep = sweep.get()?;
-                let measure = page.sweep.measure.get();
+                let measure = page.questions.sweep.measure.get();
                 page.analysis
                     .with(|analysis| swept_explanation(&sweep, value, policy, measure, analysis))
             });

@@ -264,7 +264,7 @@ fn Question(
         })
     });
     let chosen = Memo::new(move |_| {
-        let asked = page.asked.with(|asked| {
+        let asked = page.questions.asked.with(|asked| {
             let asked = asked.as_ref()?;
             page.analysis.with(|analysis| asked.ops(analysis))
         });

@@ -104,7 +104,8 @@ fn AsDevice(
     let is_chosen = {
         let measured = Arc::clone(&measured);
         Memo::new(move |_| {
-            page.device
+            page.chosen
+                .device
                 .with(|device| device.probe.as_ref() == Some(&measured))
         })
     };

@@ -32,7 +32,7 @@ const PAGE_ROWS: usize = 100;
 #[component]
 pub fn YourMeasurement() -> impl IntoView {
     let page = Page::of_context();
-    let is_open = move || page.profile.with(Option::is_some);
+    let is_open = move || page.against.profile.with(Option::is_some);
     view! {
         <section class="your-measurement" aria-labelledby="your-measurement-title">
             <h3 id="your-measurement-title">"Your measurement"</h3>
@@ -96,7 +96,7 @@ impl Seen {
     }
 
     fn notes(self) -> Vec<Note> {
-        self.page.profile.with(|opened| {
+        self.page.against.profile.with(|opened| {
             let Some(opened) = opened else {
                 return Vec::new();
             };
@@ -132,7 +132,7 @@ fn Shown() -> impl IntoView {
     let seen = Seen {
         page,
         analysis: page.analysis,
-        matching: page.matching,
+        matching: page.against.matching,
     };
     let max_rows = RwSignal::new(PAGE_ROWS);
     let all = Memo::new(move |_| seen.with(profile_rows).unwrap_or_default());
@@ -162,7 +162,7 @@ fn Shown() -> impl IntoView {
 fn RunPicker() -> impl IntoView {
     let page = Page::of_context();
     let titles = Memo::new(move |_| {
-        page.profile.with(|opened| {
+        page.against.profile.with(|opened| {
             let runs = opened
                 .as_ref()
                 .map_or(&[][..], |opened| &opened.profile.runs);
@@ -171,6 +171,7 @@ fn RunPicker() -> impl IntoView {
     });
     let value = Signal::derive(move || {
         let run = page
+            .against
             .profile
             .with(|opened| opened.as_ref().map(|opened| opened.run));
         run.unwrap_or_default().to_string()
@@ -197,7 +198,7 @@ fn Notes(
     let page = seen.page;
     let notes = Memo::new(move |_| seen.notes());
     let names = move || {
-        page.profile.with(|opened| {
+        page.against.profile.with(|opened| {
             opened
                 .as_ref()
                 .map(|opened: &Arc<OpenProfile>| opened.names.join(", "))

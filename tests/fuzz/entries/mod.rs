@@ -12,7 +12,7 @@ use answers::{
     advice, answers, code, figures, inspection, lessons, pictures, policies, puzzles, sweeps,
     worker,
 };
-use fuseline::app::jobs::is_quick;
+use fuseline::app::text_limits::is_quick;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::{Parsed, parse};
 use fuseline_core::{

@@ -1,6 +1,6 @@
 //! Files with models.
 
-use fuseline::app::jobs::is_quick;
+use fuseline::app::text_limits::is_quick;
 use fuseline_core::notation::{parse, print};
 use fuseline_core::{Options, analyze_program};
 use fuseline_import::pt2::{import, is_archive};

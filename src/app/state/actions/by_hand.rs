@@ -20,7 +20,7 @@ impl Page {
         let is_without_marks = policy == Policy::Manual && !untrack(|| self.marks_kernels());
         // Of the kernels that are shown so far.
         let start = is_without_marks.then(|| Notice {
-            text: no_kernel_stated(self.fusion.with_untracked(|fusion| fusion.attention))
+            text: no_kernel_stated(self.chosen.fusion.with_untracked(|fusion| fusion.attention))
                 .to_owned(),
             is_failure: false,
             action: untrack(|| self.kernels_to_state()),
@@ -31,19 +31,19 @@ impl Page {
             choices.is_fused = true;
         });
         if start.is_some() {
-            self.notice.set(start);
+            self.screen.notice.set(start);
         }
     }
 
     /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of kernels, which may be merged, and
     /// nothing says `Fused`. Tracked.
     pub fn shows_fused(self) -> bool {
-        self.is_fused.get() && self.policy.get() != Policy::None
+        self.chosen.is_fused.get() && self.chosen.policy.get() != Policy::None
     }
 
     /// Shows the kernels fused; under *no fusion* those of the policy before.
     pub fn show_fused(self) {
-        let before = self.fusing_policy.get_untracked();
+        let before = self.chosen.fusing_policy.get_untracked();
         // Marks that are gone fuse nothing.
         let fuses = before != Policy::Manual || untrack(|| self.marks_kernels());
         self.choose(|choices| {
@@ -94,7 +94,7 @@ impl Page {
     /// Replaces the text by one that states `kernels`.
     pub fn state_kernels(self, kernels: &str, text: String) {
         self.edit(text, Origin::Single);
-        self.notice.set(Some(Notice {
+        self.screen.notice.set(Some(Notice {
             text: format!("The text now marks {kernels} with @kernel."),
             is_failure: false,
             action: Some(NoticeAction::Undo),
@@ -105,11 +105,11 @@ impl Page {
     /// Number of merges and cuts with which the visitor made the kernels of the open puzzle from its start; `None` without a puzzle,
     /// and for kernels that are not theirs. Tracked.
     pub fn moves(self) -> Option<usize> {
-        let is_start = self.puzzle.with(|puzzle| {
+        let is_start = self.screen.puzzle.with(|puzzle| {
             let start = puzzle.as_ref()?.text();
             Some(self.text.with(|text| text == start))
         })?;
-        let moves = self.moves.get();
+        let moves = self.screen.moves.get();
         if is_start { Some(0) } else { moves }
     }
 
@@ -151,11 +151,11 @@ impl Page {
             self.tell_failure(proposal.words.clone());
             return;
         };
-        let example = self.example.get_untracked();
-        let before = untrack(|| match self.policy.get() {
+        let example = self.origin.example.get_untracked();
+        let before = untrack(|| match self.chosen.policy.get() {
             Policy::Manual => self.moves(),
             // Each op as a kernel: the start.
-            Policy::None => self.puzzle.with(Option::is_some).then_some(0),
+            Policy::None => self.screen.puzzle.with(Option::is_some).then_some(0),
             Policy::Rules | Policy::Inductor | Policy::Optimal => None,
         });
         let manual = Choices {
@@ -164,7 +164,7 @@ impl Page {
             ..self.choices()
         };
         let is_changed = self.replace(text.clone(), Origin::Single, example, manual);
-        self.notice.set(Some(Notice {
+        self.screen.notice.set(Some(Notice {
             text: proposal.done.clone(),
             is_failure: false,
             action: is_changed.then_some(NoticeAction::Undo),
@@ -177,10 +177,10 @@ impl Page {
         }
         self.select_kernel_of(op);
         // Of a large program the kernels are still the old ones, and what has the focus keeps it.
-        if !self.is_computing.get_untracked()
+        if !self.checked.is_computing.get_untracked()
             && let Some(kernel) = untrack(|| self.selected_kernel())
         {
-            self.focus_request.set(Some(focus(kernel)));
+            self.screen.focus_request.set(Some(focus(kernel)));
         }
     }
 }

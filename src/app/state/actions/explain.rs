@@ -11,15 +11,17 @@ impl Page {
     /// Explains the number of this press, and no longer if it is explained already.
     pub fn explain(self, told: Told, press: &Event) {
         let pressed = Opener::of(press).map(|opener| Explained { told, opener });
-        self.explained.update(|explained| {
+        self.screen.explained.update(|explained| {
             let last = explained.take().map(|explained| explained.opener);
             *explained = pressed.filter(|pressed| last.as_ref() != Some(&pressed.opener));
         });
     }
 
-    /// What is told about the explained number; `None` where there is no such number any more. Tracked.
+    /// What is told about the explained number; `None` where there is no such number any more.
+    /// Tracked.
     pub fn explanation(self) -> Option<Explanation> {
         let told = self
+            .screen
             .explained
             .with(|explained| Some(explained.as_ref()?.told))?;
         match told {
@@ -31,7 +33,7 @@ impl Page {
     fn of_figure(self, figure: Figure) -> Option<Explanation> {
         match figure.policy() {
             None => self.analysis.with(|analysis| explanation(figure, analysis)),
-            Some(policy) => self.compared.with(|compared| {
+            Some(policy) => self.questions.compared.with(|compared| {
                 let own = compared.iter().find(|compared| compared.policy == policy)?;
                 explanation_of_policy(figure, own)
             }),
@@ -40,7 +42,8 @@ impl Page {
 
     /// Explains no number.
     pub fn stop_explaining(self) {
-        self.explained
+        self.screen
+            .explained
             .maybe_update(|explained| explained.take().is_some());
     }
 }

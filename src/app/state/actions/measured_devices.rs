@@ -28,7 +28,8 @@ impl Page {
 
     /// Takes the rates of a GPU that were measured here, and chooses it.
     pub fn take_own_device(self, probe: &Arc<DeviceProbe>) {
-        self.measured_devices
+        self.chosen
+            .measured_devices
             .update(|devices| replace_device(devices, Arc::clone(probe)));
         self.choose_measured(probe);
     }
@@ -43,7 +44,8 @@ impl Page {
 
     /// Offers a measured GPU in the picker, in this visit and later ones.
     pub fn keep_device(self, probe: Arc<DeviceProbe>) {
-        self.measured_devices
+        self.chosen
+            .measured_devices
             .maybe_update(|devices| keep_device(devices, probe));
     }
 
@@ -56,12 +58,13 @@ impl Page {
 
     /// Removes the chosen GPU, if it was measured. In its place comes what the table has of it, else the usual device.
     pub fn forget_device(self) {
-        let device = self.device.get_untracked();
+        let device = self.chosen.device.get_untracked();
         if let Some(probe) = &device.probe {
             self.choose(|choices| {
                 choices.device = device.listed().unwrap_or(default_device()).clone();
             });
-            self.measured_devices
+            self.chosen
+                .measured_devices
                 .update(|devices| devices.retain(|kept| kept != probe));
         }
     }

@@ -15,12 +15,12 @@ impl Page {
     /// Keeps what is shown for comparison.
     pub fn pin(self) {
         let pinned = self.shown_as_pinned();
-        self.pinned.set(Some(Arc::new(pinned)));
+        self.against.pinned.set(Some(Arc::new(pinned)));
     }
 
     /// The figures of the headline against those of the pinned state, if there is one. Tracked.
     pub fn against_pinned(self) -> Option<HeadlineAgainst> {
-        let pinned = self.pinned.get()?;
+        let pinned = self.against.pinned.get()?;
         let shown = self.shown.get();
         let against = headline_against(&pinned.analysis, shown.analysis());
         Some(if pinned.has_ops_of(&shown.parsed) {
@@ -32,14 +32,15 @@ impl Page {
 
     /// Whether the pinned program has other ops than the shown one. Tracked.
     pub fn pins_other_ops(self) -> bool {
-        let pinned = self.pinned.get();
+        let pinned = self.against.pinned.get();
         pinned.is_some_and(|pinned| !(self.shown).with(|shown| pinned.has_ops_of(&shown.parsed)))
     }
 
     /// What is told about a figure of the pinned state.
     pub fn told_pinned(self, figure: Figure) -> Told {
         Told::own(move || {
-            self.pinned
+            self.against
+                .pinned
                 .with(|pinned| explanation_of_pinned(figure, &pinned.as_ref()?.analysis))
         })
     }
@@ -53,7 +54,7 @@ impl Page {
         Told::own(move || {
             let [before, after] = figures.get()?;
             let change = change()?;
-            self.pinned.with(|pinned| {
+            self.against.pinned.with(|pinned| {
                 let pinned = &pinned.as_ref()?.analysis;
                 self.analysis
                     .with(|now| explanation_of_change([(before, pinned), (after, now)], change))
@@ -63,20 +64,20 @@ impl Page {
 
     /// Compares no longer.
     pub fn unpin(self) {
-        self.pinned.set(None);
+        self.against.pinned.set(None);
         self.keep_focus();
     }
 
     /// Goes to the pinned state, as one step of undo, and keeps the one that was shown.
     pub fn swap_pinned(self) {
-        let Some(pinned) = self.pinned.get_untracked() else {
+        let Some(pinned) = self.against.pinned.get_untracked() else {
             return;
         };
         self.pin();
         let state = &pinned.state;
         let text = state.text.clone();
         let choices = Choices {
-            is_fused: self.is_fused.get_untracked(),
+            is_fused: self.chosen.is_fused.get_untracked(),
             note: self.choices_with(&text).note,
             ..Choices::from(state)
         };
@@ -93,12 +94,12 @@ impl Page {
             state: SharedState {
                 text: shown.text.to_string(),
                 policy: options.policy,
-                fusion: self.fusion.get_untracked(),
+                fusion: self.chosen.fusion.get_untracked(),
                 conventions: options.conventions,
                 device: options.device.clone(),
                 ..SharedState::default()
             },
-            example: self.example.get_untracked(),
+            example: self.origin.example.get_untracked(),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 impl Page {
     /// Shows a measurement of the open program, beside one of another kind that is open already.
     pub fn open_profile(self, profile: Profile, name: String) {
-        let before = self.profile.get_untracked();
+        let before = self.against.profile.get_untracked();
         let opened = match before.as_deref().cloned() {
             Some(mut opened) => {
                 if opened.profile.kind == profile.kind {
@@ -57,13 +57,13 @@ impl Page {
         let run = self.best_run(&profile);
         let kept =
             (profile.probe.as_ref()).map_or(Ok(()), |probe| self.keep_device_of_profile(probe));
-        self.profile.set(Some(Arc::new(OpenProfile {
+        self.against.profile.set(Some(Arc::new(OpenProfile {
             profile,
             names,
             digest,
             run,
         })));
-        self.tab.set(Tab::Measured);
+        self.screen.tab.set(Tab::Measured);
         match kept {
             Ok(()) => self.tell(text),
             Err(problem) => {
@@ -76,8 +76,11 @@ impl Page {
 
     /// The run whose kernels the chosen policy predicts, else that of the compiler, else the first.
     fn best_run(self, profile: &Profile) -> usize {
-        let policy = self.policy.get_untracked();
-        let is_tuned = self.fusion.with_untracked(|fusion| fusion.max_autotune);
+        let policy = self.chosen.policy.get_untracked();
+        let is_tuned = self
+            .chosen
+            .fusion
+            .with_untracked(|fusion| fusion.max_autotune);
         let chosen = (policy, policy == Policy::Inductor && is_tuned);
         let run_of = |wanted: (Policy, bool)| {
             let policy = |run: &MeasuredRun| policy_of_variant(run.variant.as_deref()?);
@@ -93,7 +96,7 @@ impl Page {
 
     /// Shows another run of the measurement.
     pub fn show_run(self, run: usize) {
-        self.profile.update(|profile| {
+        self.against.profile.update(|profile| {
             if let Some(profile) = profile {
                 *profile = Arc::new(OpenProfile {
                     run,
@@ -105,7 +108,7 @@ impl Page {
 
     /// Closes the measurement.
     pub fn close_profile(self) {
-        self.profile.set(None);
+        self.against.profile.set(None);
     }
 
     /// Follows an offer to make choices and measurement fit.

@@ -23,7 +23,7 @@ impl Page {
 
     /// Why no kernel can be changed by hand now.
     pub(super) fn no_change(self) -> Option<Proposal> {
-        let words = if self.has_error.get() {
+        let words = if self.checked.has_error.get() {
             "The text has an error. Correct it first."
         } else if !self.are_kernels_present() {
             "Wait until the kernels are computed."
@@ -41,10 +41,11 @@ impl Page {
         self.ask(Merges(kernel))
     }
 
-    /// Whether the shown kernels are those of the present text, and not of an older one while something is computed.
+    /// Whether the shown kernels are those of the present text, and not of an older one while
+    /// something is computed.
     pub(super) fn are_kernels_present(self) -> bool {
         let is_of_text =
             |parsed: &Arc<Parsed>| self.shown.with(|shown| Arc::ptr_eq(&shown.parsed, parsed));
-        !self.is_stale.get() && self.parsed.with(is_of_text)
+        !self.checked.is_stale.get() && self.parsed.with(is_of_text)
     }
 }

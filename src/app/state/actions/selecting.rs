@@ -41,7 +41,7 @@ impl Page {
         if !is_by_key {
             return;
         }
-        match self.ops_view.get_untracked() {
+        match self.screen.ops_view.get_untracked() {
             OpsView::Text => self.show_in_text(Span::new(end, end)),
             OpsView::Table | OpsView::Functions => self.keep_focus(),
         }
@@ -50,7 +50,10 @@ impl Page {
     /// Makes the first correction on the line of a byte of the text, or says that there is none.
     pub fn correct_line(self, byte: usize) {
         let text = self.text.read_untracked();
-        let (all, fixes) = (self.diagnostics.get_untracked(), self.fixes.get_untracked());
+        let (all, fixes) = (
+            self.checked.diagnostics.get_untracked(),
+            self.checked.fixes.get_untracked(),
+        );
         let fix = fixes_on_line(&all, &fixes, &text, byte).first().cloned();
         drop(text);
         match fix {
@@ -92,7 +95,7 @@ impl Page {
     /// Chooses the two ops that the *Why not* tab explains.
     pub fn ask_about(self, ops: EdgeOps) {
         let asked = (self.analysis).with_untracked(|analysis| Asked::about(analysis, ops));
-        self.asked.set_if_changed(Some(asked));
+        self.questions.asked.set_if_changed(Some(asked));
     }
 
     fn select_and(self, selection: Selection, is_inspected: bool) {
@@ -157,11 +160,6 @@ impl Page {
         self.select_and(selection, true);
     }
 
-    /// Whether the graph has the page for a puzzle, whose kernels the visitor moves. Tracked.
-    pub fn plays_puzzle(self) -> bool {
-        self.is_learning.get() && self.puzzle.with(Option::is_some)
-    }
-
     /// What the visitor has clicked and wants to know about. Tracked.
     pub fn inspected(self) -> Selection {
         if self.selected.with(|named| named.is_inspected) {
@@ -190,9 +188,10 @@ impl Page {
     /// Shows the kernels after the first `step` decisions of the policy, and selects what the last of them is about.
     pub fn show_step(self, step: usize) {
         self.choose(|choices| choices.is_fused = true);
-        self.step.set_if_changed(Some(step));
+        self.questions.step.set_if_changed(Some(step));
         let analysis = self.analysis.get_untracked();
         let decision = self
+            .questions
             .steps
             .with_untracked(|steps| steps.as_ref()?.last_decision(step));
         match decided(&analysis, decision) {
@@ -215,7 +214,7 @@ impl Page {
             Advice::Merge(..) => {}
         });
         if let Some(text) = set_words(advice) {
-            self.notice.set(Some(Notice {
+            self.screen.notice.set(Some(Notice {
                 text,
                 is_failure: false,
                 action: Some(NoticeAction::Undo),

@@ -1,8 +1,8 @@
 //! Compares the page with the link that it was opened from.
 
 use crate::app::history::Choices;
+use crate::app::state::origin::Sent;
 use crate::app::state::page::Page;
-use crate::app::state::sent::Sent;
 use fuseline_browser as browser;
 use fuseline_view::page::note::Note;
 use leptos::prelude::*;
@@ -10,13 +10,13 @@ use leptos::prelude::*;
 impl Page {
     /// Whether text, policy, options, conventions or device are no longer those of the link that was opened. Tracked.
     pub fn differs_from_sent(self) -> bool {
-        self.sent.with(|sent| {
+        self.origin.sent.with(|sent| {
             sent.link.as_ref().is_some_and(|sent| {
                 let now = Choices {
-                    policy: self.policy.get(),
-                    fusion: self.fusion.get(),
-                    conventions: self.conventions.get(),
-                    device: self.device.get(),
+                    policy: self.chosen.policy.get(),
+                    fusion: self.chosen.fusion.get(),
+                    conventions: self.chosen.conventions.get(),
+                    device: self.chosen.device.get(),
                     ..sent.choices.clone()
                 };
                 now != sent.choices || self.text.with(|text| *text != sent.text)
@@ -35,9 +35,10 @@ impl Page {
 
     /// The sender's note, unless the visitor has hidden it. Tracked.
     pub fn shown_note(self) -> Option<Note> {
-        self.sender_note
+        self.origin
+            .sender_note
             .get()
-            .filter(|_| !self.sent.with(|sent| sent.is_note_hidden))
+            .filter(|_| !self.origin.sent.with(|sent| sent.is_note_hidden))
     }
 
     /// The sender's note as a reload brings it back: while the page shows what it is about.
@@ -47,8 +48,9 @@ impl Page {
 
     /// What the page shows counts as what a link opened, where it has the note of one or its address is the link.
     pub fn resume_sent(self) {
-        if self.sender_note.with_untracked(Option::is_some) || browser::fragment().is_some() {
-            self.sent.set(Sent {
+        if self.origin.sender_note.with_untracked(Option::is_some) || browser::fragment().is_some()
+        {
+            self.origin.sent.set(Sent {
                 link: Some(self.present_step()),
                 is_note_hidden: false,
             });

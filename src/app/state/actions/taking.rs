@@ -35,7 +35,7 @@ impl PictureForm {
 impl Page {
     /// The name of the program: that of the example, else its first line. Tracked.
     pub fn program_name(self) -> String {
-        let example = self.example.get().and_then(example);
+        let example = self.origin.example.get().and_then(example);
         example.map_or_else(
             || (self.text).with(|text| own_title(text).unwrap_or("Your program").to_owned()),
             |example| example.title.to_owned(),
@@ -59,9 +59,9 @@ impl Page {
 
     /// A picture of what is shown, without a caption. Tracked.
     pub fn picture(self, kind: PictureKind, format: Format) -> Drawing {
-        let is_fused = self.is_fused.get();
+        let is_fused = self.chosen.is_fused.get();
         let analysis = self.analysis.get();
-        self.drawing.with(|drawn| {
+        self.pictures.drawing.with(|drawn| {
             let pictured = Pictured {
                 analysis: &analysis,
                 layout: &drawn.layout,
@@ -85,7 +85,7 @@ impl Page {
     /// Offers a picture of what is shown as a file.
     pub fn save_picture(self, kind: PictureKind, form: PictureForm) {
         let svg = untrack(|| {
-            let caption = self.caption(kind.key(self.is_fused.get()));
+            let caption = self.caption(kind.key(self.chosen.is_fused.get()));
             self.picture(kind, SCREEN).svg(&caption, STYLE_SHEETS)
         });
         self.save_svg(&format!("fuseline-{}", kind.name()), svg, form);
@@ -94,7 +94,7 @@ impl Page {
     /// Offers any drawing of the shown program as a file.
     pub fn save_drawing(self, file_stem: &str, drawing: &Drawing, form: PictureForm) {
         let kind = file_stem.parse::<PictureKind>();
-        let key = kind.map_or("", |kind| kind.key(self.is_fused.get_untracked()));
+        let key = kind.map_or("", |kind| kind.key(self.chosen.is_fused.get_untracked()));
         let caption = untrack(|| self.caption(key));
         self.save_svg(
             &format!("fuseline-{file_stem}"),
@@ -130,7 +130,8 @@ impl Page {
         (self.worker).when_answered(&shown, queries::Table(kind), save);
     }
 
-    /// Gives the analysis by names as JSON to `act`, once it is computed; `None` if that was stopped.
+    /// Gives the analysis by names as JSON to `act`, once it is computed; `None` if that was
+    /// stopped.
     pub fn report(self, act: impl FnOnce(Option<&str>) + 'static) {
         let shown = self.shown.get_untracked();
         (self.worker).when_answered(&shown, queries::Report, |json| {

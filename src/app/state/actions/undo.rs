@@ -14,7 +14,7 @@ impl Page {
     /// Replaces the text. Edits of one origin without a pause between them are one undo step.
     pub fn edit(self, text: String, origin: Origin) {
         let choices = self.choices_with(&text);
-        self.replace(text, origin, self.example.get_untracked(), choices);
+        self.replace(text, origin, self.origin.example.get_untracked(), choices);
     }
 
     /// Replaces the text by `change(text, program)`.
@@ -35,7 +35,7 @@ impl Page {
         let mut choices = self.choices();
         change(&mut choices);
         let text = self.text.get_untracked();
-        self.replace(text, origin, self.example.get_untracked(), choices);
+        self.replace(text, origin, self.origin.example.get_untracked(), choices);
     }
 
     /// Replaces the text, its example and the choices. Returns whether that is a step of undo.
@@ -63,7 +63,7 @@ impl Page {
     /// Replaces the text by another program. Without `@kernel` marks the policy `manual` would fuse nothing, so the default
     /// policy replaces it.
     pub fn open(self, text: String) -> bool {
-        let is_manual = self.policy.get_untracked() == Policy::Manual;
+        let is_manual = self.chosen.policy.get_untracked() == Policy::Manual;
         let mut choices = self.choices_with(&text);
         if is_manual && !text.contains("@kernel") {
             choices.policy = Policy::default();
@@ -87,9 +87,9 @@ impl Page {
     }
 
     fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {
-        self.drawing.fold();
+        self.pictures.drawing.fold();
         // The step of a lesson is about another program.
-        self.is_learning.set_if_changed(false);
+        self.screen.is_learning.set_if_changed(false);
         let choices = Choices {
             puzzle: None,
             ..choices
@@ -100,14 +100,14 @@ impl Page {
     /// What is chosen beside the text.
     pub fn choices(self) -> Choices {
         Choices {
-            policy: self.policy.get_untracked(),
-            fusion: self.fusion.get_untracked(),
-            conventions: self.conventions.get_untracked(),
-            device: self.device.get_untracked(),
-            is_fused: self.is_fused.get_untracked(),
-            note: self.sender_note.get_untracked(),
-            puzzle: self.puzzle.get_untracked(),
-            moves: self.moves.get_untracked(),
+            policy: self.chosen.policy.get_untracked(),
+            fusion: self.chosen.fusion.get_untracked(),
+            conventions: self.chosen.conventions.get_untracked(),
+            device: self.chosen.device.get_untracked(),
+            is_fused: self.chosen.is_fused.get_untracked(),
+            note: self.origin.sender_note.get_untracked(),
+            puzzle: self.screen.puzzle.get_untracked(),
+            moves: self.screen.moves.get_untracked(),
         }
     }
 
@@ -186,7 +186,7 @@ impl Page {
     pub fn present_step(self) -> Step {
         Step {
             text: self.text.get_untracked(),
-            example: self.example.get_untracked(),
+            example: self.origin.example.get_untracked(),
             choices: self.choices(),
         }
     }
@@ -195,9 +195,9 @@ impl Page {
         let is_same_text = self.text.with_untracked(|text| *text == step.text);
         // The message is about the old state, and its Undo button would undo this step.
         if self.present_step() != step && !(is_same_text && self.offers_document()) {
-            self.notice.set_if_changed(None);
+            self.screen.notice.set_if_changed(None);
         }
-        self.example.set_if_changed(step.example);
+        self.origin.example.set_if_changed(step.example);
         self.set_choices(step.choices);
         if !is_same_text {
             browser::remember_text(&step.text);
@@ -214,7 +214,7 @@ impl Page {
                 Some(NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument { .. })
             )
         };
-        self.notice.with_untracked(is_offer)
+        self.screen.notice.with_untracked(is_offer)
     }
 
     /// Makes these choices, without a step of undo: where a page opens, before there is something to undo.
@@ -229,28 +229,28 @@ impl Page {
             puzzle,
             moves,
         } = choices;
-        if policy == Policy::Manual && self.step.get_untracked().is_some() {
+        if policy == Policy::Manual && self.questions.step.get_untracked().is_some() {
             // Show the kernels that were just changed by hand, not those of an earlier step.
-            self.step.set_if_changed(Some(usize::MAX));
+            self.questions.step.set_if_changed(Some(usize::MAX));
         }
         self.set_policy(policy);
-        self.fusion.set_if_changed(fusion);
-        self.conventions.set_if_changed(conventions);
-        self.device.set_if_changed(device);
-        self.is_fused.set_if_changed(is_fused);
-        self.puzzle.set_if_changed(puzzle);
-        self.moves.set_if_changed(moves);
-        if self.sender_note.with_untracked(|now| *now != note) {
-            self.sender_note.set(note);
-            self.sent.update(|sent| sent.is_note_hidden = false);
+        self.chosen.fusion.set_if_changed(fusion);
+        self.chosen.conventions.set_if_changed(conventions);
+        self.chosen.device.set_if_changed(device);
+        self.chosen.is_fused.set_if_changed(is_fused);
+        self.screen.puzzle.set_if_changed(puzzle);
+        self.screen.moves.set_if_changed(moves);
+        if self.origin.sender_note.with_untracked(|now| *now != note) {
+            self.origin.sender_note.set(note);
+            self.origin.sent.update(|sent| sent.is_note_hidden = false);
         }
     }
 
     fn set_policy(self, policy: Policy) {
-        let before = self.policy.get_untracked();
+        let before = self.chosen.policy.get_untracked();
         if before != policy && before != Policy::None {
-            self.fusing_policy.set(before);
+            self.chosen.fusing_policy.set(before);
         }
-        self.policy.set_if_changed(policy);
+        self.chosen.policy.set_if_changed(policy);
     }
 }

@@ -1,16 +1,61 @@
-//! What the tabs show, as memos: each is computed only while its tab is open, and by the worker for a large program.
+//! What single tabs show, as memos: each is computed only while its tab is open, and by the worker
+//! for a large program.
 
 use super::memos::{shared_memo, shared_option, unhurried};
 use super::slider::SliderState;
+use super::sweeping::Sweeping;
 use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::queries::{self, PlanUnder};
 use fuseline_core::analysis::compare::{Compared, compared_policies};
 use fuseline_core::{OpId, Plan, Policy};
 use fuseline_view::present::steps::Steps;
+use fuseline_view::present::why::Asked;
 use leptos::prelude::*;
 use std::sync::Arc;
 use strum::VariantArray;
+
+/// What single tabs show.
+#[derive(Clone, Copy)]
+pub struct Questions {
+    /// The number of decisions of the policy after which the kernels are shown; `None` is after
+    /// all.
+    pub step: RwSignal<Option<usize>>,
+    /// The decisions of the policy; `None` while the worker computes them. Costly, like
+    /// [`Questions::compared`]: computed only while something reads it.
+    pub steps: Memo<Option<Arc<Steps>>>,
+    /// Whether the worker has to answer before the kernels of the present step are shown.
+    pub is_step_awaited: Memo<bool>,
+    /// The ops of the last shown decision, ascending; none while the *Steps* tab is closed.
+    pub decided_ops: Memo<Vec<OpId>>,
+    /// Every policy on the shown graph; fewer while the worker computes them.
+    pub compared: Memo<Arc<Vec<Compared>>>,
+    /// What the *Sweep* tab shows.
+    pub sweep: Sweeping,
+    /// The two ops that the *Why not* tab explains; `None` until the visitor chooses two or selects
+    /// an edge.
+    pub asked: RwSignal<Option<Asked>>,
+}
+
+impl Questions {
+    pub(super) fn new(
+        shown: Memo<Arc<AnalysedText>>,
+        step: RwSignal<Option<usize>>,
+        steps: Memo<Option<Arc<Steps>>>,
+        slider: SliderState,
+        worker: Background,
+    ) -> Self {
+        Self {
+            step,
+            steps,
+            is_step_awaited: is_step_awaited(step, steps, shown),
+            decided_ops: decided_ops(steps, step),
+            compared: compared(shown, slider, worker),
+            sweep: Sweeping::new(shown, worker),
+            asked: RwSignal::new(None),
+        }
+    }
+}
 
 /// The decisions that led to `last_good`, one by one; `None` while the worker computes them.
 pub(super) fn steps_of(
@@ -32,9 +77,9 @@ pub(super) fn of_shown(
     })
 }
 
-/// The policies to compare of which the results are known, on the graph of `shown`: all of them, or one more with each
-/// answer of the worker.
-pub(super) fn compared(
+/// The policies to compare of which the results are known, on the graph of `shown`: all of them, or
+/// one more with each answer of the worker.
+fn compared(
     shown: Memo<Arc<AnalysedText>>,
     slider: SliderState,
     worker: Background,
@@ -49,7 +94,8 @@ pub(super) fn compared(
     })
 }
 
-/// A policy on the graph of `shown`; `None` while the worker computes its kernels, and if it is not worth comparing.
+/// A policy on the graph of `shown`; `None` while the worker computes its kernels, and if it is not
+/// worth comparing.
 fn compared_policy(
     policy: Policy,
     shown: Memo<Arc<AnalysedText>>,
@@ -75,7 +121,7 @@ fn compared_policy(
 }
 
 /// Whether the worker has to answer before the kernels of the present step are shown.
-pub(super) fn is_step_awaited(
+fn is_step_awaited(
     step: RwSignal<Option<usize>>,
     steps: Memo<Option<Arc<Steps>>>,
     shown: Memo<Arc<AnalysedText>>,
@@ -89,10 +135,7 @@ pub(super) fn is_step_awaited(
     })
 }
 
-pub(super) fn decided_ops(
-    steps: Memo<Option<Arc<Steps>>>,
-    step: RwSignal<Option<usize>>,
-) -> Memo<Vec<OpId>> {
+fn decided_ops(steps: Memo<Option<Arc<Steps>>>, step: RwSignal<Option<usize>>) -> Memo<Vec<OpId>> {
     Memo::new(move |_| {
         let decision = step
             .get()
