@@ -24,9 +24,7 @@ use std::sync::{Arc, OnceLock};
 /// and its worker ask the same questions about it; the page gets the kernels of a large program
 /// from the worker, and computes the rest itself.
 pub struct AnalysedText {
-    /// The text.
     pub text: Arc<str>,
-    /// The parsed text.
     pub parsed: Arc<Parsed>,
     /// The choices.
     pub options: Options,
@@ -135,7 +133,6 @@ impl AnalysedText {
         }
     }
 
-    /// The program.
     pub fn program(&self) -> &Program {
         &self.parsed.program
     }

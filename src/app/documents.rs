@@ -31,7 +31,6 @@ pub struct Document {
     pub lesson: Option<String>,
     /// Policy, device and the like: the header of a link.
     pub choices: String,
-    /// The text.
     pub text: String,
 }
 
@@ -123,7 +122,6 @@ impl OpenDocument {
         }
     }
 
-    /// A stored document.
     pub fn stored(id: &str, document: &Document) -> Self {
         Self {
             id: id.to_owned(),

@@ -24,9 +24,7 @@ pub enum View {
     Headline,
     /// The sizes.
     Sliders,
-    /// The graph.
     Graph,
-    /// The roofline.
     Roofline,
     /// The memory timeline.
     Timeline,
@@ -188,7 +186,6 @@ impl Request {
         Some(Self { id, wish })
     }
 
-    /// An answer to it.
     pub fn answer(&self, content: &Content) -> Value {
         message(self.id.clone(), content)
     }
@@ -244,7 +241,6 @@ impl Content {
     }
 }
 
-/// A message of this content.
 pub fn message(id: Option<Value>, content: &Content) -> Value {
     let mut fields = Map::new();
     fields.insert("fuseline".to_owned(), VERSION.into());
@@ -261,7 +257,6 @@ pub fn message(id: Option<Value>, content: &Content) -> Value {
 pub struct State {
     /// The op list.
     program: String,
-    /// Its params.
     params: IndexMap<String, i64>,
     /// Id of the device.
     device: String,

@@ -23,7 +23,6 @@ pub enum Running {
     Idle,
     /// It runs; what it does, as a phrase.
     Busy(String),
-    /// It has ended.
     Ended(Result<Arc<Ran>, Failure>),
 }
 

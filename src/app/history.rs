@@ -93,7 +93,6 @@ impl From<&SharedState> for Choices {
 /// A state that undo or redo can restore.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The text.
     pub text: String,
     /// The example that the text started from.
     pub example: Option<&'static str>,

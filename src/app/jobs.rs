@@ -20,7 +20,6 @@ pub struct Job {
     /// The number of decisions of the policy after which the kernels are asked about; `None` is
     /// after all.
     pub step: Option<usize>,
-    /// What of it.
     pub task: Task,
 }
 

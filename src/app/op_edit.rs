@@ -9,7 +9,6 @@ use fuseline_core::notation::{Parsed, parse};
 /// A text field of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpField {
-    /// Its name.
     Name,
     /// The tensors that it reads.
     Inputs,
@@ -18,7 +17,6 @@ pub enum OpField {
 }
 
 impl OpField {
-    /// Its label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -60,14 +58,12 @@ pub fn with_field(
 /// A text field of a declared tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorField {
-    /// Its name.
     Name,
     /// Its type and shape.
     Type,
 }
 
 impl TensorField {
-    /// Its label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Name => "name",

@@ -27,7 +27,6 @@ pub const MAX_HINTS: usize = 2;
 pub struct Walk {
     /// The page in front of it.
     before: PageStep,
-    /// Its steps.
     pub steps: Arc<Vec<Step>>,
     /// How many of them the page shows.
     pub at: usize,

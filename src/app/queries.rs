@@ -207,7 +207,6 @@ impl Query for Sweep {
 /// The first edges between kernels, and the selected one wherever it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Edges {
-    /// In which order.
     pub order: EdgeOrder,
     /// How many of them.
     pub max_rows: usize,

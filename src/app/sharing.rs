@@ -30,13 +30,11 @@ pub enum Carried {
     State(Box<SharedState>),
     /// A puzzle of the page.
     Puzzle(Source),
-    /// A lesson.
     Lesson(LinkedLesson),
     /// What a student hands in.
     Results(Box<Results>),
 }
 
-/// The lesson of a link.
 #[derive(Clone)]
 pub enum LinkedLesson {
     /// A step, from 1, of a lesson of the page.

@@ -31,7 +31,6 @@ impl Channel {
         })
     }
 
-    /// Sends a message.
     pub fn send(&self, message: &impl Serialize) {
         let value = serde_json::to_value(message).ok();
         if let Some(message) = value.and_then(|value| written(&value).ok()) {

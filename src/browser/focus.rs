@@ -133,7 +133,6 @@ fn elements(found: Option<NodeList>) -> Vec<HtmlElement> {
     found.filter_map(|node| node.dyn_into().ok()).collect()
 }
 
-/// The caret of a text area.
 pub fn caret(area: &HtmlTextAreaElement) -> Option<Caret> {
     Some(Caret {
         start: area.selection_start().ok()??,
@@ -141,7 +140,6 @@ pub fn caret(area: &HtmlTextAreaElement) -> Option<Caret> {
     })
 }
 
-/// Sets the caret of a text area.
 pub fn set_caret(area: &HtmlTextAreaElement, caret: Caret) {
     // Does not fail for a text area: a place past the end counts as the end.
     let _ = area.set_selection_range(caret.start, caret.end);

@@ -12,7 +12,6 @@ use std::io::{self, Cursor, Read, Seek};
 
 /// A file as a program.
 pub(super) struct Source {
-    /// Its name.
     pub(super) name: String,
     /// The text that spans point into: that of the file, or what became of a model.
     pub(super) text: String,

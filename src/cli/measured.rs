@@ -60,7 +60,6 @@ struct KernelReport {
     predicted_s: Option<f64>,
     predicted_read_bytes: Option<u64>,
     predicted_bytes: Option<u64>,
-    /// What ran for it.
     ran: Vec<LaunchReport>,
 }
 

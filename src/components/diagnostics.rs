@@ -50,10 +50,7 @@ pub fn DiagnosticsList() -> impl IntoView {
 
 /// A button that leads to the place of a finding.
 #[component]
-fn Finding(
-    /// The finding.
-    row: FindingRow,
-) -> impl IntoView {
+fn Finding(row: FindingRow) -> impl IntoView {
     let page = Page::of_context();
     let FindingRow {
         severity,

@@ -22,7 +22,6 @@ thread_local! {
 const TELL_EVERY_MS: f64 = 300.0;
 
 impl FileReading {
-    /// Begins to read a file.
     pub fn begin(page: Page, file: File) -> Self {
         let number = LATEST.get().wrapping_add(1);
         LATEST.set(number);
@@ -34,7 +33,6 @@ impl FileReading {
         }
     }
 
-    /// The name of the file.
     pub fn name(&self) -> String {
         self.file.name()
     }

@@ -72,10 +72,7 @@ pub fn Headline() -> impl IntoView {
 
 /// The figures in short, at the top of a phone whose slider is held below them. Screen readers have the sentence.
 #[component]
-fn HeldFigure(
-    /// The figures.
-    figures: Memo<Figures>,
-) -> impl IntoView {
+fn HeldFigure(figures: Memo<Figures>) -> impl IntoView {
     let page = Page::of_context();
     let words = move || figures.with(|figures| figures.in_short(page.shows_fused()));
     view! { <p class="held-figure" aria-hidden="true">{words}</p> }
@@ -114,10 +111,7 @@ fn figures_of(page: Page) -> Memo<Figures> {
 }
 
 #[component]
-fn FigureLine(
-    /// The figures.
-    figures: Memo<Figures>,
-) -> impl IntoView {
+fn FigureLine(figures: Memo<Figures>) -> impl IntoView {
     let page = Page::of_context();
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     let memory_time = move || figures.with(|all| all.memory_time.clone());

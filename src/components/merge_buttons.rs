@@ -11,10 +11,7 @@ type OffersOf = (Option<KernelId>, Option<Arc<Vec<Offer>>>);
 
 /// Merges of a kernel with its neighbours, each with its effect.
 #[component]
-pub fn MergeButtons(
-    /// The kernel.
-    kernel: Memo<Option<KernelId>>,
-) -> impl IntoView {
+pub fn MergeButtons(kernel: Memo<Option<KernelId>>) -> impl IntoView {
     let page = Page::of_context();
     let offers = Memo::new(move |last: Option<&OffersOf>| {
         let kernel = kernel.get();

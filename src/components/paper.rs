@@ -9,7 +9,6 @@ use leptos::prelude::*;
 /// The sheets below a bar with their buttons. Escape closes it.
 #[component]
 pub fn Paper(
-    /// What it is.
     label: &'static str,
     /// Its class, beside that of all paper.
     #[prop(default = "")]

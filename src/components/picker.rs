@@ -5,7 +5,6 @@ use leptos::prelude::*;
 /// A list of options with its label.
 #[component]
 pub fn Picker(
-    /// The label.
     label: &'static str,
     /// The tooltip.
     #[prop(optional, into)]

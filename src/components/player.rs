@@ -82,7 +82,6 @@ impl Player {
 /// The buttons and the slider of a player.
 #[component]
 pub fn PlayerBar(
-    /// The player.
     player: Player,
     /// What it goes through, for people who do not see the picture.
     label: &'static str,

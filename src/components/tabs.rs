@@ -106,12 +106,10 @@ where
     }
 }
 
-/// Id of the tab of a value.
 pub fn tab_id(value: impl Into<&'static str>) -> String {
     format!("tab-{}", value.into())
 }
 
-/// Id of the panel of a value.
 pub fn panel_id(value: impl Into<&'static str>) -> String {
     format!("panel-{}", value.into())
 }

@@ -78,7 +78,6 @@ pub fn Workbench() -> impl IntoView {
 /// A line between panes, which the pointer drags and arrow keys move. A double click or Enter puts it back.
 #[component]
 fn Splitter(
-    /// Which one.
     divider: Divider,
     /// What it divides.
     division: Division,

@@ -74,7 +74,6 @@ impl Measured {
 /// Records, and what is predicted of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibrated {
-    /// The records.
     pub records: Calibrations,
     /// For each the speed-up that the device model expects. `None` on a device without measured rates, and where a library fused:
     /// no policy predicts its calls.

@@ -30,7 +30,6 @@ use indexmap::IndexMap;
 /// A program from a file, and what there is to say about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// The program.
     pub program: Program,
     /// Operators that are not understood, in the order of their first op, and the number of their ops.
     pub opaque: IndexMap<String, usize>,

@@ -154,7 +154,6 @@ impl Params {
         }
     }
 
-    /// Their statements.
     pub(crate) fn statements(&self) -> Vec<Param> {
         let params = self.names.iter().zip(&self.values).zip(&self.ranges);
         params

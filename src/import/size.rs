@@ -23,7 +23,6 @@ impl From<i64> for Size {
 }
 
 impl Size {
-    /// The param with this index.
     pub(crate) fn param(index: usize) -> Self {
         Self {
             terms: vec![(vec![index], 1)],

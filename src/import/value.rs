@@ -18,7 +18,6 @@ pub(crate) enum Scalar {
 /// A tensor whose few elements are known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Value {
-    /// Its shape.
     pub(crate) shape: Vec<usize>,
     /// Its elements, the last dimension running fastest.
     pub(crate) elements: Vec<Scalar>,

@@ -49,7 +49,6 @@ pub struct Learning {
     recording: Recording,
     /// What stands where lessons and puzzles are listed.
     pub room: RwSignal<Room>,
-    /// The open lesson.
     pub open: RwSignal<Option<OpenLesson>>,
     /// Its step, from 0.
     pub step: RwSignal<usize>,

@@ -41,7 +41,6 @@ pub enum Theme {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum OpsView {
-    /// As text.
     #[default]
     Text,
     /// As a table with form controls.
@@ -93,7 +92,6 @@ pub enum NoticeAction {
     },
     /// Opens a stored document.
     OpenDocument {
-        /// Its id.
         id: String,
         /// The label of the button.
         label: &'static str,

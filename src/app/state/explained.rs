@@ -30,7 +30,6 @@ impl Told {
 /// A number that was pressed.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// What is told.
     pub told: Told,
     /// Its button.
     pub opener: Opener,

@@ -6,7 +6,6 @@ use fuseline_core::{Analysis, KernelId, OpId, TensorId};
 /// What is selected, in all views at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// Nothing.
     #[default]
     Nothing,
     /// One op of the analysed graph.
@@ -94,7 +93,6 @@ impl NamedSelection {
         }
     }
 
-    /// The op of this name.
     pub(super) fn of_op(name: &str) -> Self {
         Self {
             selection: Selection::Op(OpId::default()),

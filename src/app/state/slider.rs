@@ -22,7 +22,6 @@ pub enum Turn {
     Graph,
     /// The memory timeline.
     Timeline,
-    /// The roofline.
     Roofline,
 }
 

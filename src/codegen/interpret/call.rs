@@ -94,7 +94,6 @@ impl Call {
         matches!(self.value(name), Some(AttributeValue::Word(word)) if word == "true")
     }
 
-    /// The number that an attribute is.
     pub fn number(&self, name: AttributeName) -> Option<f64> {
         let mut numbers = self.numbers.iter();
         numbers

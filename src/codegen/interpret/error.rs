@@ -64,7 +64,6 @@ pub enum EvaluationError {
     /// An index that points outside its dimension.
     #[error("an index is {index}, but the dimension has size {size}")]
     Index {
-        /// Which one.
         index: f64,
         /// The size of the dimension.
         size: usize,

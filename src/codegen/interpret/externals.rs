@@ -52,7 +52,6 @@ pub(super) fn values(
 pub enum Kind {
     /// Normally distributed.
     Normal {
-        /// Their mean.
         mean: f64,
         /// Their standard deviation.
         deviation: f64,

@@ -86,7 +86,6 @@ impl NotRun {
 /// An op that has no value. Neither have those that depend on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
-    /// The op.
     pub op: OpId,
     /// Why.
     pub reason: EvaluationError,

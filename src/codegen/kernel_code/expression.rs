@@ -42,7 +42,6 @@ pub enum Expr {
     Number(u64),
     /// An element of a tensor; any number where the condition does not hold, and then nothing is read.
     Read {
-        /// The tensor.
         tensor: TensorId,
         /// The place of the element in row-major order.
         place: IndexId,
@@ -376,7 +375,6 @@ impl Expressions {
     }
 }
 
-/// The bit of a variable.
 pub(super) fn bit(variable: VariableId) -> Dependence {
     let place = u32::try_from(variable.index()).unwrap_or(u32::MAX);
     1_u128.checked_shl(place).unwrap_or(0)

@@ -25,7 +25,6 @@ pub struct Variable {
 /// What an index adds up, each times a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
-    /// A variable.
     Variable(VariableId),
     /// An index divided, rounded down.
     Quotient(IndexId, u64),
@@ -40,7 +39,6 @@ pub enum Atom {
 pub struct Index {
     /// Each atom with its factor.
     pub terms: Vec<(Atom, i64)>,
-    /// The constant.
     pub constant: i64,
 }
 
@@ -77,7 +75,6 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
 impl Expressions {
-    /// The variable as an index.
     pub(super) fn place(&mut self, variable: VariableId) -> IndexId {
         if self.variables[variable].extent <= 1 {
             return self.constant(0);

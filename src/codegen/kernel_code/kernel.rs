@@ -73,7 +73,6 @@ impl Kernel {
 /// A tensor in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// The tensor.
     pub tensor: TensorId,
     /// Its element type.
     pub dtype: DType,
@@ -94,7 +93,6 @@ pub enum Grid {
     Tiles {
         /// Which product of the batch.
         batch: VariableId,
-        /// Its row.
         row: VariableId,
         /// Its column, or a pair of columns, of which each row of the tile has two products.
         column: VariableId,
@@ -115,7 +113,6 @@ pub enum Statement {
     },
     /// The threads of a row go over its columns, each over its own.
     Columns {
-        /// The column.
         column: VariableId,
         /// What is done for each.
         body: Vec<Statement>,
@@ -135,18 +132,14 @@ pub enum Statement {
     Share {
         /// Where to.
         shared: SharedId,
-        /// At this place.
         place: IndexId,
-        /// The value.
         value: ExprId,
     },
     /// Writes an element of a tensor. Outside of columns a row writes it once.
     Store {
-        /// The tensor.
         tensor: TensorId,
         /// The place in row-major order.
         place: IndexId,
-        /// The value.
         value: ExprId,
         /// When it is written, if not always.
         only_if: Option<ExprId>,
@@ -157,7 +150,6 @@ pub enum Statement {
         left: ExprId,
         /// Computes it.
         left_body: Vec<Statement>,
-        /// The right operands.
         rights: Vec<RightOperand>,
     },
 }
@@ -178,7 +170,6 @@ pub struct RightOperand {
 pub struct Removed {
     /// The value that is an element of it. It is computed, or loaded, by a statement.
     pub value: ExprId,
-    /// The tensor.
     pub tensor: TensorId,
     /// Its element type.
     pub dtype: DType,

@@ -13,9 +13,7 @@ pub const TOLERATED_F32_ERRORS: f64 = 16.0;
 /// A tensor that a GPU has written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    /// The tensor.
     pub tensor: TensorId,
-    /// Its name.
     pub name: String,
     /// Number of its elements.
     pub elements: usize,

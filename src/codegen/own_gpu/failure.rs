@@ -26,7 +26,6 @@ pub enum Failure {
     },
     /// A kernel is not valid.
     Kernel {
-        /// Which one.
         name: String,
         /// What the browser says.
         message: String,

@@ -48,7 +48,6 @@ pub struct Launch {
 /// What the device of a visitor admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a buffer.
     pub max_buffer_bytes: u64,
     /// Bytes of a buffer that a kernel reads or writes.
     pub max_binding_bytes: u64,
@@ -61,7 +60,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Bytes of a tensor.
     pub fn max_tensor_bytes(&self) -> u64 {
         self.max_buffer_bytes.min(self.max_binding_bytes)
     }
@@ -111,7 +109,6 @@ impl Job {
     }
 }
 
-/// A program as a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramJob {
     /// What is run.

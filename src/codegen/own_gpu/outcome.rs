@@ -16,7 +16,6 @@ pub struct Times {
 }
 
 impl Times {
-    /// Of one kernel.
     pub fn kernel_s(&self, kernel: KernelId) -> Option<f64> {
         self.kernels_s.get(kernel).copied()
     }

@@ -105,7 +105,6 @@ fn excess(note: &str) -> usize {
 /// The note, with a count of its characters. A note that is too long is left to the visitor to shorten.
 #[component]
 fn NoteField(
-    /// The note.
     note: RwSignal<String>,
     /// Whether it came with a link and the visitor has changed the program since, not the note.
     is_outdated: Memo<bool>,
@@ -160,10 +159,7 @@ fn NoteField(
 
 /// A text in a field, selected, so that the visitor can copy it.
 #[component]
-fn TextField(
-    /// The text.
-    text: String,
-) -> impl IntoView {
+fn TextField(text: String) -> impl IntoView {
     let field = NodeRef::<html::Textarea>::new();
     field.on_load(move |element| {
         browser::focus(field);

@@ -18,7 +18,6 @@ const HIDE_AFTER: Duration = Duration::from_millis(500);
 /// A mark, as long as each scene has it. A scene that leaves it as it was runs none of its readers.
 #[derive(Clone)]
 pub(super) struct ShownMark {
-    /// The mark.
     pub(super) mark: ArcRwSignal<Mark>,
     /// Its name for screen readers.
     pub(super) name: ArcRwSignal<Option<String>>,

@@ -13,9 +13,7 @@ const MIN_HIT_RADIUS: f64 = 9.0;
 /// A mark. It is a button with a name if the keyboard can reach it.
 #[component]
 pub fn MarkView(
-    /// The state of the chart.
     chart: ChartState,
-    /// The key of the mark.
     key: MarkKey,
     /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
@@ -71,9 +69,7 @@ pub fn MarkView(
 /// A copy of a mark on top of all others, for emphasis.
 #[component]
 pub fn RaisedMark(
-    /// The state of the chart.
     chart: ChartState,
-    /// The key of the mark.
     key: MarkKey,
     /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,

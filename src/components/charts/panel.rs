@@ -24,7 +24,6 @@ pub fn Charts() -> impl IntoView {
     }
 }
 
-/// The roofline.
 #[component]
 pub fn RooflinePanel() -> impl IntoView {
     view! {

@@ -11,7 +11,6 @@ use std::sync::Arc;
 /// The tooltip. Mounted while it shows.
 #[component]
 pub fn Tip(
-    /// The state of the chart.
     chart: ChartState,
     /// The picture.
     scene: Signal<Arc<Scene>>,
@@ -27,10 +26,8 @@ pub fn Tip(
     }
 }
 
-/// The box of the tooltip.
 #[component]
 fn TipBox(
-    /// The state of the chart.
     chart: ChartState,
     /// What the tooltip shows.
     tip: Memo<Option<TipContent>>,

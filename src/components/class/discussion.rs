@@ -23,7 +23,6 @@ pub fn Discussion(
     title: String,
     /// Its questions that somebody answered.
     columns: Arc<Vec<Column>>,
-    /// Which of them is shown.
     shown: RwSignal<Option<usize>>,
 ) -> impl IntoView {
     let label = format!("First guesses: {title}");

@@ -9,7 +9,6 @@ use fuseline_learn::results::class::Class;
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 
-/// The class.
 #[component]
 pub fn ClassPane(
     /// The lessons.

@@ -11,7 +11,6 @@ pub(super) enum Aim {
         /// Number of ops of the graph.
         op_count: usize,
     },
-    /// At a part of it.
     Part {
         viewport: Viewport,
         /// Whether the visitor moved the picture there, and not a selection or the focus.

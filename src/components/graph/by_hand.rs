@@ -155,7 +155,6 @@ impl Graph {
         }
     }
 
-    /// Drops the plan.
     pub(super) fn drop_plan(self) {
         self.dragged_to.set_if_changed(None);
         self.set_plan(None);

@@ -184,10 +184,7 @@ fn fold_title(drawing: Drawing) -> &'static str {
 
 /// The button that shows the panel of the graph full-screen, and the page again.
 #[component]
-fn FullScreen(
-    /// The panel.
-    panel: NodeRef<html::Section>,
-) -> impl IntoView {
+fn FullScreen(panel: NodeRef<html::Section>) -> impl IntoView {
     let fills_screen = browser::is_full_screen(panel);
     // Browsers forget where the page was scrolled to, and the key of a browser leaves without this page.
     let scrolled_px = StoredValue::new(0.0);

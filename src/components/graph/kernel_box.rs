@@ -18,7 +18,6 @@ pub(super) fn KernelBox(
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,
-    /// The kernel.
     kernel: KernelId,
 ) -> impl IntoView {
     let placed = placed.get_value();

@@ -15,7 +15,6 @@ pub(super) fn OpBox(
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,
-    /// The op.
     op: OpId,
 ) -> impl IntoView {
     let placed = placed.get_value();

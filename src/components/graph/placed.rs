@@ -179,7 +179,6 @@ pub(super) struct TargetName {
 /// A value that is valid for one layout only.
 #[derive(Clone, Copy)]
 pub(super) struct ForLayout<T> {
-    /// The number of the layout.
     pub(super) number: usize,
     pub(super) value: T,
 }

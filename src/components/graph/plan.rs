@@ -23,7 +23,6 @@ pub(super) enum Plan {
     },
     /// A cut before an op. A second key confirms it.
     Cut {
-        /// The op.
         before: OpId,
         /// A producer of it in its kernel; without one there is nothing to cut.
         producer: Option<OpId>,
@@ -104,7 +103,6 @@ impl Plan {
 /// The role of a kernel or an op in a planned merge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MergeRole {
-    /// The one that is merged.
     Merging,
     /// The partner, unless the merge is not possible.
     Partner,

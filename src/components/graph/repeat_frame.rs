@@ -52,9 +52,7 @@ fn RepeatTag(
     graph: Graph,
     /// The number of the layout.
     number: usize,
-    /// The frame.
     frame: Frame,
-    /// What is repeated.
     run: Repeat,
 ) -> impl IntoView {
     let first = run.first;

@@ -12,7 +12,6 @@ pub(super) fn SizeLabel(
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,
-    /// The op.
     op: OpId,
 ) -> impl IntoView {
     let placed = placed.get_value();

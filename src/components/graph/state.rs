@@ -194,7 +194,6 @@ impl Graph {
         }
     }
 
-    /// The page of the graph.
     pub(super) fn page(self) -> Page {
         self.page.get_value()
     }

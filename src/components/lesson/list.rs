@@ -56,10 +56,7 @@ fn Rooms() -> impl IntoView {
 
 /// A lesson of the page.
 #[component]
-fn LessonRow(
-    /// Which one.
-    listed: &'static Listed,
-) -> impl IntoView {
+fn LessonRow(listed: &'static Listed) -> impl IntoView {
     let learning = Learning::of_context();
     let (lesson, _) = read(listed.text);
     let (steps, minutes) = (lesson.steps.len(), lesson.minutes);

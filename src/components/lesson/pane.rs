@@ -66,12 +66,10 @@ pub fn LessonPane() -> impl IntoView {
     .into_any()
 }
 
-/// One step.
 #[component]
 fn StepView(
     /// The lessons.
     learning: Learning,
-    /// The step.
     step: Step,
     /// The top of the lesson.
     head: NodeRef<html::Header>,

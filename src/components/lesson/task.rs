@@ -149,9 +149,7 @@ fn verdict(judged: &Judged, others: &dyn Fn() -> Option<String>) -> impl IntoVie
 fn NumberField(
     /// The fixed strings.
     words: Language,
-    /// Its unit.
     unit: Unit,
-    /// Its form.
     form: NodeRef<html::Form>,
     /// Takes the answer.
     answer: impl Fn(&Answer) + Copy + 'static,
@@ -185,13 +183,11 @@ fn Choices(
     learning: Learning,
     /// The fixed strings.
     words: Language,
-    /// The options.
     options: Vec<Choosable>,
     /// Whether exactly one is right.
     is_one: bool,
     /// Whether they are names of tensors or kernels, and not sentences.
     are_names: bool,
-    /// Their form.
     form: NodeRef<html::Form>,
     /// Takes the answer.
     answer: impl Fn(&Answer) + Copy + 'static,

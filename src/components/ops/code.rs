@@ -16,7 +16,6 @@ const MOUNTED_LINES: usize = 4 * LINE_STEP;
 /// The lines around the visible ones, in a box as large as the whole text.
 #[component]
 pub fn CodeLines(
-    /// The size of the text.
     size: Memo<TextSize>,
     /// A line, from 0, that is at most one step before the first line in view.
     #[prop(into)]

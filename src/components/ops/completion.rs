@@ -145,7 +145,6 @@ fn option_id(place: usize) -> String {
 /// The open list, below the word that it completes, or above it in the lower half of the editor.
 #[component]
 pub fn CompletionList(
-    /// The completions.
     completions: Completions,
     /// Whether a line of the text, from 0, is in the lower half of the editor.
     is_low: Callback<usize, bool>,

@@ -29,7 +29,6 @@ struct TextArea {
     scroller: NodeRef<Div>,
     area: NodeRef<Textarea>,
     size: Memo<TextSize>,
-    /// The text that is in the area.
     written: StoredValue<String>,
     /// The caret as a byte of the text, while the area has the focus.
     caret: RwSignal<Option<usize>>,

@@ -15,7 +15,6 @@ use leptos::prelude::*;
 struct RefusedInput {
     /// The value in the text at that time. When it changes, the refused input is dropped.
     stated: String,
-    /// The input.
     typed: String,
     /// Why it was refused.
     reason: String,

@@ -47,7 +47,6 @@ pub fn FunctionsPanel() -> impl IntoView {
     }
 }
 
-/// A function.
 #[component]
 fn Row(
     /// What is said about it.

@@ -37,7 +37,6 @@ pub fn OpenMenu() -> impl IntoView {
     }
 }
 
-/// Opens a file.
 #[component]
 fn FileButton(
     /// Whether the menu is open.

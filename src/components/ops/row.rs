@@ -17,7 +17,6 @@ use leptos::prelude::*;
 /// The controls of one op.
 #[component]
 pub fn Row(
-    /// The state of the table.
     table: TableState,
     /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,
@@ -123,14 +122,12 @@ pub fn Row(
     }
 }
 
-/// A text field of an op.
 #[component]
 fn OpFieldView(
     /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,
     /// The values of the row.
     row: Memo<OpRow>,
-    /// Which field it is.
     field: OpField,
     /// The value in the text.
     value: Memo<String>,
@@ -183,7 +180,6 @@ fn belongs(row: &OpRow, page: Page) -> bool {
 /// The function that an op calls.
 #[component]
 fn FunctionPicker(
-    /// The state of the table.
     table: TableState,
     /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,
@@ -254,7 +250,6 @@ fn option(function: &FunctionOption, chosen: &str) -> impl IntoView + use<> {
 /// The tensors that an op reads.
 #[component]
 fn Inputs(
-    /// The state of the table.
     table: TableState,
     /// The index of the op among the parsed statements.
     place: ReadSignal<usize>,

@@ -19,10 +19,7 @@ pub fn WorkshopSlide(
 
 /// Title, lines, and the address of the page where the class opens it.
 #[component]
-fn SlideView(
-    /// The slide.
-    slide: Slide,
-) -> impl IntoView {
+fn SlideView(slide: Slide) -> impl IntoView {
     let heading = NodeRef::<html::H2>::new();
     // The page below is out of sight: who goes on with the keyboard is on the slide.
     heading.on_load(move |_| browser::focus(heading));

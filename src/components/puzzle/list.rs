@@ -35,12 +35,8 @@ pub fn PuzzleList() -> impl IntoView {
     }
 }
 
-/// A puzzle.
 #[component]
-fn PuzzleRow(
-    /// Which one.
-    listed: &'static Listed,
-) -> impl IntoView {
+fn PuzzleRow(listed: &'static Listed) -> impl IntoView {
     let puzzling = Puzzling::of_context();
     let (puzzle, _) = read(listed.text);
     let objective = puzzle.page.shared.fusion.objective.name();

@@ -26,10 +26,7 @@ struct Making {
 
 /// Opens a puzzle from a file, or makes one.
 #[component]
-pub fn OwnPuzzles(
-    /// The puzzles.
-    puzzling: Puzzling,
-) -> impl IntoView {
+pub fn OwnPuzzles(puzzling: Puzzling) -> impl IntoView {
     let page = Page::of_context();
     let choose = move |event: ev::Event| {
         let Some(file) = browser::chosen_file(&event) else {

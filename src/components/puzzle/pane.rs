@@ -41,7 +41,6 @@ pub fn PuzzlePane() -> impl IntoView {
 /// The puzzle with its par.
 #[component]
 fn PuzzleBody(
-    /// The puzzles.
     puzzling: Puzzling,
     /// The open one.
     posed: Arc<Posed>,
@@ -82,19 +81,13 @@ fn PuzzleBody(
 
 /// The way back to the list.
 #[component]
-fn AllPuzzles(
-    /// The puzzles.
-    puzzling: Puzzling,
-) -> impl IntoView {
+fn AllPuzzles(puzzling: Puzzling) -> impl IntoView {
     view! { <button type="button" class="link-button" on:click=move |_| puzzling.close()>{move || puzzling.words().all_puzzles()}</button> }
 }
 
 /// The hints that were asked for.
 #[component]
-fn Hints(
-    /// The puzzles.
-    puzzling: Puzzling,
-) -> impl IntoView {
+fn Hints(puzzling: Puzzling) -> impl IntoView {
     let rows = move || {
         let hints = puzzling.hints.get().into_iter();
         // The engine gives hints in English.
@@ -107,10 +100,7 @@ fn Hints(
 
 /// What can be done.
 #[component]
-fn PuzzleWays(
-    /// The puzzles.
-    puzzling: Puzzling,
-) -> impl IntoView {
+fn PuzzleWays(puzzling: Puzzling) -> impl IntoView {
     let page = Page::of_context();
     let words = move || puzzling.words();
     let following = move || {

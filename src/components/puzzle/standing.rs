@@ -15,7 +15,6 @@ use std::sync::Arc;
 /// Start, par, the present figure and the way between, and in words what is missing.
 #[component]
 pub fn StandingLine(
-    /// The puzzles.
     puzzling: Puzzling,
     /// The open one.
     posed: Arc<Posed>,
@@ -76,10 +75,7 @@ pub fn StandingLine(
 
 /// How many moves made these kernels, and the fewest to par so far.
 #[component]
-fn Moves(
-    /// The puzzles.
-    puzzling: Puzzling,
-) -> impl IntoView {
+fn Moves(puzzling: Puzzling) -> impl IntoView {
     let page = Page::of_context();
     let words = move || puzzling.words();
     let moves = move || {
@@ -105,7 +101,6 @@ fn Moves(
 /// The ranks: which of them the visitor's kernels reach, and what each costs.
 #[component]
 pub fn Ranks(
-    /// The puzzles.
     puzzling: Puzzling,
     /// Those of the open one.
     ranks: Vec<RankRow>,

@@ -8,10 +8,7 @@ use leptos::prelude::*;
 
 /// The steps to the optimum, once the visitor has asked for them. Each shows the kernels after it.
 #[component]
-pub fn WalkSteps(
-    /// The puzzles.
-    puzzling: Puzzling,
-) -> impl IntoView {
+pub fn WalkSteps(puzzling: Puzzling) -> impl IntoView {
     let walk = puzzling.walk;
     let words = move || puzzling.words();
     let at = Memo::new(move |_| walk.with(|walk| walk.as_ref().map_or(0, |walk| walk.at)));

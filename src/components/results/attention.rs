@@ -163,7 +163,6 @@ fn TileWalk(
 fn SizeField(
     /// The sizes that the field shows and changes.
     inputs: AttentionInputs,
-    /// Which of them.
     size: AttentionSize,
 ) -> impl IntoView {
     let AttentionInputs {

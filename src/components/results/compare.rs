@@ -120,7 +120,6 @@ pub fn ComparePanel(
 /// A policy with its figures. A click chooses the policy for the page.
 #[component]
 fn Row(
-    /// The policy.
     policy: Policy,
     /// The text of the row.
     row: Memo<PolicyRow>,

@@ -96,10 +96,7 @@ pub fn KernelDetailsPanel(
 
 /// The number and the ops of the kernel.
 #[component]
-fn Heading(
-    /// The kernel.
-    details: Memo<KernelDetails>,
-) -> impl IntoView {
+fn Heading(details: Memo<KernelDetails>) -> impl IntoView {
     let page = Page::of_context();
     let kernel = Memo::new(move |_| details.with(|details| details.kernel));
     view! {
@@ -115,10 +112,7 @@ fn Heading(
 
 /// A row for each tensor that the kernel moves or that vanished in it.
 #[component]
-fn Tensors(
-    /// The kernel.
-    details: Memo<KernelDetails>,
-) -> impl IntoView {
+fn Tensors(details: Memo<KernelDetails>) -> impl IntoView {
     let rows = Memo::new(move |_| details.with(|details| details.tensors.clone()));
     let hidden_count = move || details.with(|details| details.hidden_tensors);
     view! {
@@ -183,7 +177,6 @@ fn TensorLine(
 /// The edges that stay on chip, each with a button that cuts it.
 #[component]
 fn OnChipEdges(
-    /// The kernel.
     details: Memo<KernelDetails>,
     /// The edge whose button is pointed at.
     pointed: Pointed,
@@ -258,10 +251,7 @@ fn CutLine(
 
 /// How FLOPs and time are computed.
 #[component]
-fn Formulas(
-    /// The kernel.
-    details: Memo<KernelDetails>,
-) -> impl IntoView {
+fn Formulas(details: Memo<KernelDetails>) -> impl IntoView {
     let flops = move || {
         let line = |(name, formula): &(String, String)| {
             let (name, formula) = (name.clone(), formula.clone());

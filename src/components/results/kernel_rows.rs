@@ -11,7 +11,6 @@ use leptos::prelude::*;
 pub struct SelectedKernel(StoredValue<Selector<Option<Subject>>>);
 
 impl SelectedKernel {
-    /// The selected kernel of the page.
     pub fn of(page: Page) -> Self {
         let of = move || {
             let kernel = page.selected_kernel()?;
@@ -31,9 +30,7 @@ impl SelectedKernel {
 /// does the same from the keyboard.
 #[component]
 pub fn KernelTableRow(
-    /// The kernel.
-    #[prop(into)]
-    kernel: Signal<KernelId>,
+    #[prop(into)] kernel: Signal<KernelId>,
     /// Whether the kernel is selected.
     #[prop(into)]
     is_selected: Signal<bool>,

@@ -177,7 +177,6 @@ fn Row(
 /// How a kernel has changed since the pinned state.
 #[component]
 fn AgainstPinned(
-    /// The kernel.
     kernel: Memo<KernelId>,
     /// The same by its first op.
     of: Subject,

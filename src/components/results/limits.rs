@@ -41,10 +41,7 @@ pub fn LimitsView() -> impl IntoView {
 
 /// The table. The arrow keys go between its numbers.
 #[component]
-fn Table(
-    /// Its rows.
-    rows: Memo<Vec<LimitRow>>,
-) -> impl IntoView {
+fn Table(rows: Memo<Vec<LimitRow>>) -> impl IntoView {
     let selected = SelectedKernel::of(Page::of_context());
     view! {
         <NumberTable class="limits">
@@ -70,7 +67,6 @@ fn Table(
     }
 }
 
-/// A kernel with its limits.
 #[component]
 fn Row(
     /// The text of the row.
@@ -98,12 +94,7 @@ fn head(column: &Column) -> impl IntoView + use<> {
 
 /// The numbers of a column.
 #[component]
-fn Cell(
-    /// The row.
-    row: Memo<LimitRow>,
-    /// The column.
-    column: Column,
-) -> impl IntoView {
+fn Cell(row: Memo<LimitRow>, column: Column) -> impl IntoView {
     let of = Subject::Kernel(row.with_untracked(|row| row.first_op));
     let number_of = move |quantity| move || row.with(|row| row.number(quantity).map(str::to_owned));
     let number = move |(place, &quantity): (usize, &'static Quantity)| {

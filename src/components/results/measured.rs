@@ -296,7 +296,6 @@ fn Scatter(
     }
 }
 
-/// A table row for each measured row.
 #[component]
 fn MeasuredTable(
     /// The rows.

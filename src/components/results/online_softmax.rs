@@ -70,7 +70,6 @@ pub fn OnlineSoftmax() -> impl IntoView {
 /// The numbers, and what has been computed from each.
 #[component]
 fn Numbers(
-    /// The run.
     run: RwSignal<SoftmaxRun>,
     /// Its present step.
     shown: Memo<SoftmaxView>,

@@ -10,11 +10,9 @@ const MAX_LISTED_OPS: usize = 1_000;
 /// Chooses an op: from a list of all, or by its name where there are many.
 #[component]
 pub fn OpPicker(
-    /// Its label.
     label: &'static str,
     /// The names of the ops, by their ids.
     names: Memo<IdVec<OpId, String>>,
-    /// The chosen op.
     chosen: Memo<OpId>,
     /// Called with the op that the visitor chooses.
     #[prop(into)]
@@ -32,11 +30,9 @@ pub fn OpPicker(
 /// A list of all ops.
 #[component]
 fn OpList(
-    /// Its label.
     label: &'static str,
     /// The names of the ops, by their ids.
     names: Memo<IdVec<OpId, String>>,
-    /// The chosen op.
     chosen: Memo<OpId>,
     /// Called with the op that the visitor chooses.
     choose: Callback<OpId>,
@@ -65,11 +61,9 @@ fn OpList(
 /// A field for the name of an op.
 #[component]
 fn OpName(
-    /// Its label.
     label: &'static str,
     /// The names of the ops, by their ids.
     names: Memo<IdVec<OpId, String>>,
-    /// The chosen op.
     chosen: Memo<OpId>,
     /// Called with the op that the visitor chooses.
     choose: Callback<OpId>,

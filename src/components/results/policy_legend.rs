@@ -8,11 +8,7 @@ use leptos::prelude::*;
 
 /// A list of policies, each with its marker.
 #[component]
-pub fn PolicyLegend(
-    /// The policies.
-    #[prop(into)]
-    policies: Signal<Vec<Policy>>,
-) -> impl IntoView {
+pub fn PolicyLegend(#[prop(into)] policies: Signal<Vec<Policy>>) -> impl IntoView {
     let page = Page::of_context();
     let title =
         move |policy| policy_title(policy, page.chosen.fusion.with(|fusion| fusion.objective));
@@ -28,12 +24,8 @@ pub fn PolicyLegend(
     }
 }
 
-/// The marker of a policy.
 #[component]
-pub fn Marker(
-    /// The policy.
-    policy: Policy,
-) -> impl IntoView {
+pub fn Marker(policy: Policy) -> impl IntoView {
     let mark = marker(policy, (0.0, 0.0), 5.5);
     view! {
         <svg class=mark.role.class() viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">

@@ -147,7 +147,6 @@ fn group(section: Section) -> impl IntoView {
     }
 }
 
-/// The commands.
 #[component]
 fn Commands() -> impl IntoView {
     let rows = COMMANDS.map(|command| {

@@ -157,7 +157,6 @@ fn Fields(
 /// A slider over the powers of two.
 #[component]
 fn SideField(
-    /// The side.
     side: TileSide,
     /// What the visitor chose.
     choice: RwSignal<TilingChoice>,

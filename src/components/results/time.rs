@@ -8,7 +8,6 @@ use leptos::prelude::*;
 /// The time, and in small below it the lower bound if the time is an expected one.
 #[component]
 pub fn Time(
-    /// Of what.
     of: Subject,
     /// Both in words.
     time: Memo<TimeText>,

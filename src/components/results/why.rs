@@ -27,7 +27,6 @@ const PAGE_ROWS: usize = 100;
 /// The two ops that are chosen where no edge is listed.
 const FIRST_OPS: EdgeOps = (OpId::new(0), OpId::new(1));
 
-/// What is listed.
 struct Listed {
     of: Arc<AnalysedText>,
     order: EdgeOrder,
@@ -115,9 +114,7 @@ pub fn WhyPanel(
 /// The edges that are listed.
 #[component]
 fn EdgeTable(
-    /// What is listed.
     listed: Memo<Arc<Listed>>,
-    /// The selected edge.
     selected: Memo<Option<EdgeOps>>,
     /// The order of the rows.
     order: Memo<EdgeOrder>,
@@ -193,7 +190,6 @@ fn Row(
     edge: EdgeOps,
     /// The text of the row.
     row: Memo<EdgeRow>,
-    /// What is listed.
     listed: Memo<Arc<Listed>>,
     /// Whether the edge is selected.
     is_selected: Signal<bool>,

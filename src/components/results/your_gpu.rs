@@ -259,7 +259,6 @@ fn TimeTable(
 fn Row(
     /// Its figures.
     row: TimeRow,
-    /// Which kernel is selected.
     selected: SelectedKernel,
     /// Whether the page shows what was run.
     is_shown: Signal<bool>,

@@ -227,7 +227,6 @@ fn Notes(
 fn Table(
     /// What is shown.
     seen: Seen,
-    /// Its rows.
     rows: Memo<Vec<ProfileRow>>,
 ) -> impl IntoView {
     let selected = SelectedKernel::of(seen.page);
@@ -280,14 +279,12 @@ fn Table(
     }
 }
 
-/// A kernel.
 #[component]
 fn Row(
     /// What is shown.
     seen: Seen,
     /// The text of the row.
     row: Memo<ProfileRow>,
-    /// Which kernel is selected.
     selected: SelectedKernel,
 ) -> impl IntoView {
     let page = seen.page;

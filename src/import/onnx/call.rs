@@ -17,7 +17,6 @@ pub(super) struct Call<'a> {
     pub(super) inputs: Vec<Option<&'a Known>>,
     /// What the file says about its output.
     pub(super) output: Known,
-    /// Which output it is.
     pub(super) output_index: usize,
     /// Tensors by their name in the file.
     pub(super) tensors: Tensors<'a>,

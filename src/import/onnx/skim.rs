@@ -73,7 +73,6 @@ struct Open {
     end: u64,
     /// Its tag as it stands in the file.
     tag: u64,
-    /// What is kept of it.
     kept: Vec<u8>,
 }
 

@@ -10,7 +10,6 @@ pub enum Language {
     /// The first one, and the one of all authors whose own the table does not have.
     #[default]
     English,
-    /// German.
     German,
 }
 

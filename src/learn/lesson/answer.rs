@@ -271,7 +271,6 @@ impl Task {
         }
     }
 
-    /// The right options by their labels.
     fn right_labels(&self, options: &[Choosable]) -> String {
         self.labels(options.iter().filter(|option| option.is_right))
     }

@@ -16,7 +16,6 @@ use fuseline_view::present::words::capitalized;
 
 /// A tensor or a kernel that may be chosen.
 pub(super) struct Thing {
-    /// Its name.
     pub name: String,
     /// Which one that is: the op that writes a tensor and those that read it, the function of a kernel with one op. Empty where
     /// the name says it.

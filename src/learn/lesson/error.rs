@@ -58,18 +58,12 @@ pub enum ValueError {
     Units(Unit, Unit),
     /// A value of a param at which the program has errors.
     #[error("the program has no graph at {param} = {value}")]
-    NoGraph {
-        /// The param.
-        param: String,
-        /// Its value.
-        value: i64,
-    },
+    NoGraph { param: String, value: i64 },
     /// A condition that does not hold where a slider ends.
     #[error("`{condition}` does not hold at the largest {param}")]
     NeverHolds {
         /// The condition as it is written.
         condition: String,
-        /// The param.
         param: String,
     },
 }

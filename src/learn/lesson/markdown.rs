@@ -12,12 +12,9 @@ pub(super) enum Piece {
     Front(Block),
     /// The heading of a step.
     Title {
-        /// Its line.
         line: usize,
-        /// Its text.
         text: String,
     },
-    /// Prose.
     Prose(Part),
     /// A fenced block with a word behind its fence.
     Block(Block),

@@ -43,12 +43,10 @@ use task::Task;
 /// Most words of prose in a step.
 pub const MAX_WORDS: usize = 80;
 
-/// A lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
     /// The language of its author.
     pub lang: Tag,
-    /// Its title.
     pub title: String,
     /// What it is about, in a sentence.
     pub about: String,
@@ -58,7 +56,6 @@ pub struct Lesson {
     pub says: Vec<String>,
     /// What to try with a program of one's own, in a sentence; may be empty.
     pub try_next: String,
-    /// Its steps.
     pub steps: Vec<Step>,
 }
 

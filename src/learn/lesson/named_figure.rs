@@ -12,11 +12,8 @@ use std::sync::Arc;
 /// What is measured, in which kernels, and of what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFigure {
-    /// Which figure.
     pub quantity: Quantity,
-    /// In which kernels.
     pub kernels: Kernels,
-    /// Of what.
     pub subject: NamedSubject,
 }
 
@@ -40,9 +37,7 @@ pub enum NamedSubject {
     Kernel(String),
     /// This op alone.
     Op(String),
-    /// This tensor.
     Tensor(String),
-    /// This param.
     Param(String),
 }
 
@@ -189,13 +184,11 @@ pub(super) fn is_of_launch(quantity: Quantity) -> bool {
         || matches!(quantity, Quantity::DramReads | Quantity::Recomputed)
 }
 
-/// The op of this name.
 pub(super) fn op_named(analysis: &Analysis, name: &str) -> Result<OpId, ValueError> {
     let op = analysis.graph.op_named(name);
     op.ok_or_else(|| ValueError::NoOp(name.to_owned()))
 }
 
-/// The tensor of this name.
 pub(super) fn tensor_named(analysis: &Analysis, name: &str) -> Result<TensorId, ValueError> {
     let graph = &analysis.graph;
     let found = (graph.tensors.iter_enumerated()).find(|&(id, _)| graph.tensor_name(id) == name);

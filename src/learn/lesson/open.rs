@@ -7,7 +7,6 @@ use super::{Lesson, Problem, StepStates, read};
 use crate::own::own_id;
 use std::sync::Arc;
 
-/// A lesson that is open.
 #[derive(Clone, Debug)]
 pub struct OpenLesson {
     /// The lesson of the page; `None` for one of somebody's own.

@@ -7,13 +7,11 @@ use super::state::Seen;
 /// A part of the prose that stands below others.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// A paragraph.
     Paragraph(Vec<Inline>),
     /// A list, each item on its own.
     List {
         /// Whether its items are numbered.
         is_numbered: bool,
-        /// The items.
         items: Vec<Vec<Inline>>,
     },
     /// Text as it was written.
@@ -27,7 +25,6 @@ pub enum Inline {
     Text(String),
     /// A figure of the engine, in the state of the step.
     Figure(Figure),
-    /// Code.
     Code(String),
     /// Stressed text.
     Emphasis(Vec<Inline>),
@@ -45,7 +42,6 @@ pub enum Inline {
 /// A quantity that is written into the prose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Which quantity.
     pub quantity: NamedFigure,
     /// Its line in the file.
     pub line: usize,

@@ -25,7 +25,6 @@ pub struct PageState {
 /// What a step selects, by names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// An op.
     Op(String),
     /// The kernel that computes an op.
     Kernel(String),
@@ -40,7 +39,6 @@ pub enum Mark {
 pub enum Marked {
     /// A producer and its consumer.
     Edge(OpId, OpId),
-    /// A tensor.
     Tensor(TensorId),
 }
 
@@ -64,11 +62,8 @@ impl Mark {
 /// A program with its analysis.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The text.
     pub text: Arc<str>,
-    /// It, parsed.
     pub parsed: Arc<Parsed>,
-    /// Its analysis.
     pub analysis: Arc<Analysis>,
     /// For each op its statement in the program.
     pub statement_of_op: Arc<IdVec<OpId, usize>>,
@@ -113,7 +108,6 @@ impl Seen {
         })
     }
 
-    /// The program.
     pub fn program(&self) -> &Program {
         &self.parsed.program
     }

@@ -11,7 +11,6 @@ use super::value::Unit;
 use crate::language::Language;
 use std::fmt::Display;
 
-/// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Line of its block.
@@ -42,9 +41,7 @@ pub enum Kind {
     },
     /// Find the value of a param from which on a condition holds.
     First {
-        /// The param.
         param: String,
-        /// The condition.
         when: Condition,
         /// By which part of it an answer may be off.
         within: f64,
@@ -53,7 +50,6 @@ pub enum Kind {
     Choose(Vec<Choice>),
     /// Choose the tensors or the kernels that fulfil a condition.
     Each {
-        /// Of which things.
         things: Things,
         /// Fulfilled by the right ones.
         condition: Condition,

@@ -79,7 +79,6 @@ impl AnswerUnit for Unit {
 /// The value of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number.
     Number(f64, Unit),
     /// One of a few words: `memory`.
     Word(String),

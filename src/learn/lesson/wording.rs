@@ -14,7 +14,6 @@ use fuseline_view::present::quantity::Quantity;
 pub(super) enum Naming {
     /// By the number that the page shows.
     Number,
-    /// By its ops.
     Ops,
 }
 

@@ -4,7 +4,6 @@ use fuseline_view::page::view::View;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-/// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// The answer to the task of the step, then the next step; without a lesson the fused program.
@@ -32,7 +31,6 @@ pub enum Command {
 /// A command, its key and what to call it.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// The command.
     pub command: Command,
     /// Its keys, as events name them. Remote controls send `PageDown`, `PageUp` and `.`.
     pub keys: &'static [&'static str],

@@ -13,7 +13,6 @@ pub fn channel_name(id: &str) -> String {
     format!("fuseline.presenter.{id}")
 }
 
-/// From the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromPage {
     /// What the class sees.

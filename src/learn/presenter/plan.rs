@@ -50,13 +50,10 @@ pub enum Part {
 /// What stands before the class between lessons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slide {
-    /// What it is for.
     pub kind: SlideKind,
     /// How long it stands, in minutes.
     pub minutes: u32,
-    /// Its title.
     pub title: &'static str,
-    /// Its lines.
     pub lines: &'static [&'static str],
     /// What the class opens by the address on the slide: the part of a link after `#`. Empty for the page itself.
     pub opens: &'static str,
@@ -64,14 +61,12 @@ pub struct Slide {
     pub notes: &'static str,
 }
 
-/// What a slide is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlideKind {
     /// The beginning, with the address of the page.
     Welcome,
     /// Everybody at their own machine, with the address of what to open.
     Exercise,
-    /// A break.
     Break,
     /// The end, with the address of the page.
     Close,
@@ -261,7 +256,6 @@ impl Workshop {
         Self { length, part: 0 }
     }
 
-    /// The present part.
     pub fn present(self) -> Option<&'static Part> {
         self.length.parts().get(self.part)
     }
@@ -299,7 +293,6 @@ impl Workshop {
 /// A part with its place in the workshop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// The part.
     pub part: &'static Part,
     /// Its minutes, from the beginning.
     pub minutes: Range<u32>,

@@ -29,7 +29,6 @@ use fuseline_view::page::links::SharedState;
 pub struct Puzzle {
     /// The language of its author.
     pub lang: Tag,
-    /// Its title.
     pub title: String,
     /// What to think about, in a few sentences.
     pub about: String,

@@ -23,7 +23,6 @@ pub enum Region {
     Op(OpId),
     /// A tensor from outside.
     Tensor(TensorId),
-    /// A kernel.
     Kernel(KernelId),
 }
 

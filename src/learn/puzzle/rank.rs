@@ -22,9 +22,7 @@ pub enum Rank {
 /// A rank of a puzzle as its bar shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankRow {
-    /// Which one.
     pub rank: Rank,
-    /// Its name.
     pub name: &'static str,
     /// What kernels of this rank cost: `below 155 MB`.
     pub costs: String,

@@ -18,7 +18,6 @@ const MAX_OPS_AND_READS: usize = 600;
 /// A puzzle with what the engine has proven about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posed {
-    /// The puzzle.
     pub puzzle: Puzzle,
     /// What it costs with each op as a kernel.
     pub start: Amount,
@@ -35,7 +34,6 @@ pub struct Posed {
 /// How far kernels are from par.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// They are graded.
     Graded(Graded),
     /// They are not, for this reason, a sentence.
     Ungraded(String),
@@ -44,7 +42,6 @@ pub enum Standing {
 /// Legal kernels of a puzzle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Graded {
-    /// What they cost.
     pub cost: Amount,
     /// Their distance to par in its unit; 0 at par.
     pub above: Amount,

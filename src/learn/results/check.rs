@@ -26,7 +26,6 @@ pub struct Question {
 /// What the engine says of a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// It is right.
     Right,
     /// It is wrong; what the lesson says to who makes this mistake.
     Wrong(String),

@@ -77,9 +77,7 @@ pub struct Guess {
 /// A puzzle and how a class solved it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PuzzleColumn {
-    /// Its id.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// The best of each student; `None` for who has not tried it.
     pub cells: Vec<Option<Solved>>,

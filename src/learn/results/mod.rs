@@ -86,7 +86,6 @@ pub struct Try {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Act {
-    /// Answers it.
     Answer(Answer),
     /// Changes the page, as a task to do wants it.
     Make(Made),

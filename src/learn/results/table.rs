@@ -7,9 +7,7 @@ use fuseline_view::present::tables::Table;
 /// The columns of a lesson, as a class answered it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonColumns {
-    /// The id of the lesson.
     pub id: String,
-    /// Its title.
     pub title: String,
     /// A column for each question.
     pub columns: Vec<Column>,

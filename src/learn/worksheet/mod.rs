@@ -60,7 +60,6 @@ pub struct Question {
 /// Where an answer goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// A number in this unit.
     Number(Unit),
     /// A value of a slider.
     Param {

@@ -42,7 +42,6 @@ pub enum FileKind {
 /// Forms of models that are read by slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelFormat {
-    /// ONNX.
     Onnx,
     /// A zip archive, as `torch.export.save` writes one.
     Pt2,

@@ -36,7 +36,6 @@ pub enum Tab {
 }
 
 impl Tab {
-    /// Its label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Kernels => "Kernels",

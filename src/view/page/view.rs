@@ -29,7 +29,6 @@ pub enum View {
     Operations,
     /// The graph of ops and kernels.
     Graph,
-    /// The roofline.
     Roofline,
     /// The bars of memory traffic.
     Traffic,

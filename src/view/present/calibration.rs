@@ -47,7 +47,6 @@ pub fn heading(record: &FusionCalibration) -> String {
     format!("{}: {ops} ({})", record.fusion_pattern, sizes.join(", "))
 }
 
-/// A surprise, in a sentence.
 pub fn surprise_sentence(surprise: &Surprise, record: &FusionCalibration) -> String {
     let speedup = format_ratio(record.speedup_factor);
     match surprise {

@@ -18,7 +18,6 @@ const TOOLTIP_EDGES: usize = 30;
 /// The result of one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyRow {
-    /// The policy.
     pub policy: Policy,
     /// A note for the comparison with other policies; often empty.
     pub note: String,
@@ -30,7 +29,6 @@ pub struct PolicyRow {
     pub exact_bytes: String,
     /// What fusion does to the bytes.
     pub change: String,
-    /// Their time.
     pub time: TimeText,
     /// The memory that their tensors need at once.
     pub memory: String,

@@ -16,7 +16,6 @@ const MAX_TERMS: usize = 8;
 pub enum Number {
     /// A number of things.
     Count(u64),
-    /// Bytes.
     Bytes(u64),
     /// A difference of bytes.
     SavedBytes(i64),
@@ -136,7 +135,6 @@ impl Number {
 pub struct Term {
     /// What it is of; may be empty.
     pub name: String,
-    /// The number.
     pub number: Number,
     /// It rests on an assumed size.
     pub is_assumed: bool,
@@ -147,7 +145,6 @@ pub struct Term {
 }
 
 impl Term {
-    /// A number that is given.
     pub fn given(name: impl Into<String>, number: Number) -> Self {
         Self {
             name: name.into(),

@@ -7,11 +7,9 @@ use strum::VariantArray;
 /// A function as the reference describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionRow {
-    /// Its name.
     pub name: &'static str,
     /// How it is called; what is in brackets may be left out: `softmax(x, [axis])`.
     pub signature: String,
-    /// Its op type.
     pub op_type: &'static str,
     /// What it computes.
     pub summary: &'static str,
@@ -21,7 +19,6 @@ pub struct FunctionRow {
     pub flops: String,
     /// The operations that the count adds up.
     pub flops_source: &'static str,
-    /// Its attributes.
     pub attributes: &'static [AttributeName],
 }
 

@@ -15,7 +15,6 @@ const NAME_CHARS: usize = 44;
 /// A kernel in one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SheetRow {
-    /// The kernel.
     pub kernel: KernelId,
     /// The names of its ops, shortened.
     pub ops: String,
@@ -27,7 +26,6 @@ pub struct SheetRow {
     pub intensity: String,
     /// What limits its speed.
     pub bound: &'static str,
-    /// Its time.
     pub time: String,
 }
 

@@ -31,9 +31,7 @@ pub struct Headline {
     pub time_kind: &'static str,
     /// The same with the device: `predicted on H200`.
     pub time_label: String,
-    /// Time, unfused.
     pub unfused_time: String,
-    /// Time, fused.
     pub fused_time: String,
     /// The share of the time that waits for memory, before and after fusion: `memory-bound time 42.1 % → 6.4 %`. `None` where the times
     /// leave out work.

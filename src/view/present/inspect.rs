@@ -22,7 +22,6 @@ const MAX_LINES: usize = 12;
 /// What is told about what a visitor has clicked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inspected {
-    /// What it is.
     pub heading: String,
     /// The kernel that it is or runs in.
     pub kernel: Option<KernelId>,
@@ -71,7 +70,6 @@ fn said(what: &'static str, text: impl Into<String>) -> Fact {
     Fact::new(what, [Part::words(text)])
 }
 
-/// A fact that is one number.
 fn number(what: &'static str, text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Fact {
     Fact::new(what, [Part::number(text, figure)])
 }

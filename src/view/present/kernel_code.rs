@@ -34,7 +34,6 @@ pub struct CodeLine {
 /// A load or a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The tensor.
     pub tensor: TensorId,
     /// Its kind, and the name of the tensor, in a sentence.
     pub words: String,
@@ -50,7 +49,6 @@ impl KernelCode {
         "This kernel needs no launch: its views only index what other kernels write.";
     /// What the colours of its lines mean.
     pub const COLOURS: &str = "A load or store has the colour of the kernel that writes its tensor. Inputs and weights are grey. Loads and stores that fusion removes are struck through.";
-    /// What the code is.
     pub const NOTE: &str = "Fuseline generates this code with the sizes compiled in. It is not the code that torch.compile generates.";
 }
 

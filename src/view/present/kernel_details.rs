@@ -46,7 +46,6 @@ pub struct KernelDetails {
 pub struct TensorRow {
     /// The tensor in this kernel.
     pub of: Subject,
-    /// Its name.
     pub name: String,
     /// How the bytes of one access are computed.
     pub size: String,

@@ -27,7 +27,6 @@ pub struct KernelRow {
     pub launches: Option<String>,
     /// Warnings that fusion costs time here; empty if there are none.
     pub harm: String,
-    /// Its figures.
     pub figures: Figures,
 }
 
@@ -42,7 +41,6 @@ pub struct Figures {
     pub fused_bytes: String,
     /// Both, exactly.
     pub exact_bytes: String,
-    /// Bytes that it reads.
     pub bytes_read: String,
     /// Bytes that it writes.
     pub bytes_written: String,
@@ -54,7 +52,6 @@ pub struct Figures {
     pub roofline_bound: Option<&'static str>,
     /// What its time leaves out; `None` where it counts all work.
     pub missing: Option<String>,
-    /// Its time.
     pub time: TimeText,
     /// The time of its ops when each is a kernel, beside it.
     pub times: String,

@@ -77,7 +77,6 @@ pub struct LimitRow {
     pub numbers: Vec<(Quantity, String)>,
     /// Number of live values, which explains the registers.
     pub live_values: String,
-    /// Warnings.
     pub warnings: String,
 }
 

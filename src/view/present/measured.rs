@@ -244,7 +244,6 @@ pub fn pattern_note(file: &Measurements) -> Option<String> {
     ))
 }
 
-/// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredTableRow {
     /// Its place among the predicted rows.

@@ -18,7 +18,6 @@ pub struct OpRow {
     pub op: Option<OpId>,
     /// The kernel that computes it.
     pub kernel: Option<KernelId>,
-    /// Its name.
     pub name: String,
     /// Its function or op type.
     pub callee: String,
@@ -56,7 +55,6 @@ impl OpRow {
 /// The input of the table of ops.
 #[derive(Clone, Copy)]
 pub struct OpSource<'a> {
-    /// The text.
     pub text: &'a str,
     /// The program that was parsed from it.
     pub program: &'a Program,
@@ -173,7 +171,6 @@ pub(super) fn problems_by_statement(
 /// A function that an op may call, as an option of a picker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionOption {
-    /// Its name.
     pub name: &'static str,
     /// What it computes; empty for an op type.
     pub summary: &'static str,

@@ -29,7 +29,6 @@ const FEW_GROUPS: u64 = 128;
 pub struct TimeRow {
     /// The kernel; `None` for all together.
     pub kernel: Option<KernelId>,
-    /// Its first op.
     pub first_op: Option<OpId>,
     /// The names of its ops.
     pub name: String,
@@ -311,7 +310,6 @@ fn results(check: &Check) -> impl Iterator<Item = &Output> {
 /// A result beside the interpreter's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRow {
-    /// Its name.
     pub name: String,
     /// How many elements were compared.
     pub elements: String,

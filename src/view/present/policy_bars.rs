@@ -10,7 +10,6 @@ use strum::VariantArray;
 /// A policy with what it comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyBar {
-    /// The policy.
     pub policy: Policy,
     /// Its title; of torch.compile the mode that is not its default.
     pub title: &'static str,

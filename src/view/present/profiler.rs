@@ -41,9 +41,7 @@ pub const fn launcher_name(launcher: Launcher) -> &'static str {
 /// A command line, and what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What it shows.
     pub shows: &'static str,
-    /// The line.
     pub line: &'static str,
 }
 
@@ -74,11 +72,9 @@ pub struct Section {
     pub name: &'static str,
     /// What to look for in it.
     pub reading: &'static str,
-    /// Its metrics.
     pub metrics: Vec<Metric>,
 }
 
-/// A metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
     /// Its name there.

@@ -28,7 +28,6 @@ pub struct SaidVerdict {
     pub price: Option<Price>,
 }
 
-/// A part of a verdict.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct VerdictPart {
     /// Its words; quoted parts are code.

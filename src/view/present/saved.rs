@@ -7,19 +7,16 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::Analysis;
 use fuseline_core::analysis::why::{Cost, Price};
 
-/// What is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub enum Saved {
     /// Bytes through memory.
     Bytes,
-    /// Time.
     Time,
     /// The time as a part of that of the program.
     Share,
 }
 
 impl Saved {
-    /// What a saving of this price is.
     pub fn number(self, price: Price) -> Option<Number> {
         match self {
             Self::Bytes => Some(Number::SavedBytes(price.saved_bytes())),

@@ -14,7 +14,6 @@ pub struct SliderRow {
     pub name: String,
     /// What it is, as the comment behind it says up to its first colon or semicolon; empty without one.
     pub about: String,
-    /// Its value.
     pub value: i64,
     /// The values that it may take; without them there is only a number box.
     values: Option<ParamValues>,

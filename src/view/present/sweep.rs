@@ -18,7 +18,6 @@ const NAMED: usize = 3;
 pub struct SweptParam {
     /// Its index among those of the text.
     pub index: usize,
-    /// Its name.
     pub name: String,
 }
 

@@ -8,7 +8,6 @@ use fuseline_core::{Span, TensorRole};
 pub struct TensorRow {
     /// Identifies the row while tensors are declared, renamed and removed.
     pub id: usize,
-    /// Its name.
     pub name: String,
     /// Input or weight.
     pub role: TensorRole,

@@ -133,9 +133,7 @@ pub struct EdgeRows {
 /// An edge between two kernels.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct EdgeRow {
-    /// Its ops.
     pub ops: EdgeOps,
-    /// Their names.
     pub names: String,
     /// What fusing it would save.
     pub price: RoundsPrice,

@@ -13,7 +13,6 @@ use fuseline_view::present::pytorch::{SCRIPT_NAME, refusal, script};
 use fuseline_view::present::tables::TableKind;
 use leptos::prelude::*;
 
-/// The forms of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureForm {
     /// Shapes and texts, which stay sharp.
@@ -23,7 +22,6 @@ pub enum PictureForm {
 }
 
 impl PictureForm {
-    /// Its label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Svg => "SVG",

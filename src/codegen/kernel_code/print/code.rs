@@ -5,7 +5,6 @@ use fuseline_core::model::ids::TensorId;
 /// The text of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Code {
-    /// Its lines.
     pub lines: Vec<Line>,
 }
 
@@ -23,7 +22,6 @@ pub struct Line {
 /// A load or store of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The tensor.
     pub tensor: TensorId,
     /// A store, else a load.
     pub is_store: bool,

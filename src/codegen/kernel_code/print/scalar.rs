@@ -34,7 +34,6 @@ pub(super) trait Threads: Language {
     fn head(&self, name: &str, start: &str, end: &str, step: u64) -> String;
     /// The place of the thread in its group.
     fn lane(&self) -> &'static str;
-    /// Which group it is.
     fn group(&self) -> &'static str;
     /// Whether a launch may start more groups than there is work for.
     fn has_spare_groups(&self) -> bool;
@@ -44,7 +43,6 @@ pub(super) trait Threads: Language {
     fn across(&self, fold: Fold, value: &str) -> String;
     /// Both values, folded.
     fn folded(&self, fold: Fold, a: &str, b: &str) -> String;
-    /// A condition.
     fn when(&self, condition: &str) -> String {
         format!("if ({condition}) {{")
     }

@@ -12,7 +12,6 @@ use fuseline_core::model::ids::{IdVec, TensorId};
 
 /// How a language writes what languages write differently.
 pub(super) trait Language {
-    /// A number.
     fn number(&self, value: f64) -> String;
     /// A function of one number that is not written with an operator.
     fn unary(&self, function: Unary, a: &str) -> String;
@@ -329,7 +328,6 @@ impl<'a, L: Language> Texts<'a, L> {
         }
     }
 
-    /// An index as text.
     pub(super) fn index(&self, index: IndexId) -> String {
         self.index_text(index).text
     }

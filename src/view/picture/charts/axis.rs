@@ -6,7 +6,6 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 use std::ops::Range;
 
-/// One axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Axis {
     /// Logarithmic, from `10^from` to `10^to`.

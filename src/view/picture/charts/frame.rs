@@ -84,7 +84,6 @@ impl Plot {
         Axes { x: self.x, y: None }
     }
 
-    /// The axes.
     pub(super) fn axes(&self) -> Axes {
         Axes {
             x: self.x,

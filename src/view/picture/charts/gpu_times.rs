@@ -11,7 +11,6 @@ use crate::present::own_gpu::{TimePair, TimeRow, time_rows, total_row};
 use fuseline_codegen::own_gpu::Outcome;
 use std::cmp::Reverse;
 
-/// What has a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// All kernels together.

@@ -57,7 +57,6 @@ impl ShownKernel {
 pub(super) struct KernelBytes {
     /// Moved by the ops one by one.
     pub(super) unfused: MovedBytes,
-    /// Moved by the fused kernel.
     pub(super) fused: MovedBytes,
 }
 

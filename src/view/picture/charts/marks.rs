@@ -34,7 +34,6 @@ pub(super) fn line(role: Role, points: &[Point]) -> Mark {
     Mark::new(role, Shape::Path { points, is_closed })
 }
 
-/// A polygon.
 pub(super) fn polygon(role: Role, corners: &[Point]) -> Mark {
     let points = corners.iter().copied().map(tenths).collect();
     let is_closed = true;
@@ -74,7 +73,6 @@ pub(super) fn text_width(text: &str) -> f64 {
     text.chars().map(ems).sum::<f64>() * FONT_PX
 }
 
-/// Width of a bold text.
 pub(super) fn bold_text_width(text: &str) -> f64 {
     text_width(text) * BOLD
 }

@@ -37,9 +37,7 @@ pub enum Role {
     SolidPoint,
     /// A kernel under a policy, among those of all policies.
     Policy(Policy),
-    /// The curve of a policy.
     PolicyCurve(Policy),
-    /// The number of a crossing.
     CrossingNumber,
     /// Where a crossing is on a curve.
     CrossingRing,
@@ -57,7 +55,6 @@ pub enum Role {
     PinnedText,
     /// The arrow from the hollow to the solid point.
     Link,
-    /// Its head.
     LinkHead,
     /// The line from a kernel's number to its point, where they are not close.
     Leader,
@@ -85,7 +82,6 @@ pub enum Role {
     Ribbon,
     /// The name of a bar.
     BarText,
-    /// The figure of a bar.
     BarFigure,
     /// A kernel on the strip of the memory timeline.
     KernelBox,
@@ -159,7 +155,6 @@ pub enum Role {
     TileLine,
     /// What is computed for nothing: beyond the output, or by an idle multiprocessor.
     TileWaste,
-    /// The frame of a tile.
     TileFrame,
     /// What an op that follows needs, and the tile does not have.
     TileNeeds,

@@ -27,7 +27,6 @@ const MAX_NUMBERS: usize = 64;
 /// Width of the ring that a hollow point shows behind its solid one.
 const RING: f64 = 2.5;
 
-/// The points of a kernel.
 struct KernelPoint {
     kernel: KernelId,
     /// Further kernels at this point.

@@ -20,7 +20,6 @@ pub const FONT_PX: f64 = 12.0;
 pub struct Scene {
     /// Width, in CSS pixels unless the page scales the chart.
     pub width: f64,
-    /// Height.
     pub height: f64,
     /// Accessible name of the chart.
     pub title: String,
@@ -243,14 +242,12 @@ pub enum Shape {
     Curve {
         /// Its ends, from start to end.
         ends: [Point; 2],
-        /// Its control points.
         controls: [Point; 2],
     },
     /// A disc.
     Circle {
         /// Its centre.
         center: Point,
-        /// Its radius.
         radius: f64,
     },
     /// An upright rectangle.
@@ -270,7 +267,6 @@ pub enum Shape {
         anchor: Anchor,
         /// Clockwise turn around `at`, in degrees.
         turn_deg: f64,
-        /// The text.
         text: String,
     },
 }
@@ -330,12 +326,9 @@ pub type Point = (f64, f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Anchor {
-    /// Its start.
     #[default]
     Start,
-    /// Its middle.
     Middle,
-    /// Its end.
     End,
 }
 

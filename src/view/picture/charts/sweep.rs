@@ -19,7 +19,6 @@ use fuseline_core::model::options::Policy;
 /// What of a sweep is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepView<'a> {
-    /// The sweep.
     pub sweep: &'a Sweep,
     /// What its curves show.
     pub measure: Measure,

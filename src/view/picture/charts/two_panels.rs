@@ -35,9 +35,7 @@ pub(super) struct TwoPanels {
 /// A bar of a row.
 #[derive(Clone, Copy)]
 pub(super) enum BarPlace {
-    /// The upper one.
     Upper,
-    /// The lower one.
     Lower,
 }
 

@@ -23,7 +23,6 @@ pub struct DagLayout {
     pub width: f64,
     /// Height of the whole.
     pub height: f64,
-    /// The box of each op.
     pub ops: IdVec<OpId, OpBox>,
     /// The panel of each kernel, which encloses its ops.
     pub panels: IdVec<KernelId, Rect>,
@@ -95,7 +94,6 @@ impl DagLayout {
     }
 }
 
-/// The box of one op.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct OpBox {
     /// Its place.
@@ -137,7 +135,6 @@ pub enum PillKind {
 /// Edges of one tensor share their first points, so they look like one line that branches.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Edge {
-    /// The tensor.
     pub tensor: TensorId,
     /// Where it starts.
     pub from: EdgeEnd,
@@ -154,7 +151,6 @@ pub struct Edge {
 pub enum EdgeEnd {
     /// The box of an op.
     Op(OpId),
-    /// A pill.
     Pill(PillId),
 }
 

@@ -8,9 +8,7 @@ use fuseline_core::{KernelId, OpId, Partition, TensorId};
 /// What can have the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FocusTarget {
-    /// An op.
     Op(OpId),
-    /// A kernel.
     Kernel(KernelId),
 }
 

@@ -21,7 +21,6 @@ const ALL_IN_SIGHT_OPS: usize = 20;
 /// What the picture of a large program leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, BorshSerialize, BorshDeserialize)]
 pub enum Folding {
-    /// Nothing.
     Nothing,
     /// All but one round of what is repeated.
     Rounds,

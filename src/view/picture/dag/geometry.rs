@@ -3,7 +3,6 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// A point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Point {
     /// From the left border.
@@ -26,9 +25,7 @@ pub struct Rect {
     pub x: f64,
     /// Upper side.
     pub y: f64,
-    /// Width.
     pub width: f64,
-    /// Height.
     pub height: f64,
 }
 

@@ -14,7 +14,6 @@ pub const PANEL_PADDING: f64 = 7.0;
 pub(super) const SIZE_LABEL_HEIGHT: f64 = 17.0;
 /// Space above and below a size label.
 pub(super) const SIZE_LABEL_MARGIN: f64 = 3.5;
-/// Height of a pill.
 pub(super) const PILL_HEIGHT: f64 = 30.0;
 /// Least and greatest width of a pill.
 pub(super) const PILL_WIDTHS: (f64, f64) = (62.0, 116.0);

@@ -22,7 +22,6 @@ pub const GAP_PX: f64 = 8.0;
 pub struct Corner {
     /// On the left side.
     pub is_left: bool,
-    /// At the bottom.
     pub is_bottom: bool,
 }
 

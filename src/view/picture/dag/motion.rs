@@ -21,9 +21,7 @@ pub fn can_move(before: &Analysis, now: &Analysis) -> bool {
 /// A picture, and where on the canvas it was.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The layout.
     pub layout: Arc<DagLayout>,
-    /// The kernel of each op.
     pub kernel_of: IdVec<OpId, KernelId>,
     /// Its place on the canvas.
     pub viewport: Viewport,

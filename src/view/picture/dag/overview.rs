@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 pub struct Boxes {
     /// Panels of kernels: one path for each colour.
     pub panels: Vec<(KernelLook, String)>,
-    /// Boxes of ops.
     pub ops: String,
     /// Pills of inputs and results.
     pub activations: String,
@@ -25,7 +24,6 @@ pub struct Boxes {
 /// Edges of one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edges {
-    /// Their style.
     pub style: EdgeStyle,
     /// Their path data.
     pub data: String,

@@ -50,7 +50,6 @@ pub struct Sight {
     pub edges: Vec<usize>,
     /// Size labels, by the op whose output they describe.
     pub size_labels: Vec<OpId>,
-    /// Pills.
     pub pills: Vec<PillId>,
 }
 

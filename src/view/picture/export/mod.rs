@@ -68,7 +68,6 @@ const MAX_COLUMNS: usize = 8;
 pub enum PictureKind {
     /// Ops, kernels and tensors.
     Graph,
-    /// The roofline.
     Roofline,
     /// Tensors in memory, kernel by kernel.
     Timeline,
@@ -79,12 +78,10 @@ pub enum PictureKind {
 }
 
 impl PictureKind {
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Its label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Graph => "Graph",
@@ -179,7 +176,6 @@ impl Pictured<'_> {
 pub struct HandoutPictures {
     /// Ops, kernels and tensors.
     pub graph: String,
-    /// The roofline.
     pub roofline: String,
     /// Tensors in memory.
     pub timeline: String,
@@ -188,7 +184,6 @@ pub struct HandoutPictures {
 }
 
 impl Pictured<'_> {
-    /// The pictures of a handout.
     pub fn handout(self, sheets: StyleSheets) -> HandoutPictures {
         let svg = |kind| self.drawing(kind, PAPER).bare_svg(sheets);
         HandoutPictures {

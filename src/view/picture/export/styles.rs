@@ -13,9 +13,7 @@ use std::collections::HashMap;
 pub struct StyleSheets {
     /// The variables: colours, sizes of type. Their light values count.
     pub tokens: &'static str,
-    /// Charts.
     pub charts: &'static str,
-    /// The graph.
     pub graph: &'static str,
 }
 

@@ -18,7 +18,6 @@ const ONCE: &str = "Compulsory traffic: Q, K and V are read once, and the result
 pub struct TileRow {
     /// Which matrices, and by which formula.
     pub of: &'static str,
-    /// Rows in one tile.
     pub rows: Explanation,
     /// Tiles.
     pub count: Explanation,
@@ -27,7 +26,6 @@ pub struct TileRow {
 /// The bytes of one forward pass by one count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByteRow {
-    /// The count.
     pub count: AttentionCount,
     /// Bytes; the formula is that of the elements of one head.
     pub bytes: Explanation,

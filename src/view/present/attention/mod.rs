@@ -305,7 +305,6 @@ impl AttentionCount {
         }
     }
 
-    /// Bytes by this count.
     pub const fn bytes(self, growth: &Growth) -> u64 {
         match self {
             Self::ScoresInMemory => growth.standard_bytes,

@@ -11,9 +11,7 @@ use fuseline_core::splitmix::{STEP, mixed};
 /// A position of the kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionWalk {
-    /// The sizes.
     pub sizes: AttentionSizes,
-    /// The tiles.
     pub tiles: Tiles,
     /// Where it is.
     pub step: TileStep,

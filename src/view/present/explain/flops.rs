@@ -32,7 +32,6 @@ pub(in crate::present) enum FlopFactors {
     Stated,
 }
 
-/// The factors of the FLOPs of an op.
 pub(in crate::present) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
     let definition = &graph.ops[op];
     let function = definition.function;

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 /// Bytes of one tensor that a kernel moves, beside those that its ops move one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerRow {
-    /// Which tensor.
     pub tensor: TensorId,
     /// Bytes that the fused kernel reads.
     pub bytes_read: u64,

@@ -8,7 +8,6 @@ use fuseline_core::Analysis;
 /// What is told about a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// What it is.
     pub title: String,
     /// Of what: `kernel 3: softmax`.
     pub subject: String,

@@ -23,7 +23,6 @@ pub enum MeasuredFigure {
     Predicted,
     /// What was measured.
     Measured,
-    /// Kernels that are predicted.
     PredictedKernels,
     /// Kernels that ran.
     MeasuredKernels,

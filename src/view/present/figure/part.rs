@@ -12,7 +12,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// Words.
     pub fn words(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),

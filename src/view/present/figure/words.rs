@@ -31,7 +31,6 @@ pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
     }
 }
 
-/// What it is of.
 pub(super) fn subject(of: Subject, analysis: &Analysis) -> String {
     let graph = &analysis.graph;
     match of {

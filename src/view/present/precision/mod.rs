@@ -15,7 +15,6 @@ use fuseline_core::{DType, KernelId, OpType, Partition, TensorId};
 pub struct PrecisionRow {
     /// Its id, which identifies the row.
     pub tensor: TensorId,
-    /// Its name.
     pub name: String,
     /// The fused kernel that computes it.
     pub kernel: KernelId,

@@ -24,7 +24,6 @@ pub enum ProfileFigure {
     PredictedTime,
     /// The predicted bytes of several kernels together.
     PredictedBytes,
-    /// The time.
     Time,
     /// The relative error of the predicted time.
     TimeError,

@@ -30,7 +30,6 @@ pub type Script = Result<String, Vec<Unwritable>>;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{name}: {reason}")]
 pub struct Unwritable {
-    /// Its name.
     pub name: String,
     /// Why.
     pub reason: ScriptError,

@@ -20,7 +20,6 @@ pub struct Figure {
     pub quantity: Quantity,
     /// In which kernels.
     pub run: Run,
-    /// Of what.
     pub of: Subject,
 }
 
@@ -29,9 +28,7 @@ pub struct Figure {
 pub enum Quantity {
     /// Bytes read and written.
     Bytes,
-    /// Bytes read.
     BytesRead,
-    /// Bytes written.
     BytesWritten,
     /// Bytes that fusion saves; negative where it adds some.
     SavedBytes,
@@ -51,7 +48,6 @@ pub enum Quantity {
     DramReads,
     /// Launched kernels.
     Launches,
-    /// Ops.
     Ops,
     /// Ops that a further kernel computes again.
     Recomputed,
@@ -125,7 +121,6 @@ pub enum Quantity {
     MatrixPeak,
     /// Peak of f32 vector work.
     VectorPeak,
-    /// Time of a launch.
     LaunchTime,
     /// Multiprocessors of the device.
     Multiprocessors,

@@ -5,9 +5,7 @@
 pub enum Unit {
     /// Things: kernels, ops, the value of a param.
     Count,
-    /// Bytes.
     Bytes,
-    /// Seconds.
     Seconds,
     /// Floating-point operations.
     Flops,
@@ -17,9 +15,7 @@ pub enum Unit {
     Percent,
     /// A factor: `1.7x`.
     Ratio,
-    /// FLOPs in a second.
     FlopsPerSecond,
-    /// Bytes in a second.
     BytesPerSecond,
 }
 

@@ -8,7 +8,6 @@ use serde::Serialize;
 /// A diagnostic with line and column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiagnosticReport {
-    /// Its severity.
     pub severity: Severity,
     /// Its kind; `null` for a problem outside the text.
     pub code: Option<Code>,

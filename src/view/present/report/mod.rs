@@ -110,9 +110,7 @@ pub struct KernelReport {
     pub recomputed: Vec<String>,
     /// Its arithmetic, on both kinds of units.
     pub flops: u128,
-    /// Bytes read.
     pub bytes_read: u64,
-    /// Bytes written.
     pub bytes_written: u64,
     /// Bytes that its ops move one by one.
     pub unfused_bytes: u64,
@@ -189,7 +187,6 @@ pub struct EdgeReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ReasonReport {
-    /// The reason.
     Apart(Reason<String>),
     /// `null` for both fields.
     Fused {

@@ -18,7 +18,6 @@ const MAX_BARS: usize = 50;
 pub(super) struct Bar {
     /// The tensor that is shown for all.
     pub(super) shown: TensorId,
-    /// The first of them.
     pub(super) first: Lifetime,
     /// How many there are.
     pub(super) count: usize,
@@ -44,7 +43,6 @@ pub(super) enum BarKind {
 pub(super) struct Bars {
     /// In the order in which they come into memory.
     pub(super) list: Vec<Bar>,
-    /// The bar of each tensor that has one.
     pub(super) of_tensor: HashMap<TensorId, usize, FxBuildHasher>,
     /// For each column the tensors that are too small for a bar, and their bytes.
     pub(super) small: Vec<Small>,

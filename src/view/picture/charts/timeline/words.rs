@@ -109,7 +109,6 @@ pub(super) fn box_words(
     }
 }
 
-/// The label of a box.
 pub(super) fn box_label(
     charted: Charted<'_>,
     execution: &Execution,
@@ -186,7 +185,6 @@ pub(super) fn tensor_name(analysis: &Analysis, tensor: TensorId) -> String {
     short_name(analysis.graph.tensor_name(tensor), NAME_CHARS)
 }
 
-/// The label of a bar.
 pub(super) fn bar_label(charted: Charted<'_>, bar: &Bar) -> Label {
     let Charted {
         analysis, is_fused, ..
@@ -215,7 +213,6 @@ pub(super) fn bar_label(charted: Charted<'_>, bar: &Bar) -> Label {
     Label::new(heading, facts)
 }
 
-/// The label of a tensor in its kernel.
 pub(super) fn on_chip_label(analysis: &Analysis, tensor: TensorId, kernel: KernelId) -> Label {
     let bytes = analysis.tensors.get(tensor).map_or(0, |of| of.bytes);
     let facts = vec![

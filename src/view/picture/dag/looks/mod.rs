@@ -21,7 +21,6 @@ const LEAST_NAME_CHARS: usize = 3;
 /// Characters of a name in texts for screen readers and in tooltips.
 const SPOKEN_NAME_CHARS: usize = 120;
 
-/// An edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeLook {
     /// How the tensor comes to its reader.
@@ -61,7 +60,6 @@ pub struct SizeLabelLook {
     /// The name of a tensor on chip; else bytes, behind a name that the box does not tell, and the number of readers when several
     /// kernels read the tensor. Empty where only views follow, after which the bytes stand.
     pub text: String,
-    /// Width of the label.
     pub width_px: f64,
 }
 
@@ -130,7 +128,6 @@ pub struct Looks {
     is_fused: bool,
     /// Kernel and tensor of each read, sorted, with the first op of the kernel that names the tensor, if one does.
     reads: Vec<(KernelId, TensorId, Option<OpId>)>,
-    /// Bytes of the widest edge.
     widest_edge_bytes: u64,
     /// How many kernels read each tensor.
     readers: IdVec<TensorId, usize>,

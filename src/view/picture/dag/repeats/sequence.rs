@@ -87,12 +87,10 @@ impl<'a> Sequence<'a> {
         self.starts.get(kernel).copied().unwrap_or(self.ops.len())
     }
 
-    /// The op at a place.
     pub(super) fn op(&self, place: usize) -> Option<OpId> {
         self.ops.get(place).copied()
     }
 
-    /// The place of an op.
     pub(super) fn place(&self, op: OpId) -> usize {
         self.place.get(op).copied().unwrap_or(usize::MAX)
     }
