@@ -1,6 +1,6 @@
 //! What changes along the axis.
 
-use super::{Figures, Measure};
+use super::figures::{Figures, Measure};
 use crate::model::bound::Bound;
 use crate::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};

@@ -1,7 +1,7 @@
 //! What may change along the axis: each feature has a class at every value, and a crossing is where the class is another.
 
-use super::Measure;
 use super::crossing::{Change, Crossing, Relation};
+use super::figures::Measure;
 use super::state::{KernelKey, Near, State, States};
 use crate::model::bound::Bound;
 use crate::model::options::Policy;

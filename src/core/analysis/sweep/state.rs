@@ -1,6 +1,6 @@
 //! The program at single values.
 
-use super::Figures;
+use super::figures::Figures;
 use super::grid::Grid;
 use crate::analysis::{Analysis, analyze_plan, read};
 use crate::fusion;
