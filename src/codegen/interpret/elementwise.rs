@@ -2,8 +2,8 @@
 
 use super::array::{Array, walk};
 use super::error::EvaluationError;
-use super::evaluate::{Task, unfit};
 use super::random::{random_key, uniform};
+use super::task::{Task, unfit};
 use crate::elements::{self, of_one, of_two, rotated};
 use fuseline_core::model::functions::{AttributeName, Function};
 

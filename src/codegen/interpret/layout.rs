@@ -3,8 +3,8 @@
 use super::arithmetic::truth;
 use super::array::{Array, count, walk};
 use super::error::EvaluationError;
-use super::evaluate::{Task, unfit};
 use super::resample::interpolated;
+use super::task::{Task, unfit};
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 use fuseline_core::resolve::dimension_of;

@@ -26,10 +26,11 @@ mod resample;
 mod rows;
 mod run;
 mod sizes;
+mod task;
 
 pub use call::{Call, calls};
 pub use error::EvaluationError;
-pub use evaluate::{function_of, unknown_operator};
+pub use evaluate::function_of;
 pub use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
 pub(crate) use random::random_key;
@@ -37,6 +38,7 @@ pub use random::uniform;
 pub use reference::{Checked, Reference};
 pub(crate) use run::{ops_of, stored};
 pub use sizes::Budget;
+pub use task::unknown_operator;
 
 use array::count;
 use fuseline_core::fusion::none;

@@ -3,8 +3,8 @@
 use super::arithmetic::larger;
 use super::array::{Array, count, offset, walk};
 use super::error::EvaluationError;
-use super::evaluate::{Task, unfit, unknown_operator};
 use super::layout::{axis_of, place_of};
+use super::task::{Task, unfit, unknown_operator};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
 use std::cmp::Ordering;

@@ -3,7 +3,7 @@
 use super::arithmetic::Arithmetic;
 use super::array::{Array, count, offset, walk};
 use super::error::EvaluationError;
-use super::evaluate::{Task, unfit};
+use super::task::{Task, unfit};
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::borrow::Cow;

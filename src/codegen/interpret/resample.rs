@@ -2,8 +2,8 @@
 
 use super::array::{Array, walk};
 use super::error::EvaluationError;
-use super::evaluate::{Task, unfit};
 use super::rows::pooled;
+use super::task::{Task, unfit};
 use fuseline_core::model::functions::{AttributeName, Function};
 
 /// Height and width of the input, and of the output.

@@ -3,8 +3,8 @@
 use super::arithmetic::{larger, smaller};
 use super::array::{Array, count, walk};
 use super::error::EvaluationError;
-use super::evaluate::{Task, unfit};
 use super::resample::adaptive;
+use super::task::{Task, unfit};
 use crate::elements::reciprocal_deviation;
 use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 use std::borrow::Cow;
