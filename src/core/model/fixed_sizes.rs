@@ -2,32 +2,12 @@
 
 use crate::model::adjacency::Adjacency;
 use crate::model::functions::{Function, ShapeRule};
-use crate::model::graph::SizeSource;
-use crate::model::ids::{Id, OpId};
+use crate::model::graph::{FixedSize, SizeSource};
+use crate::model::ids::Id;
 use crate::model::op::Op;
 use crate::model::op_type::OpType;
 use crate::model::sizes::inferred_operand;
 use std::collections::{HashMap, VecDeque};
-
-/// The size of an undeclared tensor that one of its readers fixes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FixedSize<O = OpId> {
-    /// The op that reads it and leaves no other size.
-    pub reader: O,
-    /// Its shape, of a matrix up to a transposition.
-    pub shape: Vec<u64>,
-    /// Whether the tensor has only as many elements as this shape, as the input of a reshape.
-    pub is_count: bool,
-    /// [`SizeSource::Assumed`] where the reader keeps its input's shape: by convention only matmuls and reshapes infer.
-    pub source: SizeSource,
-}
-
-impl<O> FixedSize<O> {
-    /// The shape; `None` where only the number of elements is known.
-    pub(crate) fn operand_shape(&self) -> Option<&[u64]> {
-        (!self.is_count).then_some(&self.shape)
-    }
-}
 
 /// For each undeclared tensor the first reader that fixes its size; what one fixes can fix another operand of the next.
 /// Readers that keep shape and element type go before others, for they tell the type, too.

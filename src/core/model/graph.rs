@@ -2,7 +2,6 @@
 
 use crate::model::adjacency::Adjacency;
 use crate::model::dtype::DType;
-use crate::model::fixed_sizes::FixedSize;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, TensorDecl, TensorRole, byte_count, element_count};
 use crate::model::work::Work;
@@ -110,6 +109,26 @@ pub enum SizeSource {
     Assumed,
     /// Counted as 0 bytes by convention.
     Ignored,
+}
+
+/// The size of an undeclared tensor that one of its readers fixes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixedSize<O = OpId> {
+    /// The op that reads it and leaves no other size.
+    pub reader: O,
+    /// Its shape, of a matrix up to a transposition.
+    pub shape: Vec<u64>,
+    /// Whether the tensor has only as many elements as this shape, as the input of a reshape.
+    pub is_count: bool,
+    /// [`SizeSource::Assumed`] where the reader keeps its input's shape: by convention only matmuls and reshapes infer.
+    pub source: SizeSource,
+}
+
+impl<O> FixedSize<O> {
+    /// The shape; `None` where only the number of elements is known.
+    pub(crate) fn operand_shape(&self) -> Option<&[u64]> {
+        (!self.is_count).then_some(&self.shape)
+    }
 }
 
 /// An op that replaces several ops. Its cost cannot be computed from its shapes, so it is stored here.

@@ -11,7 +11,7 @@ pub mod diagnostic;
 pub mod digest;
 pub mod dtype;
 pub mod fix;
-pub mod fixed_sizes;
+pub(crate) mod fixed_sizes;
 pub mod functions;
 pub mod graph;
 pub mod ids;

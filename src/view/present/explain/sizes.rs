@@ -3,9 +3,8 @@
 use crate::present::format::{format_bytes, format_exact};
 use fuseline_core::analysis::Analysis;
 use fuseline_core::cost::traffic::Access;
-use fuseline_core::model::fixed_sizes::FixedSize;
 use fuseline_core::model::functions::Function;
-use fuseline_core::model::graph::{Graph, SizeSource};
+use fuseline_core::model::graph::{FixedSize, Graph, SizeSource};
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::op_type::OpType;

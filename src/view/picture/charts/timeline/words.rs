@@ -1,7 +1,6 @@
 //! The words of the memory timeline.
 
-use super::Bars;
-use super::bars::{Bar, BarKind};
+use super::bars::{Bar, BarKind, Bars};
 use super::columns::{Column, ColumnKind};
 use crate::picture::charts::Charted;
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
