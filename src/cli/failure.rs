@@ -1,8 +1,7 @@
 //! Why a command has failed: told once, where it ends, in words or as JSON.
 
 use crate::complaint::complain;
-use crate::output::{print, tell};
-use crate::show::json;
+use crate::output::{json, print, tell};
 use fuseline_core::model::diagnostic::{Diagnostic, Severity};
 use fuseline_view::present::report::DiagnosticReport;
 use serde::Serialize;

@@ -2,8 +2,7 @@
 
 use super::Analysed;
 use super::failure::{AnyError, Failed};
-use super::output::print;
-use super::show::json;
+use super::output::{json, print};
 use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
 use fuseline_import::matching::{Matching, match_kernels, policy_of_variant, short_neighbours};
 use fuseline_import::profile::{MeasuredRun, Profile, Reader};

@@ -4,10 +4,17 @@
 
 use crate::failure::Failed;
 use fuseline_core::notation::spelling::printable;
-use std::io::{ErrorKind, Result, Write, stderr, stdout};
+use fuseline_view::present::report::with_schema;
+use serde::Serialize;
+use std::io::{self, ErrorKind, Write, stderr, stdout};
+
+/// What `--json` prints.
+pub(super) fn json(report: &impl Serialize) -> Result<String, Failed> {
+    Ok(with_schema(report).map_err(Failed::command)? + "\n")
+}
 
 /// Prints a result on standard output.
-pub(super) fn print(text: &str) -> std::result::Result<(), Failed> {
+pub(super) fn print(text: &str) -> Result<(), Failed> {
     match write(stdout().lock(), text) {
         // The reader has closed the pipe because it needs no more: no failure.
         Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Err(Failed::command(format!(
@@ -22,7 +29,7 @@ pub(super) fn tell(text: &str) {
     let _ = write(stderr().lock(), text);
 }
 
-fn write(mut to: impl Write, text: &str) -> Result<()> {
+fn write(mut to: impl Write, text: &str) -> io::Result<()> {
     let lines: Vec<_> = text.split('\n').map(printable).collect();
     to.write_all(lines.join("\n").as_bytes())?;
     to.flush()

@@ -4,18 +4,13 @@ use crate::attention::{AttentionReport, attention_lines, attentions};
 use crate::choices::Outputs;
 use crate::failure::Failed;
 use crate::limits::{self, LimitsReport};
-use crate::output::print;
+use crate::output::{json, print};
 use crate::policies::{PolicyReport, policies, policies_table};
 use crate::steps::{Step, steps, steps_table};
 use crate::table::table;
 use fuseline_core::Analysis;
-use fuseline_view::present::report::{Report, with_schema};
+use fuseline_view::present::report::Report;
 use serde::Serialize;
-
-/// What `--json` prints.
-pub(super) fn json(report: &impl Serialize) -> Result<String, Failed> {
-    Ok(with_schema(report).map_err(Failed::command)? + "\n")
-}
 
 /// The report, with results that the library's report does not contain.
 #[derive(Serialize)]
