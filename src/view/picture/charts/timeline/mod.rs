@@ -18,7 +18,7 @@ mod stack;
 mod words;
 
 use self::arrows::flows;
-use self::bars::{Bars, bars};
+use self::bars::bars;
 use self::columns::columns;
 use self::marks::Drawn;
 use self::stack::stack;
