@@ -69,7 +69,7 @@ impl Writer {
                 continue;
             }
             let operator = self.operator_of.get(&output).copied();
-            if op.callee.text == Function::Opaque.name()
+            if op.function() == Some(Function::Opaque)
                 && operators.insert(operator.unwrap_or(output))
             {
                 *opaque.entry(operator_name(&op)).or_insert(0) += 1;
@@ -179,7 +179,7 @@ fn opaque_where_refused<'a>(
             let Some(op) = program.ops.get_mut(index) else {
                 continue;
             };
-            if op.callee.text == Function::Opaque.name() {
+            if op.function() == Some(Function::Opaque) {
                 // Its shape has an impossible size.
                 is_changed |= op.annotation.take().is_some();
                 continue;

@@ -19,7 +19,7 @@ pub(crate) type Dims = Vec<Option<Size>>;
 /// The statements of a text, if all of them can be read and are calls of known functions.
 pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     let parsed = parse(text);
-    let is_known = |op: &OpStatement| Function::from_name(&op.callee.text).is_some();
+    let is_known = |op: &OpStatement| op.function().is_some();
     let ops = parsed.program.ops;
     let is_fine = parsed.diagnostics.is_empty() && ops.iter().all(is_known);
     (is_fine && !ops.is_empty()).then_some(ops)

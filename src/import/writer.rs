@@ -7,7 +7,6 @@ use crate::size::Size;
 use crate::statement::{Dims, annotation, dtype_of, literals, nameless, together};
 use crate::value::Value;
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::TensorRole;
 use fuseline_core::model::program::OpStatement;
 use std::collections::HashMap;
@@ -121,7 +120,7 @@ impl Writer {
                 let own = self.names.claim(&format!("{name}{rest}"));
                 renamed.insert(std::mem::replace(&mut op.output.text, own.clone()), own);
             }
-            let Some(function) = Function::from_name(&op.callee.text) else {
+            let Some(function) = op.function() else {
                 continue;
             };
             let inputs = op.inputs.iter().map(|input| self.by_name.get(&input.text));

@@ -4,7 +4,7 @@
 
 use crate::model::diagnostic::Span;
 use crate::model::dtype::DType;
-use crate::model::functions::AttributeName;
+use crate::model::functions::{AttributeName, Function};
 use crate::model::op::TensorRole;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -182,6 +182,11 @@ pub struct OpStatement {
 }
 
 impl OpStatement {
+    /// The function that the statement calls, if the notation has it.
+    pub fn function(&self) -> Option<Function> {
+        Function::from_name(&self.callee.text)
+    }
+
     /// Whether the call states K, so that its operands may be packed and are not checked.
     pub fn states_k(&self) -> bool {
         self.attributes

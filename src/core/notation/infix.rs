@@ -2,6 +2,7 @@
 
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
+use crate::model::functions::Function;
 use crate::notation::cursor::Cursor;
 use crate::notation::lexer::{Lexeme, Token, name_text, written_name};
 
@@ -94,7 +95,7 @@ fn is_transpose(part: &str) -> bool {
 
 fn transpose(tensor: &str) -> Value {
     Value::Call {
-        callee: "transpose".to_owned(),
+        callee: Function::Transpose.name().to_owned(),
         call: format!("transpose({tensor})"),
     }
 }
@@ -118,7 +119,7 @@ impl Reader<'_> {
         {
             self.cursor.at += tokens;
             // Of powers the right one comes first.
-            let is_power = callee == "pow";
+            let is_power = callee == Function::Pow;
             if self.operations >= MAX_OPERATIONS {
                 return None;
             }
@@ -126,7 +127,7 @@ impl Reader<'_> {
             self.operations += 1;
             let [a, b] = [left, right].map(|side| self.named(side));
             left = Value::Call {
-                callee: callee.to_owned(),
+                callee: callee.name().to_owned(),
                 call: format!("{callee}({a}, {b})"),
             };
         }
@@ -134,15 +135,17 @@ impl Reader<'_> {
     }
 
     /// The function of the operator that comes next, how tightly it binds, and its number of tokens.
-    fn operator(&self) -> Option<(&'static str, u8, usize)> {
+    fn operator(&self) -> Option<(Function, u8, usize)> {
         Some(match self.cursor.peek_kind()? {
-            Lexeme::Plus => ("add", 1, 1),
-            Lexeme::Minus => ("sub", 1, 1),
-            Lexeme::Star if self.cursor.kind_ahead(1) == Some(Lexeme::Star) => ("pow", 4, 2),
-            Lexeme::Star => ("mul", 2, 1),
-            Lexeme::Slash => ("div", 2, 1),
+            Lexeme::Plus => (Function::Add, 1, 1),
+            Lexeme::Minus => (Function::Sub, 1, 1),
+            Lexeme::Star if self.cursor.kind_ahead(1) == Some(Lexeme::Star) => {
+                (Function::Pow, 4, 2)
+            }
+            Lexeme::Star => (Function::Mul, 2, 1),
+            Lexeme::Slash => (Function::Div, 2, 1),
             Lexeme::At if !self.is_mark() && self.cursor.kind_ahead(1) != Some(Lexeme::Int) => {
-                ("matmul", 2, 1)
+                (Function::Matmul, 2, 1)
             }
             _ => return None,
         })
@@ -213,7 +216,7 @@ impl Reader<'_> {
                 self.operations += 1;
                 let operand = self.named(value);
                 Some(Value::Call {
-                    callee: "neg".to_owned(),
+                    callee: Function::Neg.name().to_owned(),
                     call: format!("neg({operand})"),
                 })
             }

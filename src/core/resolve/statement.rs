@@ -54,7 +54,7 @@ pub(super) fn resolve_op(
     }
     let is_opaque = matches!(callee, Callee::Function(Function::Opaque));
     // Those of the function as written: a variant of it is chosen by an attribute.
-    let written = Function::from_name(&statement.callee.text);
+    let written = statement.function();
     let allowed = written.map_or(&[][..], |function| function.row().attributes);
     check_attributes(statement, allowed, params)
         .map_err(|problem| permuting(statement, problem, reads, known))?;

@@ -183,7 +183,8 @@ pub(super) fn note_unknown_k(
             .at(statement.callee.span)
             .about(id.index())
             .hint("declare its operands, or give it as `k=1024`");
-        let takes_k = Function::from_name(&statement.callee.text)
+        let takes_k = statement
+            .function()
             .is_some_and(|function| function.row().attributes.contains(&AttributeName::K));
         diagnostics.push(
             match statement.attributes.iter().find(|a| a.is(AttributeName::K)) {

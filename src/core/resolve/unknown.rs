@@ -70,7 +70,7 @@ pub(super) fn mark_read_by_unknown(
                 .name_in(&statement.name().text, run.round)
                 .into_owned(),
         );
-        let function = Function::from_name(&statement.callee.text);
+        let function = statement.function();
         let reader = match function {
             Some(Function::Opaque) => UnknownReader::Opaque,
             _ => UnknownReader::Fusable,

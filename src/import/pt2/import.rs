@@ -13,6 +13,7 @@ use crate::shapes::Sizes;
 use crate::statement::statements;
 use crate::writer::{Known, Writer};
 use crate::{Imported, Problem};
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::TensorRole;
 use fuseline_core::model::program::OpStatement;
 use std::collections::{HashMap, HashSet};
@@ -22,14 +23,14 @@ use std::rc::Rc;
 pub(super) const MAX_DEPTH: usize = 16;
 
 /// Functions whose result has the size that is annotated.
-const STATED: &[&str] = &[
-    "reshape",
-    "contiguous",
-    "rearrange",
-    "expand",
-    "full",
-    "arange",
-    "opaque",
+const STATED: &[Function] = &[
+    Function::Reshape,
+    Function::Contiguous,
+    Function::Rearrange,
+    Function::Expand,
+    Function::Full,
+    Function::Arange,
+    Function::Opaque,
 ];
 
 /// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output needs are left out. Near linear in
@@ -329,7 +330,9 @@ impl<'a> Import<'a> {
     ) -> usize {
         if let Some(last) = ops.last_mut()
             && !is_exact
-            && !STATED.contains(&last.callee.text.as_str())
+            && !last
+                .function()
+                .is_some_and(|function| STATED.contains(&function))
         {
             last.annotation = None;
         }
@@ -379,7 +382,7 @@ impl<'a> Import<'a> {
         let written = ops.binary_search_by_key(&place, |(_, output)| *output);
         let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);
         let source = op
-            .filter(|op| op.callee.text == "reshape")
+            .filter(|op| op.function() == Some(Function::Reshape))
             .and_then(|op| self.written.by_name.get(&op.inputs.first()?.text));
         // A reshape reads none itself but where an op of several lines ends with one, whose source is no reshape.
         source.copied().unwrap_or(place)

@@ -5,6 +5,7 @@ use crate::pt2::call::Call;
 use crate::pt2::schema::{Argument, SymInt, TensorMeta};
 use crate::shapes::{dimension, elements};
 use crate::size::size_of;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::program::{AttributeValue, OpStatement};
 
 /// The elements of the first tensor in the shape of the output, where PyTorch copies none.
@@ -75,9 +76,10 @@ fn is_attention(call: &Call<'_>, place: usize) -> bool {
     let Some(op) = call.known(place).and_then(|known| written(&known.name)) else {
         return false;
     };
-    let swaps = op.callee.text == "transpose" && perm_of(call, op) == Some(vec![0, 2, 1, 3]);
+    let swaps =
+        op.function() == Some(Function::Transpose) && perm_of(call, op) == Some(vec![0, 2, 1, 3]);
     let source = op.inputs.first().and_then(|input| written(&input.text));
-    swaps && source.is_some_and(|source| source.callee.text == "sdpa")
+    swaps && source.is_some_and(|source| source.function() == Some(Function::Sdpa))
 }
 
 fn perm_of(call: &Call<'_>, op: &OpStatement) -> Option<Vec<i64>> {

@@ -3,7 +3,7 @@
 
 use crate::params::Names;
 use crate::pt2::schema::Metadata;
-use fuseline_core::model::functions::AttributeName;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::program::{AttributeValue, OpStatement, Program};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -131,13 +131,12 @@ pub(super) fn give_names(program: &mut Program, origins: &HashMap<String, Origin
 
 /// What an op is called that nothing else gives a name.
 pub(super) fn word_of(op: &OpStatement) -> String {
-    let function = op.callee.text.as_str();
     let named = op
         .attributes
         .iter()
         .find(|attribute| attribute.is(AttributeName::Name));
-    match (function, named.map(|attribute| &attribute.value)) {
-        ("opaque", Some(AttributeValue::Word(name))) => {
+    match (op.function(), named.map(|attribute| &attribute.value)) {
+        (Some(Function::Opaque), Some(AttributeValue::Word(name))) => {
             let parts = name
                 .split('.')
                 .filter(|part| !matches!(*part, "aten" | "default"));
@@ -146,8 +145,8 @@ pub(super) fn word_of(op: &OpStatement) -> String {
                 .unwrap_or("opaque")
                 .to_owned()
         }
-        ("sdpa", _) => "attention".to_owned(),
-        ("concat", _) => "cat".to_owned(),
-        _ => function.to_owned(),
+        (Some(Function::Sdpa), _) => "attention".to_owned(),
+        (Some(Function::Concat), _) => "cat".to_owned(),
+        _ => op.callee.text.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Operand, dimension, mismatch, missing, required_axis, text, too_large};
 use crate::model::diagnostic::{Code, Diagnostic};
-use crate::model::functions::AttributeName;
+use crate::model::functions::{AttributeName, Function};
 use crate::model::op::{element_count, shape_text};
 use crate::notation::spelling::shortened;
 
@@ -12,7 +12,9 @@ pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, 
     let (shape, span) = match (call.attributes.sizes(AttributeName::Shape)?, call.annotated) {
         (Some(values), _) => (filled(call, &values, elements)?, span),
         (None, Some((shape, span))) => (shape.to_vec(), span),
-        (None, None) if call.callee.text == "contiguous" => return Ok(input.shape.to_vec()),
+        (None, None) if call.callee.text == Function::Contiguous.name() => {
+            return Ok(input.shape.to_vec());
+        }
         (None, None) => {
             return Err(missing(call, "a reshape needs its new shape").hint(format!(
                 "write it after a colon, such as `: {}[...]`, or as `shape=[...]`",

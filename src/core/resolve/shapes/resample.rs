@@ -3,7 +3,7 @@
 use super::call::{Call, Operand, axis, dimension, missing, too_large};
 use super::window::not_an_image;
 use crate::model::diagnostic::Diagnostic;
-use crate::model::functions::AttributeName;
+use crate::model::functions::{AttributeName, Function};
 
 pub(super) fn adaptive(call: &Call<'_>, image: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     if !call.attributes.has(AttributeName::Size) {
@@ -35,7 +35,7 @@ pub(super) fn resample(call: &Call<'_>, image: &Operand<'_>) -> Result<Vec<u64>,
             )
         });
     }
-    let is_nearest = call.callee.text == "interpolate"
+    let is_nearest = call.callee.text == Function::Interpolate.name()
         && call.attributes.word(AttributeName::Mode) != Some("bilinear");
     if is_nearest && call.attributes.flag(AttributeName::AlignCorners, false) {
         let problem = (call.attributes)
@@ -51,7 +51,7 @@ pub(super) fn resample(call: &Call<'_>, image: &Operand<'_>) -> Result<Vec<u64>,
 }
 
 pub(super) fn moved(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
-    if call.callee.text == "roll" {
+    if call.callee.text == Function::Roll.name() {
         axis(call, input)?;
         if !call.attributes.has(AttributeName::Shift) {
             let problem = missing(call, "`roll` needs the distance that elements move")
