@@ -105,7 +105,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("Selu", "{y} = selu({0})"),
     lines!("Mish", "{y} = mish({0})"),
     lines!("Softplus", "{y} = softplus({0})"),
-    lines!("Softsign", "{y}_size = abs({0})", "{y}_shifted = shift({y}_size, amount=1)", "{y} = div({0}, {y}_shifted)"),
+    lines!("Softsign", "{y} = softsign({0})"),
     lines!("ThresholdedRelu", "{y}_passes = gt({0}, {alpha=1})", "{y} = where({y}_passes, {0}, 0)"),
     lines!("HardSwish", "{y} = hardswish({0})"),
     lines!("HardSigmoid", "{y}_scaled = scale({0}, factor={alpha=0.2})", "{y}_shifted = shift({y}_scaled, amount={beta=0.5})", "{y} = clamp({y}_shifted, min=0, max=1)"),
