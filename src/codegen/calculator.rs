@@ -1,7 +1,7 @@
 //! What the definitions of functions calculate with.
 //!
-//! [`elements`](crate::elements) defines each function once, in these steps. The interpreter takes a step
-//! with numbers and rounds its result; code of a kernel gets an expression for it.
+//! [`elements`](crate::elements) defines each function once, in these steps. The interpreter takes a
+//! step with numbers and rounds its result; the code of a kernel gets an expression for it.
 
 /// Takes the steps of a definition.
 pub(crate) trait Calculator: 'static {
@@ -25,7 +25,9 @@ pub(crate) trait Calculator: 'static {
         otherwise: Self::Value,
     ) -> Self::Value;
 
-    /// The value where the condition is not 0, else what the steps give. Numbers take them only then.
+    /// The value where the condition is not 0, else what the steps give.
+    ///
+    /// Numbers take the steps only where they are needed.
     fn select_or(
         &mut self,
         condition: Self::Value,

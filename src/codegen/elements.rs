@@ -1,4 +1,6 @@
-//! The value of each function of single elements, defined once: the interpreter and the code of kernels follow from it.
+//! The value of each function of single elements.
+//!
+//! Each is defined once: the interpreter and the code of kernels follow from the definition.
 
 use crate::calculator::{Binary, Calculator, Unary};
 use crate::interpret::{Call, EvaluationError};
@@ -102,7 +104,7 @@ pub(crate) fn of_one<C: Calculator>(
             Box::new(move |c, x| c.with(Binary::Add, x, amount))
         }
         Function::Pow => match call.stated(AttributeName::Exponent)? {
-            // A power of 2 is a product: the function for powers knows no negative bases on every GPU.
+            // A power of 2 is a product, because pow has no negative bases on some GPUs.
             2.0 => Box::new(|c, x| c.binary(Binary::Multiply, x, x)),
             exponent => Box::new(move |c, x| c.with(Binary::Power, x, exponent)),
         },
@@ -251,7 +253,7 @@ pub(crate) fn batch_norm<C: Calculator>(
     }
 }
 
-/// A value turned by an angle, with the other half's value where that has been turned by 90 degrees.
+/// A value turned by an angle; `turned` is the same value turned by 90 degrees.
 pub(crate) fn rotated<C: Calculator>(
     c: &mut C,
     [x, turned]: [Value<C>; 2],

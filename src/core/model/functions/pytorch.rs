@@ -46,8 +46,9 @@ const fn with(name: &'static str, function: Function, needs: &'static [Attribute
 /// PyTorch drops a reduced dimension and reduces all of them, where the notation keeps it as 1 and reduces the last one.
 const REDUCED: &[AttributeName] = &[AttributeName::Axis, AttributeName::Keepdim];
 
-/// Names that are understood, beside those of modules of `torch.nn`, which stand in the rows. A name of the notation stands here
-/// when PyTorch has it in a module.
+/// Names of PyTorch that mean a function; the rows have those of modules of `torch.nn`.
+///
+/// A name of the notation stands here when PyTorch has it in a module.
 #[rustfmt::skip]
 pub const ALIASES: &[Alias] = &[
     same("add", F::Add), same("sub", F::Sub), same("subtract", F::Sub), same("mul", F::Mul), same("multiply", F::Mul),

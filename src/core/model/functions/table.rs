@@ -70,8 +70,8 @@ pub struct Row {
     pub instructions: u32,
     /// Whether the output is another index order of the same bytes.
     pub is_view: bool,
-    /// The module of `torch.nn` that computes it, if there is one. Then `torch.nn.functional` has the
-    /// function under its own name.
+    /// The module of `torch.nn` that computes the function, if there is one. Then
+    /// `torch.nn.functional` has the function under its own name.
     pub module: Option<&'static str>,
     /// A short description for the reader.
     pub summary: &'static str,
