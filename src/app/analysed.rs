@@ -2,7 +2,7 @@
 
 use super::text_limits::is_quick;
 use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::fusion::record::{Record, record};
@@ -264,8 +264,8 @@ impl AnalysedText {
     }
 
     /// What a change by hand starts from.
-    pub fn by_hand(&self) -> Shown<'_> {
-        Shown {
+    pub fn by_hand(&self) -> KernelsInText<'_> {
+        KernelsInText {
             text: &self.text,
             program: self.program(),
             analysis: self.analysis(),

@@ -3,7 +3,7 @@
 use crate::random_graph::fusable_ops;
 use crate::why::under;
 use fuseline_core::analysis::advice::{Advice, advise};
-use fuseline_core::analysis::by_hand::{self, Shown};
+use fuseline_core::analysis::by_hand::{self, KernelsInText};
 use fuseline_core::analysis::why::Why;
 use fuseline_core::examples::{EXAMPLES, NEXT, example};
 use fuseline_core::notation::import::program_of_ops;
@@ -28,10 +28,10 @@ fn told(text: &str, options: &Options) -> Vec<AdviceRow> {
 }
 
 /// What `f` makes of a text that is shown under these options.
-fn with_shown<T>(text: &str, options: &Options, f: impl FnOnce(Shown<'_>) -> T) -> T {
+fn with_shown<T>(text: &str, options: &Options, f: impl FnOnce(KernelsInText<'_>) -> T) -> T {
     let program = parse(text).program;
     let outcome = analyze_program(&program, options);
-    f(Shown {
+    f(KernelsInText {
         text,
         program: &program,
         analysis: outcome.analysis.as_ref().unwrap(),

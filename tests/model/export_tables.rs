@@ -3,7 +3,7 @@
 use fuseline::app::jobs::Job;
 use fuseline::app::queries::{self, Asked};
 use fuseline::app::runner::Runner;
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, Outcome, Policy, analyze_program};
@@ -19,7 +19,7 @@ fn of_text(text: &str) -> Outcome {
 }
 
 fn table(text: &str, outcome: &Outcome, kind: TableKind) -> Table {
-    let shown = Shown {
+    let shown = KernelsInText {
         text,
         program: &parse(text).program,
         analysis: outcome.analysis.as_ref().unwrap(),

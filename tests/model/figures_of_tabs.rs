@@ -5,7 +5,7 @@ use crate::figures::DEVICES;
 use crate::measured_rows::{FILES, predicted, read};
 use crate::worked::comes_out;
 use fuseline_core::analysis::advice::Advice;
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::measured::Variant;
 use fuseline_core::analysis::sweep::{Measure, sweep};
 use fuseline_core::analysis::why::{RoundsPrice, Why};
@@ -234,7 +234,7 @@ fn what_an_advice_would_save_is_told_by_what_runs_now_and_then() {
         for policy in [Policy::None, Policy::Rules, Policy::Inductor] {
             for device_id in DEVICES {
                 let (analysis, statement_of_op) = analysed(example.text, policy, device_id);
-                for row in advice_rows(Shown {
+                for row in advice_rows(KernelsInText {
                     text: example.text,
                     program: &parse(example.text).program,
                     analysis: &analysis,

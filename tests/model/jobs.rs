@@ -13,7 +13,7 @@ use fuseline::app::runner::Runner;
 use fuseline::app::text_limits::{
     MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, is_quick, parse_if_short,
 };
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::compare::{Compared, compare};
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::sweep::sweep;
@@ -190,7 +190,7 @@ fn every_question_is_answered_as_the_page_answers_it() {
                 let change = Change::Merge(kernel(first), kernel(last));
                 let proposal = propose(
                     change,
-                    Shown {
+                    KernelsInText {
                         text: &text,
                         program: &parsed.program,
                         analysis: &analysis,
@@ -202,7 +202,7 @@ fn every_question_is_answered_as_the_page_answers_it() {
 
                 let offers = merge_offers(
                     kernel(last),
-                    Shown {
+                    KernelsInText {
                         text: &text,
                         program: &parsed.program,
                         analysis: &analysis,

@@ -1,7 +1,7 @@
 //! Manual kernels: marked in the text, checked, edited.
 
 use crate::random_graph::fusable_ops;
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::legality;
@@ -280,7 +280,7 @@ c = add(a, b) @kernel 1
     let program = parse(text).program;
     let proposal = propose(
         change,
-        Shown {
+        KernelsInText {
             text,
             program: &program,
             analysis: &analysis,
@@ -416,7 +416,7 @@ fn a_change_by_hand_keeps_an_attention_that_runs_as_one_kernel() {
     let change = Change::Merge(of("ffn_up"), of("gelu"));
     let proposal = propose(
         change,
-        Shown {
+        KernelsInText {
             text,
             program: &program,
             analysis: &before,

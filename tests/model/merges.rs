@@ -1,6 +1,6 @@
 //! The merges that a card offers: those that hold, of producers and consumers alike, with the effect that they have.
 
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, KernelId, Options, Outcome, Policy, analyze_program};
 use fuseline_view::present::manual::{Change, propose};
@@ -23,7 +23,7 @@ fn offers(text: &str, policy: Policy, op: &str) -> (Vec<Offer>, Analysis) {
     let program = parse(text).program;
     let offers = merge_offers(
         kernel,
-        Shown {
+        KernelsInText {
             text,
             program: &program,
             analysis: &analysis,
@@ -33,7 +33,7 @@ fn offers(text: &str, policy: Policy, op: &str) -> (Vec<Offer>, Analysis) {
     for offer in &offers {
         let proposal = propose(
             offer.change,
-            Shown {
+            KernelsInText {
                 text,
                 program: &program,
                 analysis: &analysis,

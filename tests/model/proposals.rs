@@ -1,6 +1,6 @@
 //! Manual changes: their predicted effect equals the actual one.
 
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, KernelId, OpId, Options, Outcome, Policy, analyze_program};
 use fuseline_view::present::manual::{Change, Proposal, propose};
@@ -27,7 +27,7 @@ fn proposal(text: &str, policy: Policy, change: Change) -> Proposal {
     let program = parse(text).program;
     propose(
         change,
-        Shown {
+        KernelsInText {
             text,
             program: &program,
             analysis: &analysis.unwrap(),
@@ -158,7 +158,7 @@ o = matmul(p, v)
     let statements = &outcome.statement_of_op;
     let cut = propose(
         change,
-        Shown {
+        KernelsInText {
             text: ATTENTION,
             program: &program,
             analysis: &analysis,

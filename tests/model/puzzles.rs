@@ -1,6 +1,6 @@
 //! Puzzles: every one has a proven par, and steps and hints lead there from wherever a visitor may be.
 
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::{KernelId, Objective, Policy};
@@ -46,7 +46,7 @@ fn merged(posed: &Posed, seen: &Seen, ops: [&str; 2]) -> Seen {
 fn changed(posed: &Posed, from: &Seen, change: Change) -> Option<Seen> {
     let proposal = propose(
         change,
-        Shown {
+        KernelsInText {
             text: &from.text,
             program: from.program(),
             analysis: &from.analysis,

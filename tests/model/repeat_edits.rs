@@ -1,6 +1,6 @@
 //! Edits of programs with blocks by table, sliders and pictures, and what is exported of them.
 
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::model::program::Program;
 use fuseline_core::notation::edit::{
     add_op, move_op, remove_op, rename_op, rename_tensor, set_inputs, set_kernel, set_param,
@@ -161,7 +161,7 @@ fn proposal(text: &str, policy: Policy, change: impl Fn(&Outcome) -> Change) -> 
     let statements = &outcome.statement_of_op;
     propose(
         change(&outcome),
-        Shown {
+        KernelsInText {
             text,
             program: &parsed.program,
             analysis,

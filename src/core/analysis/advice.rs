@@ -1,6 +1,6 @@
 //! What would save time: options of compiler and framework, and kernels merged by hand.
 
-use crate::analysis::by_hand::{self, Change, Shown};
+use crate::analysis::by_hand::{self, Change, KernelsInText};
 use crate::analysis::rounds::Rounds;
 use crate::analysis::why::{Cost, Price, PricedEdge, RoundsPrice, Why};
 use crate::analysis::{Analysis, analyze_plan};
@@ -56,7 +56,7 @@ pub struct Advised {
 /// of several do not add up. Ops of a block are merged in every round.
 ///
 /// Some [`TRIED`] analyses, and the time of [`Why::priced_edges`].
-pub fn advise(shown: Shown<'_>) -> Vec<Advised> {
+pub fn advise(shown: KernelsInText<'_>) -> Vec<Advised> {
     let analysis = shown.analysis;
     let least_s = analysis.time_s() * LEAST_SHARE;
     let pays = |price: Price| price.time_s().is_some_and(|saved_s| saved_s > least_s);
@@ -90,7 +90,7 @@ pub fn advise(shown: Shown<'_>) -> Vec<Advised> {
 
 /// The merges by hand that save most. Estimates of each edge say which are made to see what they save: the marks keep all other
 /// kernels as shown only where these are legal by hand.
-fn merges(shown: Shown<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised> {
+fn merges(shown: KernelsInText<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised> {
     let analysis = shown.analysis;
     let why = Why::new(analysis);
     let mut estimates = estimates(shown, &why.priced_edges());
@@ -131,7 +131,7 @@ fn by_saving(a: &Advised, b: &Advised) -> Ordering {
 
 /// For each edge between kernels these, and what their merge alone would save; of the same edge in the rounds of a block those
 /// of the first one, with the price of all.
-fn estimates(shown: Shown<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], RoundsPrice)> {
+fn estimates(shown: KernelsInText<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], RoundsPrice)> {
     let kernel_of = &shown.analysis.partition.kernel_of;
     let rounds = Rounds::new(shown.analysis, shown.statement_of_op);
     let mut merges: Vec<([KernelId; 2], RoundsPrice)> = Vec::new();

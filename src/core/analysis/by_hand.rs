@@ -40,9 +40,12 @@ impl Change {
     }
 }
 
-/// What is shown before a change: a text and its kernels.
+/// A text and its kernels, from which a change starts.
+///
+/// Borrowed, because what owns them differs: the page keeps what it has computed about a text
+/// beside them, a lesson what its answers need, and the command line nothing.
 #[derive(Clone, Copy)]
-pub struct Shown<'a> {
+pub struct KernelsInText<'a> {
     /// The visitor's own, in which marks are written.
     pub text: &'a str,
     /// The program that is parsed from it.
@@ -97,8 +100,8 @@ pub enum Unchanged {
 ///
 /// # Errors
 /// Why the change is not possible.
-pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
-    let Shown {
+pub fn change(change: Change, shown: KernelsInText<'_>) -> Result<Changed, Unchanged> {
+    let KernelsInText {
         text,
         program,
         analysis,

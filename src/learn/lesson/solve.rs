@@ -4,7 +4,7 @@ use super::condition::Condition;
 use super::error::ValueError;
 use super::state::{PageState, Seen};
 use super::task::{By, Kind, Task};
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::model::options::Switch;
 use fuseline_core::notation::edit::{set_dtype, set_param};
@@ -174,7 +174,7 @@ fn merges(state: &PageState) -> Vec<PageState> {
 pub fn changed(state: &PageState, seen: &Seen, change: Change) -> Option<PageState> {
     let proposal = propose(
         change,
-        Shown {
+        KernelsInText {
             text: &seen.text,
             program: seen.program(),
             analysis: &seen.analysis,

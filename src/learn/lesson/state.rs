@@ -59,7 +59,10 @@ impl Mark {
     }
 }
 
-/// A program with its analysis.
+/// A program with its analysis, as answers are judged by it.
+///
+/// The page has one with more parts, which it computes on demand. A lesson needs all of these at
+/// once, also of pages that nobody has opened.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub text: Arc<str>,

@@ -3,7 +3,7 @@
 use super::nudge::{Nudge, nudge};
 use super::standing::{Posed, Standing, cost};
 use crate::lesson::state::Seen;
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::{Price, Why};
 use fuseline_core::{Analysis, KernelId, Objective, OpId};
 use fuseline_view::present::manual::{Change, Proposal, propose};
@@ -151,7 +151,7 @@ fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
         words, done, text, ..
     } = propose(
         change,
-        Shown {
+        KernelsInText {
             text: &now.text,
             program: now.program(),
             analysis: &now.analysis,

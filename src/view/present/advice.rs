@@ -8,7 +8,7 @@ use super::options::{policy_title, switch_name};
 use super::saved::{Saved, saved_text};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::advice::{Advice, Advised, advise};
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
 use fuseline_core::{Analysis, KernelId, Objective, OpType, Policy};
@@ -60,7 +60,7 @@ pub fn rows_note(analysis: &Analysis) -> String {
 }
 
 /// A row for each advice, the largest saving first. Takes as long as [`advise`].
-pub fn advice_rows(shown: Shown<'_>) -> Vec<AdviceRow> {
+pub fn advice_rows(shown: KernelsInText<'_>) -> Vec<AdviceRow> {
     let advised = advise(shown).into_iter();
     advised
         .filter_map(|advised| row(shown.analysis, &advised))

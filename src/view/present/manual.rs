@@ -6,7 +6,7 @@ use super::options::switch_name;
 use super::reasons::{reason_text, time_scope};
 use borsh::{BorshDeserialize, BorshSerialize};
 pub use fuseline_core::analysis::by_hand::Change;
-use fuseline_core::analysis::by_hand::{self, Shown, Unchanged};
+use fuseline_core::analysis::by_hand::{self, KernelsInText, Unchanged};
 use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
 use fuseline_core::notation::edit::Unmarkable;
@@ -48,7 +48,7 @@ pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
 
 /// The effect of `change`: the difference from an analysis of the changed text under policy `manual`, so it takes as
 /// long as an analysis.
-pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
+pub fn propose(change: Change, shown: KernelsInText<'_>) -> Proposal {
     let analysis = shown.analysis;
     let [making, made] = in_words(change, analysis);
     let changed = match by_hand::change(change, shown) {

@@ -3,7 +3,7 @@
 use super::manual::{Change, propose};
 use super::names::{op_names, short_name};
 use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::{Analysis, KernelId};
 use std::cmp::Reverse;
@@ -29,7 +29,7 @@ pub struct Offer {
 
 /// The merges of a kernel with those that write what it reads or read what it writes, if they hold: at most three, and those first
 /// that save the most bytes. Takes as long as [`propose`] a few times.
-pub fn merge_offers(kernel: KernelId, shown: Shown<'_>) -> Vec<Offer> {
+pub fn merge_offers(kernel: KernelId, shown: KernelsInText<'_>) -> Vec<Offer> {
     let analysis = shown.analysis;
     let why = Why::new(analysis);
     let partners = neighbours(analysis, kernel);

@@ -10,7 +10,7 @@ use crate::present::certificates::certificate_text;
 use crate::present::quantity::{Figure, Quantity, Run, Subject, Value, Values};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::advice::advise;
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::compare::{Compared, compare, ranked};
 use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::fusion::record::record;
@@ -67,7 +67,7 @@ pub struct Table {
 
 impl Table {
     /// A table of what is shown. What is told about edges, policies and decisions takes as long as for their tabs.
-    pub fn new(kind: TableKind, shown: Shown<'_>) -> Self {
+    pub fn new(kind: TableKind, shown: KernelsInText<'_>) -> Self {
         let analysis = shown.analysis;
         match kind {
             TableKind::Kernels => kernels(analysis),
@@ -199,7 +199,7 @@ fn kernels(analysis: &Analysis) -> Table {
     }
 }
 
-fn advice(shown: Shown<'_>) -> Table {
+fn advice(shown: KernelsInText<'_>) -> Table {
     let analysis = shown.analysis;
     let advised = advise(shown);
     let rows = advised.iter().filter_map(|advised| {

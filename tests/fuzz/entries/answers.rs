@@ -7,7 +7,7 @@ use fuseline::app::queries::{
 };
 use fuseline::app::runner::Runner;
 use fuseline_codegen::kernel_code::CodeLanguage;
-use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::compare::compare;
 use fuseline_core::analysis::limits::limits;
 use fuseline_core::analysis::replay::analysis_with;
@@ -232,7 +232,7 @@ pub(super) fn advice(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let (parsed, outcome) = analysed(&text, &mut rng);
     if let Some(analysis) = &outcome.analysis {
-        advice_rows(Shown {
+        advice_rows(KernelsInText {
             text: &text,
             program: &parsed.program,
             analysis,

@@ -148,7 +148,7 @@ fn by_hand(text: &str, parsed: &Parsed, outcome: &Outcome, rng: &mut TestRng) ->
     } else {
         Change::Cut { producer, consumer }
     };
-    let shown = by_hand::Shown {
+    let shown = by_hand::KernelsInText {
         text,
         program: &parsed.program,
         analysis,
