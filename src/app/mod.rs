@@ -23,8 +23,6 @@ pub mod classroom;
 #[cfg(target_arch = "wasm32")]
 pub mod covers;
 #[cfg(target_arch = "wasm32")]
-pub mod gpu_running;
-#[cfg(target_arch = "wasm32")]
 pub mod learning;
 #[cfg(target_arch = "wasm32")]
 pub mod presenting;
@@ -46,3 +44,5 @@ pub mod state;
 mod stored;
 #[cfg(target_arch = "wasm32")]
 pub mod title;
+#[cfg(target_arch = "wasm32")]
+pub mod your_gpu;

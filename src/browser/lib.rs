@@ -14,7 +14,6 @@ mod document;
 mod fetch;
 mod files;
 mod focus;
-mod gpu;
 mod listen;
 mod location;
 mod messages;
@@ -29,6 +28,7 @@ mod storage;
 mod timers;
 mod turn;
 mod values;
+mod webgpu;
 mod worker;
 mod zlib;
 
@@ -49,7 +49,6 @@ pub use focus::{
     place_in_view, reveal, reveal_in, reveal_node, reveal_unless_seen, reveal_within, scroll_page,
     scroll_to_line, scroll_to_top, scrolled_px, select_line, set_caret, step_in_table,
 };
-pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;
 pub use listen::{after_picture, is_on, is_printing, is_within, on_window, painted, print};
 pub use location::{
@@ -72,5 +71,6 @@ pub use timers::{after, during, next_frame, next_task};
 pub use turn::keep_place_when_turned;
 pub use values::{read_json, written};
 pub use web_sys::{Event, File};
+pub use webgpu::{Gpu, Prepared, Stop};
 pub use worker::{Worker, is_worker, post_to_page};
 pub use zlib::{pack, unpack};

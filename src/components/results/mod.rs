@@ -22,9 +22,9 @@ pub mod why;
 pub mod your_gpu;
 pub mod your_measurement;
 
-use crate::app::gpu_running::OwnGpu;
 use crate::app::stage::is_staged;
 use crate::app::state::{Page, Tab};
+use crate::app::your_gpu::YourGpu;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use advice::AdvicePanel;
 use attention::AttentionView;
@@ -67,7 +67,7 @@ pub fn Results() -> impl IntoView {
     let tiling = RwSignal::new(TilingChoice::default());
     let launcher = RwSignal::new(Launcher::default());
     let measured = MeasuredState::new();
-    let own_gpu = OwnGpu::new(page);
+    let your_gpu = YourGpu::new(page);
     let precision_setup = RwSignal::new(Setup::default());
     let panel = move |tab| match tab {
         Tab::Kernels => {
@@ -95,7 +95,7 @@ pub fn Results() -> impl IntoView {
             <MeasuredView state=measured />
         }
         .into_any(),
-        Tab::Gpu => view! { <YourGpu own_gpu /> }.into_any(),
+        Tab::Gpu => view! { <YourGpu your_gpu /> }.into_any(),
     };
     // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.screen.tab.get());

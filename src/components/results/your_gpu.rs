@@ -1,19 +1,19 @@
 //! The *Your GPU* tab: the program on the GPU of the visitor, beside what is predicted for it.
 
 use super::kernel_rows::SelectedKernel;
-use crate::app::gpu_running::{OwnGpu, Ran, Running};
 use crate::app::state::{Page, Selection};
+use crate::app::your_gpu::{Ran, Running, YourGpu};
 use crate::components::charts::Chart;
 use crate::components::sentence::sentence;
-use fuseline_codegen::own_gpu::{Failure, Outcome};
+use fuseline_codegen::your_gpu::{Failure, Outcome};
 use fuseline_core::KernelId;
 use fuseline_core::model::device::DeviceProbe;
 use fuseline_view::picture::charts::gpu_times::{Rows, scene};
-use fuseline_view::present::own_gpu::{
+use fuseline_view::present::quantity::Subject;
+use fuseline_view::present::your_gpu::{
     NOT_MEASURED, TimePair, TimeRow, check_rows, failure_text, headline, notes, rates_text,
     sum_row, time_rows, tolerance_note, total_row,
 };
-use fuseline_view::present::quantity::Subject;
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -25,15 +25,15 @@ const MAX_ROWS: usize = 200;
 #[component]
 pub fn YourGpu(
     /// The run.
-    own_gpu: OwnGpu,
+    your_gpu: YourGpu,
 ) -> impl IntoView {
-    let running = own_gpu.running;
+    let running = your_gpu.running;
     let is_busy = Memo::new(move |_| running.with(|running| matches!(running, Running::Busy(_))));
     let press = move |_| {
         if is_busy.get_untracked() {
-            own_gpu.stop();
+            your_gpu.stop();
         } else {
-            own_gpu.run();
+            your_gpu.run();
         }
     };
     let label = move || {
@@ -51,10 +51,10 @@ pub fn YourGpu(
                     <progress aria-label="Run on this GPU"></progress>
                     <span>{what.clone()}"…"</span>
                 </p>
-                <p class="measured-found">{move || own_gpu.verdict.get().map(|told| sentence(&told))}</p>
+                <p class="measured-found">{move || your_gpu.verdict.get().map(|told| sentence(&told))}</p>
             }),
             Running::Ended(Err(failure)) => {
-                let found = own_gpu.verdict.get_untracked();
+                let found = your_gpu.verdict.get_untracked();
                 EitherOf4::C(view! { <Failed failure=failure.clone() found /> })
             }
             Running::Ended(Ok(ran)) => EitherOf4::D(view! { <Headline ran=Arc::clone(ran) /> }),
@@ -83,7 +83,7 @@ pub fn YourGpu(
             </p>
             <button type="button" on:click=press>{label}</button>
             <div role="status" aria-live="polite">{status}</div>
-            {move || own_gpu.measured.get().map(|measured| view! { <AsDevice own_gpu measured is_busy /> })}
+            {move || your_gpu.measured.get().map(|measured| view! { <AsDevice your_gpu measured is_busy /> })}
             {move || ran.get().map(|ran| view! { <Shown ran /> })}
         </section>
     }
@@ -93,7 +93,7 @@ pub fn YourGpu(
 #[component]
 fn AsDevice(
     /// The run.
-    own_gpu: OwnGpu,
+    your_gpu: YourGpu,
     /// The rates.
     measured: Arc<DeviceProbe>,
     /// Whether the GPU is at work.
@@ -123,7 +123,7 @@ fn AsDevice(
         <p class="own-gpu-device">
             {chosen}
             <Show when=move || !is_busy.get()>
-                <button type="button" on:click=move |_| own_gpu.measure()>"Measure again"</button>
+                <button type="button" on:click=move |_| your_gpu.measure()>"Measure again"</button>
             </Show>
         </p>
         <p class="quiet">{NOT_MEASURED}</p>

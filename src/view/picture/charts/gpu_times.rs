@@ -7,8 +7,8 @@ use crate::picture::charts::scene::{Label, Mark, Role, Scene};
 use crate::picture::charts::two_panels::{BarPlace, MAX_ROWS, NAME_CHARS, TwoPanels, bar};
 use crate::present::format::{format_seconds, format_tick_seconds};
 use crate::present::names::{counted, short_name};
-use crate::present::own_gpu::{TimePair, TimeRow, time_rows, total_row};
-use fuseline_codegen::own_gpu::Outcome;
+use crate::present::your_gpu::{TimePair, TimeRow, time_rows, total_row};
+use fuseline_codegen::your_gpu::Outcome;
 use std::cmp::Reverse;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! The jobs that measure the GPU of a visitor, the device that their rates make of it, and how often a launch is repeated.
 
-use crate::own_gpu::{LIMITS, RATES, measured, today};
-use fuseline_codegen::own_gpu::probe::Probe;
-use fuseline_codegen::own_gpu::repeats::{ROUNDS, Repeats, WANTED_S};
-use fuseline_codegen::own_gpu::{Limits, Rates, probe};
+use crate::your_gpu::{LIMITS, RATES, measured, today};
+use fuseline_codegen::your_gpu::probe::Probe;
+use fuseline_codegen::your_gpu::repeats::{ROUNDS, Repeats, WANTED_S};
+use fuseline_codegen::your_gpu::{Limits, Rates, probe};
 use fuseline_core::model::device::DeviceProbe;
 use fuseline_core::{DType, F32Matmul};
 use fuseline_view::present::devices::figure_rows;
-use fuseline_view::present::own_gpu::{failure_text, rates_text};
+use fuseline_view::present::your_gpu::{failure_text, rates_text};
 use proptest::prelude::*;
 
 #[test]

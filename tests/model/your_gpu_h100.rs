@@ -1,7 +1,7 @@
 //! The examples as an H100 ran them by WebGPU, beside what is predicted: `tests/measure/results/webgpu_h100.json`.
 
 use fuseline_codegen::interpret::{Reference, Setup};
-use fuseline_codegen::own_gpu::{Limits, Rates, predicted, timed_budget};
+use fuseline_codegen::your_gpu::{Limits, Rates, predicted, timed_budget};
 use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::model::device::DeviceProbe;
 use fuseline_core::notation::parse;

@@ -4,14 +4,14 @@ use crate::app::analysed::AnalysedText;
 use crate::app::state::{Page, today};
 use fuseline_browser::{self as browser, Gpu, Stop};
 use fuseline_codegen::interpret::{Budget, NotRun, Reference, Setup};
-use fuseline_codegen::own_gpu::probe::{self, CHAIN_STEPS, Probe, SHORT_S};
-use fuseline_codegen::own_gpu::{
+use fuseline_codegen::your_gpu::probe::{self, CHAIN_STEPS, Probe, SHORT_S};
+use fuseline_codegen::your_gpu::{
     Check, Checks, DRAWN_ELEMENTS, Failure, Outcome, ProgramJob, Rates, Times, predicted,
     timed_budget,
 };
 use fuseline_core::model::device::DeviceProbe;
 use fuseline_core::{IdVec, Partition, ReshapeCost};
-use fuseline_view::present::own_gpu::verdict;
+use fuseline_view::present::your_gpu::verdict;
 use leptos::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ type KnownTimes = HashMap<String, f64>;
 
 /// The state of the tab. It is kept while the tab is closed.
 #[derive(Clone, Copy)]
-pub struct OwnGpu {
+pub struct YourGpu {
     page: Page,
     /// How far the run is.
     pub running: RwSignal<Running>,
@@ -60,8 +60,8 @@ impl Ran {
     }
 }
 
-impl OwnGpu {
-    /// Nothing is run before [`OwnGpu::run`].
+impl YourGpu {
+    /// Nothing is run before [`YourGpu::run`].
     pub fn new(page: Page) -> Self {
         Self {
             page,

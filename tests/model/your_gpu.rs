@@ -2,8 +2,8 @@
 //! `tests/e2e/your_gpu.spec.mjs` runs jobs on a GPU.
 
 use fuseline_codegen::interpret::{Budget, Interpretation, NotRun, Reference, Setup, interpret};
-use fuseline_codegen::own_gpu::job::{elements, words};
-use fuseline_codegen::own_gpu::{
+use fuseline_codegen::your_gpu::job::{elements, words};
+use fuseline_codegen::your_gpu::{
     DRAWN_ELEMENTS, Job, Limits, ProgramJob, Rates, compare, predicted, timed_budget,
 };
 use fuseline_core::model::day::Day;
@@ -12,7 +12,7 @@ use fuseline_core::notation::parse;
 use fuseline_core::{
     Analysis, DType, F32Matmul, KernelId, Options, Partition, Program, ReshapeCost, analyze_program,
 };
-use fuseline_view::present::own_gpu::failure_text;
+use fuseline_view::present::your_gpu::failure_text;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -10,10 +10,10 @@ pub use prepared::Prepared;
 
 use crate::clock::now_ms;
 use clock::Clock;
-use fuseline_codegen::own_gpu::repeats::{
+use fuseline_codegen::your_gpu::repeats::{
     COLD_AFTER_S, LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WITHOUT_CLOCK_S, WARM_UP_S,
 };
-use fuseline_codegen::own_gpu::{Failure, Job, Limits};
+use fuseline_codegen::your_gpu::{Failure, Job, Limits};
 use fuseline_core::model::device::DeviceProbe;
 use js_sys::{Function, Promise, Reflect};
 use std::cell::{Cell, RefCell};

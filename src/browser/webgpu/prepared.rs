@@ -3,8 +3,8 @@
 use super::Gpu;
 use super::clock::Clock;
 use crate::clock::now_ms;
-use fuseline_codegen::own_gpu::repeats::LONGEST_COMPILATION_S;
-use fuseline_codegen::own_gpu::{Buffer, Failure, Job};
+use fuseline_codegen::your_gpu::repeats::LONGEST_COMPILATION_S;
+use fuseline_codegen::your_gpu::{Buffer, Failure, Job};
 use wgpu::{BufferUsages, ErrorFilter};
 
 /// Bytes that are sent to the GPU for a buffer, at least if it holds so many.

@@ -1,14 +1,14 @@
 //! What is told of a run on the GPU of a visitor: results, times beside the prediction, sizes and failures.
 
-use crate::own_gpu::{LIMITS, RATES, TEXT, job, measured, program, reference, refused};
+use crate::your_gpu::{LIMITS, RATES, TEXT, job, measured, program, reference, refused};
 use fuseline_codegen::interpret::{Budget, Reference, Setup};
-use fuseline_codegen::own_gpu::job::words;
-use fuseline_codegen::own_gpu::{
+use fuseline_codegen::your_gpu::job::words;
+use fuseline_codegen::your_gpu::{
     Check, Checks, Failure, Limits, Outcome, Times, predicted, timed_budget,
 };
 use fuseline_core::{DType, Options, Partition};
 use fuseline_view::picture::charts::gpu_times::{Rows, scene};
-use fuseline_view::present::own_gpu::{
+use fuseline_view::present::your_gpu::{
     check_rows, failure_text, headline, notes, rates_text, sum_row, time_rows, total_row,
 };
 

@@ -8,8 +8,10 @@ use crate::present::names::{counted, listed, op_names};
 use crate::present::words::capitalized;
 use fuseline_codegen::interpret::NotRun;
 use fuseline_codegen::kernel_code::{LONGEST_SHARED_ROW, TILE};
-use fuseline_codegen::own_gpu::check::{TOLERANCE, TOLERATED_F32_ERRORS};
-use fuseline_codegen::own_gpu::{Check, Checks, Failure, Outcome, Output, WANTED_RUN_S, max_bytes};
+use fuseline_codegen::your_gpu::check::{TOLERANCE, TOLERATED_F32_ERRORS};
+use fuseline_codegen::your_gpu::{
+    Check, Checks, Failure, Outcome, Output, WANTED_RUN_S, max_bytes,
+};
 use fuseline_core::model::device::DeviceProbe;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::{Op, element_count};

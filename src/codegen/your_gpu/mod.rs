@@ -1,4 +1,4 @@
-//! The program on the GPU of the visitor: what is run there, how often, and what can fail. `browser/gpu` runs it.
+//! The program on the GPU of the visitor: what is run there, how often, and what can fail. `browser/webgpu` runs it.
 
 pub mod check;
 pub mod failure;
