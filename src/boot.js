@@ -1,5 +1,6 @@
-// Starts the page: loads the WebAssembly module and hands its exported functions to the console and to other scripts
-// as `wasmBindings`. The bundler names both files in preload links, with a hash of their content.
+// Starts the page: loads the WebAssembly module and hands its exported functions to the console and
+// to other scripts as `wasmBindings`. The bundler names both files in preload links, with a hash of
+// their content.
 
 const module = document.querySelector('link[rel="modulepreload"]').href;
 const wasm = document.querySelector('link[rel="preload"][type="application/wasm"]').href;
@@ -40,8 +41,9 @@ const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 /** Shows how much of the response has come, until all of it has. */
 async function follow(response) {
-  // Most hosts compress the program. Then its length is that of what is sent, and what comes out here is longer: the share that has
-  // come is one of the program's own size, which the build wrote into index.html.
+  // Most hosts compress the program. Then its length is that of what is sent, and what comes out
+  // here is longer: the share that has come is one of the program's own size, which the build wrote
+  // into index.html.
   const whole = Number(progress.dataset.bytes);
   const sent = Number(response.headers.get('Content-Length')) || whole;
   let loaded = 0;

@@ -1,5 +1,5 @@
-// Writes FILE.br and FILE.gz beside each file of a build that gains by it, for hosts that send files as they lie there.
-// Usage: node src/compress.mjs DIST, after the build.
+// Writes FILE.br and FILE.gz beside each file of a build that gains by it, for hosts that send
+// files as they lie there. Usage: node src/compress.mjs DIST, after the build.
 
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,7 +1,8 @@
 //! The core's four functions for JavaScript: plain objects in and out.
 //!
-//! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt` above, never
-//! rounded. A failure throws an `Error` whose message says how to correct the input.
+//! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as
+//! `BigInt` above, never rounded. A failure throws an `Error` whose message says how to correct the
+//! input.
 
 use fuseline_browser::{read_json, written};
 use fuseline_core::notation::import::{Tensors, ops_of_list, tensors_of_list};
@@ -19,8 +20,8 @@ use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 /// `{ producers, consumers, predecessors, successors }` of a list of ops, all by name.
 ///
 /// # Errors
-/// A list that is not one of ops or has more than 8 MB as JSON, a duplicate name or output, a cycle, sizes that are zero or
-/// too large.
+/// A list that is not one of ops or has more than 8 MB as JSON, a duplicate name or output, a
+/// cycle, sizes that are zero or too large.
 #[wasm_bindgen]
 pub fn build_graph(ops: &JsValue) -> Result<JsValue, JsError> {
     let graph = build(&read_ops(ops)?, &[]).map_err(thrown)?;
@@ -38,8 +39,8 @@ pub fn find_fusion_groups(ops: &JsValue) -> Result<JsValue, JsError> {
 
 /// `{ bytes_read, bytes_written, total, saved_by_fusion }` of a list of ops.
 ///
-/// `options` may declare external tensors and choose conventions:
-/// `{ tensors: { x: { shape: [1024, 1024], bytes_per_element: 2 } }, externals: "declared", reshape: "copy" }`.
+/// `options` may declare external tensors and choose conventions: `{ tensors: { x: { shape: [1024,
+/// 1024], bytes_per_element: 2 } }, externals: "declared", reshape: "copy" }`.
 ///
 /// # Errors
 /// As [`build_graph`], and options that do not exist.
@@ -58,7 +59,8 @@ pub fn estimate_memory_traffic(
 /// `dtype_bytes` is 2 when left out.
 ///
 /// # Errors
-/// Sizes that are zero, negative, fractional or too large, and a hidden size that the heads do not divide.
+/// Sizes that are zero, negative, fractional or too large, and a hidden size that the heads do not
+/// divide.
 #[wasm_bindgen]
 pub fn analyze_transformer_block(
     seq_len: &JsValue,
@@ -80,7 +82,8 @@ pub fn analyze_transformer_block(
     write(&block.map_err(thrown)?)
 }
 
-/// Declared tensors and conventions. An unknown field is an error, so that a misspelt option is not ignored.
+/// Declared tensors and conventions. An unknown field is an error, so that a misspelt option is not
+/// ignored.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct TrafficOptions {

@@ -1,5 +1,6 @@
-// Completes index.html of a build with what only the build knows: the size of the program, for the progress while it loads, and
-// the address of the preview picture. Trunk runs this after each build, before the service worker lists the files.
+// Completes index.html of a build with what only the build knows: the size of the program, for the
+// progress while it loads, and the address of the preview picture. Trunk runs this after each
+// build, before the service worker lists the files.
 
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -21,7 +21,8 @@ fn main() {
         return;
     }
     browser::spawn(async {
-        // Read before the page is mounted, so that the visitor's own program does not show before that of the link.
+        // Read before the page is mounted, so that the visitor's own program does not show before
+        // that of the link.
         let link = Link::in_address().await;
         match browser::query_value("embed") {
             Some(names) => {

@@ -1,12 +1,13 @@
-// Keeps one whole build of the page for visits without a network, and serves that build alone. The build writes two constants
-// before these lines: VERSION, and FILES from the address of each file to its hash.
+// Keeps one whole build of the page for visits without a network, and serves that build alone. The
+// build writes two constants before these lines: VERSION, and FILES from the address of each file
+// to its hash.
 
 // Copies of the page in other folders of this host have caches of their own.
 const OURS = `fuseline ${registration.scope} `;
 const CACHE = OURS + VERSION;
 
-// All files or none: one that is missing, or is of another build by its hash, fails the installation. The worker that was
-// installed before stays then.
+// All files or none: one that is missing, or is of another build by its hash, fails the
+// installation. The worker that was installed before stays then.
 addEventListener('install', (event) => {
   const requests = [...FILES].map(([file, integrity]) => new Request(file, { integrity, cache: 'no-cache' }));
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(requests)));

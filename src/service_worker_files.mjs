@@ -1,5 +1,5 @@
-// Writes service_worker.js of a build: the names and hashes of the files that a visit without a network needs, and then
-// src/service_worker.js. Trunk runs this after each build.
+// Writes service_worker.js of a build: the names and hashes of the files that a visit without a
+// network needs, and then src/service_worker.js. Trunk runs this after each build.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';

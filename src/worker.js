@@ -1,4 +1,5 @@
-// A second thread with the same program: the first message says where it is, the others are jobs for it.
+// A second thread with the same program: the first message says where it is, the others are jobs
+// for it.
 
 let program;
 

@@ -1,7 +1,8 @@
-//! What covers the page, such as a dialog or a sheet: the browser's *Back* closes it instead of leaving the page.
+//! What covers the page, such as a dialog or a sheet: the browser's *Back* closes it instead of
+//! leaving the page.
 //!
-//! While something covers the page, the tab's history has one entry more for each. Only their number counts, so what opens as
-//! something else closes takes over its entry.
+//! While something covers the page, the tab's history has one entry more for each. Only their
+//! number counts, so what opens as something else closes takes over its entry.
 
 use fuseline_browser as browser;
 use leptos::prelude::*;
@@ -41,8 +42,8 @@ impl Covers {
         expect_context()
     }
 
-    /// The page is at another entry of the tab's history. Closes what its depth has no place for. Whether this was all that the
-    /// entry is for, so that it shows no other document.
+    /// The page is at another entry of the tab's history. Closes what its depth has no place for.
+    /// Whether this was all that the entry is for, so that it shows no other document.
     pub fn follow_entry(self) -> bool {
         let depth = browser::entry_depth();
         let mut was = State::default();
@@ -111,7 +112,8 @@ impl State {
     }
 }
 
-/// While `is_shown`, and until the caller is unmounted, the browser's *Back* calls `close` and stays on the page.
+/// While `is_shown`, and until the caller is unmounted, the browser's *Back* calls `close` and
+/// stays on the page.
 pub fn closes_on_back(
     is_shown: impl Fn() -> bool + Send + Sync + 'static,
     close: impl Fn() + Send + Sync + 'static,

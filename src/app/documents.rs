@@ -1,7 +1,8 @@
 //! Documents: the programs that a visitor has worked on, as the browser keeps them.
 //!
-//! Each program is a document of its own, so that a link, an example or another tab never overwrites a text. A tab has one
-//! document open; a change that leaves little of the text begins another.
+//! Each program is a document of its own, so that a link, an example or another tab never
+//! overwrites a text. A tab has one document open; a change that leaves little of the text begins
+//! another.
 
 use crate::app::history::keeps_little;
 use fuseline_core::examples::example_of;
@@ -10,23 +11,26 @@ use std::cmp::Reverse;
 
 /// Number of own texts that are kept.
 pub const MAX_OWN: usize = 10;
-/// Number of examples and links that are kept, for *Back*, and as many steps of lessons beside them: a long lesson leaves the
-/// program that the visitor came from.
+/// Number of examples and links that are kept, for *Back*, and as many steps of lessons beside
+/// them: a long lesson leaves the program that the visitor came from.
 const MAX_OTHERS: usize = 5;
 
 /// A stored program with what the visitor chose for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// When its text was last edited or opened, in milliseconds since 1970. Tells versions of one document apart.
+    /// When its text was last edited or opened, in milliseconds since 1970. Tells versions of one
+    /// document apart.
     pub changed_ms: u64,
     /// The example that the text started from.
     pub example: Option<String>,
     /// Whether the visitor wrote or edited the text, beyond the sliders of an example or a link.
     pub is_own: bool,
-    /// Whether it is a step of a lesson, whose edits are exercises and no text of the visitor's own.
+    /// Whether it is a step of a lesson, whose edits are exercises and no text of the visitor's
+    /// own.
     #[serde(default)]
     pub is_exercise: bool,
-    /// The step of a lesson of the page whose program it is, as a link names it: *Back* leads to the lesson.
+    /// The step of a lesson of the page whose program it is, as a link names it: *Back* leads to
+    /// the lesson.
     #[serde(default)]
     pub lesson: Option<String>,
     /// Policy, device and the like: the header of a link.
@@ -76,7 +80,8 @@ pub struct OpenDocument {
     pub id: String,
     /// The text when the document was last looked at.
     text: String,
-    /// The text of the example or link that it began as; `None` once the visitor has made it their own.
+    /// The text of the example or link that it began as; `None` once the visitor has made it their
+    /// own.
     began_as: Option<String>,
     /// `changed_ms` of the version that this tab read or wrote last; `None` before the first.
     stored_ms: Option<u64>,

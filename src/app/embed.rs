@@ -1,7 +1,9 @@
-//! The page in the frame of another one: which of its views it shows, and the messages that both exchange.
+//! The page in the frame of another one: which of its views it shows, and the messages that both
+//! exchange.
 //!
-//! A message is a plain object with `fuseline: 1`, a `type`, and an `id` that its answer carries, too. `public/embed.html` documents
-//! them. What is embedded reads and writes no stored text, so whoever embeds it learns nothing about the visitor.
+//! A message is a plain object with `fuseline: 1`, a `type`, and an `id` that its answer carries,
+//! too. `public/embed.html` documents them. What is embedded reads and writes no stored text, so
+//! whoever embeds it learns nothing about the visitor.
 
 use fuseline_core::input::{InputTooLarge, check_size};
 use fuseline_core::model::diagnostic::Severity;
@@ -37,7 +39,8 @@ pub enum View {
 /// What an address asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Views {
-    /// The views that it names, each once, in the order of [`View::VARIANTS`]; if it names none, the graph and the roofline.
+    /// The views that it names, each once, in the order of [`View::VARIANTS`]; if it names none,
+    /// the graph and the roofline.
     pub shown: Vec<View>,
     /// What is wrong with it, in a sentence.
     pub problem: Option<String>,
@@ -157,7 +160,8 @@ pub enum MessageError {
 }
 
 impl Request {
-    /// Reads a message; `None` for an answer, which nobody answers, or two pages could do so for ever.
+    /// Reads a message; `None` for an answer, which nobody answers, or two pages could do so for
+    /// ever.
     pub fn read(message: Result<Value, String>) -> Option<Self> {
         let refused = |problem| {
             Some(Self {

@@ -1,7 +1,8 @@
 //! Undo and redo of what actions change.
 //!
-//! A step is one change of the text, of the choices beside it, or of both. Choices are steps whoever makes them, a button, a
-//! menu or an advice, so undo takes back what was changed last, and a step is the whole state before it.
+//! A step is one change of the text, of the choices beside it, or of both. Choices are steps
+//! whoever makes them, a button, a menu or an advice, so undo takes back what was changed last, and
+//! a step is the whole state before it.
 
 use fuseline_core::examples::{Opening, START, START_DEVICE, example, example_of};
 use fuseline_core::{Conventions, Device, FusionOptions, Policy, device};
@@ -16,12 +17,14 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// An edit after a pause of this length begins a new step.
 const PAUSE_MS: f64 = 1000.0;
 
-/// The control that made an edit. Edits from the same one without a pause between them are one step.
+/// The control that made an edit. Edits from the same one without a pause between them are one
+/// step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Keys in the text editor.
     Typing,
-    /// The slider or number box of this param. What a pointer does from press to release is one step, however long it rests.
+    /// The slider or number box of this param. What a pointer does from press to release is one
+    /// step, however long it rests.
     Param(String),
     /// The slider of an option.
     Range(&'static str),
@@ -46,8 +49,8 @@ pub struct Choices {
     pub note: Option<Note>,
     /// The puzzle whose kernels the visitor makes of the text.
     pub puzzle: Option<Source>,
-    /// Number of merges and cuts by hand that made the kernels of the text from the start of a puzzle; `None` where something else
-    /// made them, too.
+    /// Number of merges and cuts by hand that made the kernels of the text from the start of a
+    /// puzzle; `None` where something else made them, too.
     pub moves: Option<usize>,
 }
 
@@ -196,8 +199,8 @@ pub fn end_of_change(before: &str, after: &str) -> usize {
     end
 }
 
-/// Whether `after` keeps less than half of `before`, and so is another program rather than an edit of it. Kernel marks do not count:
-/// one merge may number all of them anew.
+/// Whether `after` keeps less than half of `before`, and so is another program rather than an edit
+/// of it. Kernel marks do not count: one merge may number all of them anew.
 pub fn keeps_little(before: &str, after: &str) -> bool {
     let is_little = |before: &str, after: &str| {
         let (head, tail) = common_ends(before, after);
@@ -213,7 +216,8 @@ fn unmarked(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The example that a text counts as after an edit: the one from before as long as most of it stays, else the one that it now is.
+/// The example that a text counts as after an edit: the one from before as long as most of it
+/// stays, else the one that it now is.
 pub fn example_after(
     example: Option<&'static str>,
     before: &str,

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use std::mem::discriminant;
 use std::time::Duration;
 
-/// A job is ended when it has run for this long and another one makes it needless. Shorter ones are left: under a slider
-/// that moves all the time, an answer that comes is better than ever new beginnings.
+/// A job is ended when it has run for this long and another one makes it needless. Shorter ones are
+/// left: under a slider that moves all the time, an answer that comes is better than ever new
+/// beginnings.
 pub const OUTDATED: Duration = Duration::from_secs(2);
 
 /// The jobs that have no answer yet: one runs, others wait.
@@ -31,7 +32,8 @@ pub enum Rest {
 }
 
 impl JobQueue {
-    /// Adds a job. `false` if it waits, runs or was stopped already. A waiting job that it makes needless is dropped.
+    /// Adds a job. `false` if it waits, runs or was stopped already. A waiting job that it makes
+    /// needless is dropped.
     pub fn add(&mut self, job: &Job) -> bool {
         let is_running = (self.running.as_ref()).is_some_and(|(running, _)| running == job);
         if is_running || self.waiting.contains(job) || self.stopped.contains(job) {
@@ -51,7 +53,8 @@ impl JobQueue {
         true
     }
 
-    /// Adds a job whose answer changes something once, a file or the text. Begins it again if it was stopped.
+    /// Adds a job whose answer changes something once, a file or the text. Begins it again if it
+    /// was stopped.
     pub fn add_awaited(&mut self, job: &Job) {
         self.stopped.retain(|stopped| stopped != job);
         self.add(job);
@@ -65,9 +68,9 @@ impl JobQueue {
         self.awaited.contains(job)
     }
 
-    /// Ends the running job if it has run for [`OUTDATED`] and a waiting one makes it needless, or is the picture of the
-    /// present text, which all else follows from; not if the waiting one needs most of its work as well. An awaited job
-    /// waits again then. Whether it did.
+    /// Ends the running job if it has run for [`OUTDATED`] and a waiting one makes it needless, or
+    /// is the picture of the present text, which all else follows from; not if the waiting one
+    /// needs most of its work as well. An awaited job waits again then. Whether it did.
     pub fn end_outdated(&mut self, now_ms: f64) -> bool {
         let is_outdated = |running: &Job, since_ms: f64| {
             let is_replaceable = !self.is_awaited(running);
@@ -116,8 +119,8 @@ impl JobQueue {
         self.running.is_none().then_some(rest)
     }
 
-    /// Ends everything. What was awaited is not begun again: a file or another text that comes long after it was asked for
-    /// surprises.
+    /// Ends everything. What was awaited is not begun again: a file or another text that comes long
+    /// after it was asked for surprises.
     pub fn stop(&mut self) {
         let running = self.running.take().map(|(job, _)| job);
         let ended = running.into_iter().chain(self.waiting.drain(..));
@@ -131,7 +134,8 @@ impl JobQueue {
         self.waiting.append(&mut self.stopped);
     }
 
-    /// Drops all jobs but awaited files: the page has gone on to a program that needs none. Whether nothing is left to do.
+    /// Drops all jobs but awaited files: the page has gone on to a program that needs none. Whether
+    /// nothing is left to do.
     pub fn clear(&mut self) -> bool {
         self.awaited.retain(Job::is_file);
         let awaited = &self.awaited;
@@ -158,8 +162,8 @@ const fn order(job: &Job) -> u8 {
     }
 }
 
-/// Whether the later one of the two makes the earlier one needless. The policies of a comparison are needed side by side,
-/// and so are the pictures before and after all decisions.
+/// Whether the later one of the two makes the earlier one needless. The policies of a comparison
+/// are needed side by side, and so are the pictures before and after all decisions.
 pub fn is_same_kind(one: &Job, other: &Job) -> bool {
     match (one.task, other.task) {
         (Task::PlanUnder(one), Task::PlanUnder(other)) => one == other,

@@ -1,8 +1,8 @@
-//! What the page has computed by its worker, because it takes longer than a frame may: the kernels of a large program, its
-//! layout, and what the tabs need.
+//! What the page has computed by its worker, because it takes longer than a frame may: the kernels
+//! of a large program, its layout, and what the tabs need.
 //!
-//! A job holds all that its answer depends on, so an answer belongs to every equal job, and the page asks by stating the job
-//! that it needs.
+//! A job holds all that its answer depends on, so an answer belongs to every equal job, and the
+//! page asks by stating the job that it needs.
 
 use super::queries::{Answer, Task};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -39,7 +39,8 @@ impl Job {
         matches!(self.task, Task::PlanUnder(_) | Task::Sweep(_))
     }
 
-    /// Whether the later one of the two is answered soon after the earlier one, because most of the work is the same.
+    /// Whether the later one of the two is answered soon after the earlier one, because most of the
+    /// work is the same.
     pub fn shares_work(&self, other: &Self) -> bool {
         let needs_only_the_plan = |job: &Self| job.is_whole_picture() || job.is_of_another_text();
         self.text == other.text

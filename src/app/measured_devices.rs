@@ -10,7 +10,8 @@ pub const MAX_DEVICES: usize = 12;
 /// The measured GPUs, the latest first.
 pub type MeasuredDevices = Vec<Arc<DeviceProbe>>;
 
-/// The GPUs in a stored text. What cannot be read is left out, so that one bad entry costs no other.
+/// The GPUs in a stored text. What cannot be read is left out, so that one bad entry costs no
+/// other.
 pub fn read_devices(stored: &str) -> MeasuredDevices {
     let entries: Vec<Value> = serde_json::from_str(stored).unwrap_or_default();
     let probes = entries

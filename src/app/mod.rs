@@ -1,7 +1,8 @@
 //! The page's state: signals, storage, share links and undo.
 //!
 //! `analysed`, `documents`, `embed`, `history`, `job_queue`, `jobs`, `measured_devices`, `op_edit`,
-//! `panes`, `queries`, `runner` and `text_limits` are pure and also compiled natively, for the tests.
+//! `panes`, `queries`, `runner` and `text_limits` are pure and also compiled natively, for the
+//! tests.
 
 pub mod analysed;
 pub mod documents;

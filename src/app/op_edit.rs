@@ -29,7 +29,8 @@ impl OpField {
 /// `text` with `typed` as the value of a field of an op.
 ///
 /// # Errors
-/// Why this is not possible: another op or tensor has the name, or the statement would no longer parse.
+/// Why this is not possible: another op or tensor has the name, or the statement would no longer
+/// parse.
 pub fn with_field(
     text: &str,
     before: &Parsed,
@@ -72,7 +73,8 @@ impl TensorField {
     }
 }
 
-/// `text` with `typed` as the value of a field of a declaration. The readers of a tensor follow its name.
+/// `text` with `typed` as the value of a field of a declaration. The readers of a tensor follow its
+/// name.
 ///
 /// # Errors
 /// As [`with_field`].

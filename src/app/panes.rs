@@ -1,4 +1,5 @@
-//! How the window is divided between the panes of the workbench. Pure: the page stores it and passes it to the style sheet.
+//! How the window is divided between the panes of the workbench. Pure: the page stores it and
+//! passes it to the style sheet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +10,8 @@ const MIN_PERCENT: f64 = 15.0;
 const MIN_HEIGHT_PX: f64 = 320.0;
 /// Greatest height of the panes, in CSS pixels.
 const MAX_HEIGHT_PX: f64 = 4000.0;
-/// Places are multiples of a power of two, whose sums and differences are exact: a pane that was moved to its least width has it.
+/// Places are multiples of a power of two, whose sums and differences are exact: a pane that was
+/// moved to its least width has it.
 const STEPS_PER_UNIT: f64 = 64.0;
 
 /// The sizes of the panes.
@@ -72,7 +74,8 @@ impl Panes {
         }
     }
 
-    /// With a divider where it is at first. The other one may have come near to that place, so both between columns return.
+    /// With a divider where it is at first. The other one may have come near to that place, so both
+    /// between columns return.
     #[must_use]
     pub fn reset(self, divider: Divider) -> Self {
         let first = Self::default();
@@ -127,7 +130,8 @@ impl fmt::Display for Panes {
     }
 }
 
-/// What was stored, with sizes that are possible. Another version of the page may have stored something else.
+/// What was stored, with sizes that are possible. Another version of the page may have stored
+/// something else.
 impl FromStr for Panes {
     type Err = std::num::ParseFloatError;
 

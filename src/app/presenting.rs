@@ -15,7 +15,8 @@ use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The smallest type of a graph has 11 units, and before a class the height of the page's small type, which is 12 pixels at scale 1.
+/// The smallest type of a graph has 11 units, and before a class the height of the page's small
+/// type, which is 12 pixels at scale 1.
 const GRAPH_UNIT_PX: f64 = 12.0 / 11.0;
 
 const LEFT: &str = "fuseline.workshop";
@@ -232,7 +233,8 @@ impl Presenting {
         }
     }
 
-    /// The answer to the task, else the next step, the end of the lesson, the next part of the workshop or the next lesson.
+    /// The answer to the task, else the next step, the end of the lesson, the next part of the
+    /// workshop or the next lesson.
     fn next(self) {
         if untrack(|| self.learning.has_open_task()) {
             self.learning.give_up();

@@ -1,4 +1,5 @@
-//! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way to the optimum.
+//! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way
+//! to the optimum.
 
 use crate::app::history::{Choices, Origin, Step as PageStep};
 use crate::app::learning::answering::present_seen;
@@ -209,7 +210,8 @@ impl Puzzling {
         }
     }
 
-    /// Opens a puzzle with the kernels that the visitor left in it, else at its start. Undo ends there until it is closed.
+    /// Opens a puzzle with the kernels that the visitor left in it, else at its start. Undo ends
+    /// there until it is closed.
     pub fn open(self, source: &Source) {
         let id = source.progress_id();
         let kept =
@@ -275,7 +277,8 @@ impl Puzzling {
         }
     }
 
-    /// Closes the puzzle, brings back the program from before it with its steps of undo, and shows the lists.
+    /// Closes the puzzle, brings back the program from before it with its steps of undo, and shows
+    /// the lists.
     pub fn close(self) {
         self.forget_help();
         let before = (self.progress).with_untracked(|progress| progress.before.clone());
@@ -331,7 +334,8 @@ impl Puzzling {
         }
     }
 
-    /// Shows the way to the optimum, from the present kernels if they are legal, else from the start.
+    /// Shows the way to the optimum, from the present kernels if they are legal, else from the
+    /// start.
     pub fn show_optimum(self) {
         if self.way().is_none() {
             self.start_again();

@@ -13,7 +13,8 @@ use leptos::prelude::*;
 
 const RESULTS: &str = "fuseline.results";
 
-/// The record of what the visitor does. Made once at the root and given to all components as context.
+/// The record of what the visitor does. Made once at the root and given to all components as
+/// context.
 #[derive(Clone, Copy)]
 pub struct Recording {
     page: Page,

@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub struct Runner {
     /// What the last picture shows.
     pictured: Option<LastPicture>,
-    /// What the last job was about. Steps and questions come in a row, and the first of them takes the longest.
+    /// What the last job was about. Steps and questions come in a row, and the first of them takes
+    /// the longest.
     whole: Option<Arc<AnalysedText>>,
     /// The same after fewer decisions, if the last question was about these.
     earlier: Option<AnalysedText>,

@@ -63,8 +63,9 @@ impl LinkedLesson {
 }
 
 impl Link {
-    /// The link in the fragment of the address (the part after `#`); `None` when there is no fragment, and when this entry of the tab's
-    /// history has opened its link: a reload and *Back* show what the visitor has made of it.
+    /// The link in the fragment of the address (the part after `#`); `None` when there is no
+    /// fragment, and when this entry of the tab's history has opened its link: a reload and *Back*
+    /// show what the visitor has made of it.
     pub async fn in_address() -> Option<Self> {
         if browser::entry_name().is_some_and(|id| stored::document(&id).is_some()) {
             return None;
@@ -132,10 +133,12 @@ pub async fn results_in(code: &str) -> Result<Results, ShareError> {
     }
 }
 
-/// A link to a step, from 0, of a lesson of the page; of one of somebody's own it carries the lesson.
+/// A link to a step, from 0, of a lesson of the page; of one of somebody's own it carries the
+/// lesson.
 ///
 /// # Errors
-/// A sentence for the visitor when the lesson is too long for a link, or the browser cannot pack it.
+/// A sentence for the visitor when the lesson is too long for a link, or the browser cannot pack
+/// it.
 pub async fn lesson_link(open: &OpenLesson, step: usize) -> Result<String, &'static str> {
     let fragment = match open.id {
         Some(id) => listed_lesson_fragment(id, step + 1),
@@ -149,7 +152,8 @@ pub async fn lesson_link(open: &OpenLesson, step: usize) -> Result<String, &'sta
     Ok(format!("{}#{fragment}", browser::address()))
 }
 
-/// Copies a link that is being made, and says `copied`; where the browser copies nothing, it shows the link.
+/// Copies a link that is being made, and says `copied`; where the browser copies nothing, it shows
+/// the link.
 pub fn copy(
     page: Page,
     link: impl Future<Output = Result<String, &'static str>> + 'static,
@@ -212,7 +216,8 @@ async fn packed(state: &SharedState) -> Result<String, ShareError> {
     )
 }
 
-/// The state that a link stores, without a note: one that came with a link is not the visitor's to send.
+/// The state that a link stores, without a note: one that came with a link is not the visitor's to
+/// send.
 pub(super) fn shown(page: Page) -> SharedState {
     let mut state = choices(page);
     state.text = page.text.get_untracked();

@@ -1,4 +1,5 @@
-//! What has the screen: the whole page, a lesson with what its step looks at, or what a speaker shows a class.
+//! What has the screen: the whole page, a lesson with what its step looks at, or what a speaker
+//! shows a class.
 
 use crate::app::learning::{Learning, Room};
 use crate::app::presenting::Presenting;

@@ -1,7 +1,7 @@
 //! Starts that did not finish: a program that stops the page shall not stop every later visit.
 //!
-//! A mark is stored before a program is shown and removed after its first picture. A mark that is found later is of a start that
-//! never came so far.
+//! A mark is stored before a program is shown and removed after its first picture. A mark that is
+//! found later is of a start that never came so far.
 
 use fuseline_browser as browser;
 
@@ -9,7 +9,8 @@ const STARTING: &str = "fuseline.starting.";
 
 /// A start that holds the page for longer counts as one that did not finish.
 const LONGEST_MS: u64 = 10_000;
-/// A younger mark may be of another tab that is about to finish: browsers restore all their tabs at once.
+/// A younger mark may be of another tab that is about to finish: browsers restore all their tabs at
+/// once.
 const YOUNGEST_MS: u64 = 3_000;
 /// Older marks are removed.
 const OLDEST_MS: u64 = 30 * 24 * 3600 * 1000;

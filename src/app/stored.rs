@@ -8,7 +8,8 @@ use leptos::prelude::*;
 
 const DOCUMENT: &str = "fuseline.document.";
 
-/// Stores a value under a key of its own whenever it changes. Where storage refuses, the next visit begins anew.
+/// Stores a value under a key of its own whenever it changes. Where storage refuses, the next visit
+/// begins anew.
 pub(super) fn follow<T: Send + Sync + 'static>(
     key: &'static str,
     value: RwSignal<T>,

@@ -7,16 +7,19 @@ use fuseline_view::present::format::format_exact;
 
 /// Ops and reads of a program up to which the page computes everything itself, at once.
 ///
-/// Of the families of `cargo bench --bench core` the slowest, each op reading all before it, needs some 80 ms for a
-/// policy and 30 ms for the layout at this size; chains and models need a tenth of that.
+/// Of the families of `cargo bench --bench core` the slowest, each op reading all before it, needs
+/// some 80 ms for a policy and 30 ms for the layout at this size; chains and models need a tenth of
+/// that.
 pub const QUICK_OPS_AND_READS: usize = 4_000;
 
-/// Whether the page computes everything about a program itself. Costly programs are computed by the worker.
+/// Whether the page computes everything about a program itself. Costly programs are computed by the
+/// worker.
 pub fn is_quick(program: &Program) -> bool {
     ops_and_reads(program) <= QUICK_OPS_AND_READS
 }
 
-/// Longest text that the page analyses: some 20,000 ops. A longer one stays in the editor and in the storage.
+/// Longest text that the page analyses: some 20,000 ops. A longer one stays in the editor and in
+/// the storage.
 pub const MAX_ANALYSED_BYTES: usize = 1_000_000;
 
 /// The parsed text, or that it is longer than [`MAX_ANALYSED_BYTES`].

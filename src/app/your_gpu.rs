@@ -34,7 +34,8 @@ pub struct Ran {
     pub outcome: Outcome,
 }
 
-/// Times of single kernels in seconds, by their code: those of equal layers have equal times, and those that nothing is fused with.
+/// Times of single kernels in seconds, by their code: those of equal layers have equal times, and
+/// those that nothing is fused with.
 type KnownTimes = HashMap<String, f64>;
 
 /// The state of the tab. It is kept while the tab is closed.
@@ -46,7 +47,8 @@ pub struct YourGpu {
     /// Whether the results of the run that goes on are right, once it is known.
     pub verdict: RwSignal<Option<String>>,
     stop: StoredValue<Stop, LocalStorage>,
-    /// What the GPU reaches. Measured once in a visit: it belongs to the GPU and not to the program.
+    /// What the GPU reaches. Measured once in a visit: it belongs to the GPU and not to the
+    /// program.
     pub measured: RwSignal<Option<Arc<DeviceProbe>>>,
 }
 
@@ -158,7 +160,8 @@ impl YourGpu {
         })
     }
 
-    /// Results of the GPU beside the interpreter's, at sizes that this one computes quickly; else why it does not.
+    /// Results of the GPU beside the interpreter's, at sizes that this one computes quickly; else
+    /// why it does not.
     async fn checks(self, gpu: &Gpu, of: &AnalysedText) -> Result<Result<Checks, NotRun>, Failure> {
         let fused = of.partition();
         let reshape = of.options.conventions.reshape;

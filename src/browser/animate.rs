@@ -18,8 +18,8 @@ extern "C" {
     fn animate(this: &Animatable, frames: &Array, duration_ms: f64);
 }
 
-/// Once an element is mounted, lets its properties go from these values to its own. At once where the visitor asked for less
-/// motion.
+/// Once an element is mounted, lets its properties go from these values to its own. At once where
+/// the visitor asked for less motion.
 pub fn animate_from<E>(node: NodeRef<E>, values: Vec<(&'static str, String)>)
 where
     E: ElementType,
@@ -47,7 +47,8 @@ pub fn wants_less_motion() -> bool {
     is_media("(prefers-reduced-motion: reduce)")
 }
 
-/// Whether cards are sheets at an edge of the window, as the style sheets have them on a phone, upright or not.
+/// Whether cards are sheets at an edge of the window, as the style sheets have them on a phone,
+/// upright or not.
 pub fn shows_sheets() -> bool {
     is_media("(width < 45em), (height < 30em)")
 }

@@ -7,15 +7,17 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{BroadcastChannel, MessageEvent};
 
-/// A channel to the other windows of this origin that have opened one of the same name. Closed when it is dropped.
+/// A channel to the other windows of this origin that have opened one of the same name. Closed when
+/// it is dropped.
 pub struct Channel {
     channel: BroadcastChannel,
     _listener: Closure<dyn Fn(MessageEvent)>,
 }
 
 impl Channel {
-    /// Opens a channel and calls `act` with each message that another window sends. What is of another form is from another
-    /// version of the page, and ignored. `None` where the browser refuses.
+    /// Opens a channel and calls `act` with each message that another window sends. What is of
+    /// another form is from another version of the page, and ignored. `None` where the browser
+    /// refuses.
     pub fn open<T: DeserializeOwned>(name: &str, act: impl Fn(T) + 'static) -> Option<Self> {
         let channel = BroadcastChannel::new(name).ok()?;
         let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {

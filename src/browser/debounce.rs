@@ -5,7 +5,8 @@ use super::timers::Timeout;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// Runs the action of the last call after a pause without calls (debounce). Cancelled with the component that made it.
+/// Runs the action of the last call after a pause without calls (debounce). Cancelled with the
+/// component that made it.
 #[derive(Clone, Copy)]
 pub struct Debounce(StoredValue<Timer>);
 

@@ -20,7 +20,8 @@ pub fn set_title(title: &str) {
     }
 }
 
-/// Removes what `index.html` shows while the program loads. The first picture stays until the program has drawn its own.
+/// Removes what `index.html` shows while the program loads. The first picture stays until the
+/// program has drawn its own.
 pub fn end_loading() {
     fn remove(id: &str) {
         if let Some(element) = document().and_then(|d| d.get_element_by_id(id)) {

@@ -41,8 +41,8 @@ pub fn chosen_file(event: &Event) -> Option<File> {
     chosen_files(event).into_iter().next()
 }
 
-/// All files that were chosen in the file input of `event`. Clears the input, because choosing the same files again would
-/// otherwise fire no event.
+/// All files that were chosen in the file input of `event`. Clears the input, because choosing the
+/// same files again would otherwise fire no event.
 pub fn chosen_files(event: &Event) -> Vec<File> {
     let input: Option<HtmlInputElement> = event.target().and_then(|target| target.dyn_into().ok());
     let Some(input) = input else {

@@ -17,7 +17,8 @@ pub struct Caret {
     pub end: u32,
 }
 
-/// The element, if it is mounted. What runs later asks this: a [`NodeRef`] itself panics once its component is unmounted.
+/// The element, if it is mounted. What runs later asks this: a [`NodeRef`] itself panics once its
+/// component is unmounted.
 pub fn mounted<E>(node: NodeRef<E>) -> Option<E::Output>
 where
     E: ElementType,
@@ -39,8 +40,8 @@ where
     }
 }
 
-/// Gives the focus to the first field of a form, if it is mounted: to a chosen option, else to the first one, and of text all is
-/// selected.
+/// Gives the focus to the first field of a form, if it is mounted: to a chosen option, else to the
+/// first one, and of text all is selected.
 pub fn focus_field(form: NodeRef<html::Form>) {
     let field = mounted(form).and_then(|form| {
         let first = |selector| form.query_selector(selector).ok().flatten();
@@ -89,8 +90,8 @@ pub fn has_focus_in_text_field() -> bool {
     })
 }
 
-/// Gives the focus from one element of a table that matches `selector` to the next one in the direction of the pressed key: in
-/// its row, or in the nearest row that has one at the same place.
+/// Gives the focus from one element of a table that matches `selector` to the next one in the
+/// direction of the pressed key: in its row, or in the nearest row that has one at the same place.
 pub fn step_in_table(event: &KeyboardEvent, selector: &str) {
     let key = event.key();
     if let Some(next) = next_in_table(event, &key, selector) {
@@ -236,7 +237,8 @@ pub fn place_in_view(scroller: &Element, line: usize, lines: usize) -> f64 {
     down / f64::from(scroller.client_height().max(1))
 }
 
-/// Scrolls as little as needed to bring an element into view, or its start where it is taller than the window.
+/// Scrolls as little as needed to bring an element into view, or its start where it is taller than
+/// the window.
 pub fn reveal(element: &Element) {
     let is_taller = element.get_bounding_client_rect().height() > window_height_px();
     let options = ScrollIntoViewOptions::new();

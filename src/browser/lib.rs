@@ -1,7 +1,7 @@
 //! The browser, behind plain functions: the only place that names `web_sys` and `js_sys`.
 //!
-//! No function panics when the browser refuses: storage may be full or forbidden, the clipboard may need a permission,
-//! the page may be served without a secure context.
+//! No function panics when the browser refuses: storage may be full or forbidden, the clipboard may
+//! need a permission, the page may be served without a secure context.
 
 #![cfg(target_arch = "wasm32")]
 

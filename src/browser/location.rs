@@ -40,7 +40,8 @@ pub fn query_value(name: &str) -> Option<String> {
         .get(name)
 }
 
-/// The name that [`name_entry`] gave to the present entry of the tab's history. It outlives a reload.
+/// The name that [`name_entry`] gave to the present entry of the tab's history. It outlives a
+/// reload.
 pub fn entry_name() -> Option<String> {
     Entry::present().map(|entry| entry.name)
 }
@@ -50,8 +51,8 @@ pub fn entry_depth() -> usize {
     Entry::present().map_or(0, |entry| entry.depth)
 }
 
-/// Names the present entry of the tab's history. Its address keeps the fragment of a link where `keeps_link`, for a visitor who copies
-/// it from there.
+/// Names the present entry of the tab's history. Its address keeps the fragment of a link where
+/// `keeps_link`, for a visitor who copies it from there.
 pub fn name_entry(name: &str, keeps_link: bool) {
     if let Some(history) = history() {
         let entry = Entry {
@@ -68,7 +69,8 @@ pub fn name_entry(name: &str, keeps_link: bool) {
 pub fn push_entry() {
     if let (Some(history), Some(mut entry)) = (history(), Entry::present()) {
         entry.depth += 1;
-        // Otherwise the page would jump to where it was scrolled to at the push. A sandboxed frame may refuse both.
+        // Otherwise the page would jump to where it was scrolled to at the push. A sandboxed frame
+        // may refuse both.
         let _ = history.set_scroll_restoration(ScrollRestoration::Manual);
         let _ = history.push_state_with_url(&entry.state(), "", None);
     }
@@ -112,7 +114,8 @@ impl Entry {
     }
 }
 
-/// Opens this page with another query in a small window of this name, or brings that to the front. Whether the browser let it.
+/// Opens this page with another query in a small window of this name, or brings that to the front.
+/// Whether the browser let it.
 pub fn open_window(query: &str, name: &str) -> bool {
     let address = address();
     let page = address.split('?').next().unwrap_or_default();

@@ -20,7 +20,8 @@ impl Reply {
     }
 }
 
-/// Calls `act` with each message from another window, or with what is wrong with it, until the calling component is unmounted.
+/// Calls `act` with each message from another window, or with what is wrong with it, until the
+/// calling component is unmounted.
 pub fn on_message(act: impl Fn(Result<Value, String>, Reply) + 'static) {
     on_window(ev::message, move |event: MessageEvent| {
         let own = web_sys::window().map(JsValue::from);

@@ -85,8 +85,8 @@ pub fn toggle_full_screen(section: NodeRef<html::Section>) {
     }
 }
 
-/// Asks the browser for another way to show the page. Where it refuses, as a frame's policy may demand, nothing changes, which
-/// the visitor sees.
+/// Asks the browser for another way to show the page. Where it refuses, as a frame's policy may
+/// demand, nothing changes, which the visitor sees.
 fn ask(of: &FullScreen, change: fn(&FullScreen) -> Result<JsValue, JsValue>) {
     if let Ok(answer) = change(of) {
         spawn_local(async move { drop(JsFuture::from(Promise::resolve(&answer)).await) });

@@ -32,7 +32,8 @@ impl Opener {
 /// Between an element and the edge of the window, or of what covers it.
 const EDGE_PX: f64 = 8.0;
 
-/// Whenever an element is mounted, shifts it sideways so far that the window shows all of it, or its start where it is wider.
+/// Whenever an element is mounted, shifts it sideways so far that the window shows all of it, or
+/// its start where it is wider.
 pub fn keep_in_window(element: NodeRef<html::Div>) {
     Effect::new(move || {
         let (Some(element), Some(width)) = (element.get(), document_width()) else {
@@ -59,7 +60,8 @@ pub fn show_beside(popover: NodeRef<html::Div>, opener: &Opener) {
     if let Some(popover) = popover.get_untracked() {
         let options = ShowPopoverOptions::new();
         options.set_source(&opener.0);
-        // Hiding fails for one that is not shown, both in a browser without popovers, where CSS shows it.
+        // Hiding fails for one that is not shown, both in a browser without popovers, where CSS
+        // shows it.
         let _ = popover.hide_popover();
         let _ = popover.show_popover_with_options(&options);
         let _ = popover.focus();
@@ -69,7 +71,8 @@ pub fn show_beside(popover: NodeRef<html::Div>, opener: &Opener) {
     }
 }
 
-/// Scrolls as little as needed to show an element, and by nothing where it is in sight: above `cover`, if that lies over it.
+/// Scrolls as little as needed to show an element, and by nothing where it is in sight: above
+/// `cover`, if that lies over it.
 fn reveal_above(element: &HtmlElement, cover: &Element) {
     const MARGIN: &str = "scroll-margin-block-end";
     let (place, cover) = (
@@ -80,7 +83,8 @@ fn reveal_above(element: &HtmlElement, cover: &Element) {
         && cover.left() < place.right()
         && place.top() < cover.bottom()
         && cover.top() < place.bottom();
-    // Setting and removing a known property does not fail. No later scroll, such as that of a focus, shall heed it.
+    // Setting and removing a known property does not fail. No later scroll, such as that of a
+    // focus, shall heed it.
     let style = element.style();
     if is_covered {
         let margin_px = super::focus::window_height_px() - cover.top() + EDGE_PX;

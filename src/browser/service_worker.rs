@@ -1,6 +1,7 @@
 //! The service worker, which keeps a whole build of the page for visits without a network.
 //!
-//! A newer build is installed beside the one that is shown, and waits. When the visitor wants it, it takes over all tabs.
+//! A newer build is installed beside the one that is shown, and waits. When the visitor wants it,
+//! it takes over all tabs.
 
 use super::reload;
 use js_sys::futures::{JsFuture, spawn_local};
@@ -11,11 +12,13 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{EventTarget, ServiceWorkerContainer, ServiceWorkerRegistration, ServiceWorkerState};
 
-/// Browsers look for a newer build when the page is opened; a page that stays open looks for one after each such time.
+/// Browsers look for a newer build when the page is opened; a page that stays open looks for one
+/// after each such time.
 const LOOK_AGAIN: Duration = Duration::from_hours(1);
 
-/// Keeps this build of the page for visits without a network. Calls `on_new_version` once a newer build is there as a whole, and
-/// `on_switch` when it has replaced the build of this tab. Where the browser refuses, the page works as without.
+/// Keeps this build of the page for visits without a network. Calls `on_new_version` once a newer
+/// build is there as a whole, and `on_switch` when it has replaced the build of this tab. Where the
+/// browser refuses, the page works as without.
 pub async fn keep_offline(on_new_version: impl Fn() + 'static, on_switch: impl Fn() + 'static) {
     let Some(container) = container() else {
         return;
@@ -64,7 +67,8 @@ pub async fn switch_version() {
     let _ = waiting.post_message(&JsValue::from_str("switch"));
 }
 
-/// Calls `tell` if a build waits beside one that is in use, else once the build that is being installed does so.
+/// Calls `tell` if a build waits beside one that is in use, else once the build that is being
+/// installed does so.
 fn tell_when_waiting(registration: &ServiceWorkerRegistration, tell: &Rc<impl Fn() + 'static>) {
     let (watched, tell) = (registration.clone(), Rc::clone(tell));
     let check = move || {

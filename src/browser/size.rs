@@ -7,7 +7,8 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
 
-/// Width and height of an element's content in CSS pixels. 0 before the element is mounted and while it is hidden.
+/// Width and height of an element's content in CSS pixels. 0 before the element is mounted and
+/// while it is hidden.
 pub fn content_size<E>(node: NodeRef<E>) -> ReadSignal<(f64, f64)>
 where
     E: ElementType,

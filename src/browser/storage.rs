@@ -5,7 +5,8 @@ pub fn load(key: &str) -> Option<String> {
     local_storage()?.get_item(key).ok()?
 }
 
-/// Stores `value` under `key`, and says whether the browser took it: storage may be full or forbidden.
+/// Stores `value` under `key`, and says whether the browser took it: storage may be full or
+/// forbidden.
 #[must_use]
 pub fn store(key: &str, value: &str) -> bool {
     local_storage().is_some_and(|s| s.set_item(key, value).is_ok())

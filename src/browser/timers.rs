@@ -1,4 +1,5 @@
-//! Frames and timers that outlive the effect that asks for them. Leptos has its own, which it cancels when that effect runs again.
+//! Frames and timers that outlive the effect that asks for them. Leptos has its own, which it
+//! cancels when that effect runs again.
 
 use super::animate::wants_less_motion;
 use super::clock::now_ms;
@@ -37,8 +38,8 @@ pub fn next_frame(action: impl FnOnce() + 'static) {
     }
 }
 
-/// Calls `act` in each frame with the share of `duration` that has gone by, from 0 to 1. At once with 1 where the visitor asked for
-/// less motion.
+/// Calls `act` in each frame with the share of `duration` that has gone by, from 0 to 1. At once
+/// with 1 where the visitor asked for less motion.
 pub fn during(duration: Duration, act: impl Fn(f64) + 'static) {
     fn step(start_ms: f64, duration: Duration, act: impl Fn(f64) + 'static) {
         let share = ((now_ms() - start_ms) / duration.as_secs_f64() / 1e3).min(1.0);
@@ -65,7 +66,8 @@ pub fn after(wait: Duration, action: impl FnOnce() + 'static) {
     let _ = Timeout::start(action, wait);
 }
 
-/// The action as JavaScript calls it, which drops it when it has run or nobody can call it any more.
+/// The action as JavaScript calls it, which drops it when it has run or nobody can call it any
+/// more.
 fn function(action: impl FnOnce() + 'static) -> Function {
     Closure::once(action).into_js_value().unchecked_into()
 }

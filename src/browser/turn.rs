@@ -11,15 +11,17 @@ use std::time::Duration;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, ScrollIntoViewOptions, ScrollLogicalPosition, SvgElement};
 
-/// The page is at rest after a scroll or a press, and the pictures have their new sizes after a turn.
+/// The page is at rest after a scroll or a press, and the pictures have their new sizes after a
+/// turn.
 const REST: Duration = Duration::from_millis(200);
 
-/// Where something to read is looked for, as shares of the window's width and height: in the middle, then in the left of two panes.
+/// Where something to read is looked for, as shares of the window's width and height: in the
+/// middle, then in the left of two panes.
 const WIDTHS: [f64; 2] = [0.5, 0.2];
 const HEIGHTS: [f64; 4] = [0.45, 0.35, 0.55, 0.25];
 
-/// Scrolls back to what stood in the middle of the window when the window gets another orientation: the page is laid out anew, so that
-/// something else may stand there.
+/// Scrolls back to what stood in the middle of the window when the window gets another orientation:
+/// the page is laid out anew, so that something else may stand there.
 pub fn keep_place_when_turned() {
     let read: StoredValue<Option<Element>, LocalStorage> = StoredValue::new_local(None);
     let is_upright = StoredValue::new(is_upright());
@@ -64,8 +66,8 @@ fn has_middle_in_window(element: &Element) -> bool {
     (0.0..=window_height_px()).contains(&(place.top() + place.height() / 2.0))
 }
 
-/// What stands in the middle of the window, and not so high that its own middle may be out of sight. Of a picture it is its frame, for the
-/// marks of another size are others.
+/// What stands in the middle of the window, and not so high that its own middle may be out of
+/// sight. Of a picture it is its frame, for the marks of another size are others.
 fn element_in_middle() -> Option<Element> {
     let width = web_sys::window()?.inner_width().ok()?.as_f64()?;
     let height = window_height_px();

@@ -22,8 +22,8 @@ pub fn written(value: &Value) -> Result<JsValue, Error> {
     Exact(value).serialize(&Serializer::json_compatible())
 }
 
-/// A JSON value whose integers above `2^53 - 1` become `BigInt`: serde-wasm-bindgen either refuses them or converts
-/// every 64-bit integer.
+/// A JSON value whose integers above `2^53 - 1` become `BigInt`: serde-wasm-bindgen either refuses
+/// them or converts every 64-bit integer.
 struct Exact<'a>(&'a Value);
 
 impl Serialize for Exact<'_> {

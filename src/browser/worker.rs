@@ -78,7 +78,8 @@ impl Drop for Worker {
     }
 }
 
-/// In a worker: sends the page a message. Its bytes move to the page instead of being copied once more.
+/// In a worker: sends the page a message. Its bytes move to the page instead of being copied once
+/// more.
 pub fn post_to_page(message: &[u8]) {
     let bytes = Uint8Array::from(message);
     let worker: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();

@@ -9,14 +9,15 @@ use web_sys::{
     WritableStreamDefaultWriter,
 };
 
-/// Bytes that are written to a stream at once. zlib expands at most a thousandfold, so a hostile link allocates at most a
-/// megabyte between two checks of the limit.
+/// Bytes that are written to a stream at once. zlib expands at most a thousandfold, so a hostile
+/// link allocates at most a megabyte between two checks of the limit.
 const PIECE_BYTES: usize = 1024;
 
 /// `bytes` as a zlib stream in base64.
 ///
 /// # Errors
-/// [`ShareError::Unsupported`] where the browser has no zlib, [`ShareError::TooLarge`] past `limit` packed bytes.
+/// [`ShareError::Unsupported`] where the browser has no zlib, [`ShareError::TooLarge`] past `limit`
+/// packed bytes.
 pub async fn pack(bytes: Vec<u8>, limit: usize) -> Result<String, ShareError> {
     let packed = through("CompressionStream", bytes, limit).await?;
     let binary: String = packed.into_iter().map(char::from).collect();
@@ -27,8 +28,9 @@ pub async fn pack(bytes: Vec<u8>, limit: usize) -> Result<String, ShareError> {
 /// The bytes that a zlib stream in base64 holds.
 ///
 /// # Errors
-/// [`ShareError::Unsupported`] where the browser has no zlib, [`ShareError::Damaged`] when the base64, the stream or
-/// its checksum does not hold or something follows, [`ShareError::TooLarge`] past `limit` unpacked bytes.
+/// [`ShareError::Unsupported`] where the browser has no zlib, [`ShareError::Damaged`] when the
+/// base64, the stream or its checksum does not hold or something follows, [`ShareError::TooLarge`]
+/// past `limit` unpacked bytes.
 pub async fn unpack(base64: &str, limit: usize) -> Result<Vec<u8>, ShareError> {
     let binary = web_sys::window().and_then(|w| w.atob(base64).ok());
     let packed = binary.and_then(|b| b.chars().map(|c| u8::try_from(c).ok()).collect());

@@ -18,8 +18,8 @@ pub(super) struct AttentionReport<'a> {
     shape: AttentionShape,
     #[serde(flatten)]
     tiles: Tiles,
-    /// Bytes of Q, K, V and the result: each tensor counted once, and with K and V read again for each tile of
-    /// Q.
+    /// Bytes of Q, K, V and the result: each tensor counted once, and with K and V read again for
+    /// each tile of Q.
     bytes_once: u64,
     bytes_tiled: u64,
     /// Which of the two counts the figures of the kernel use.

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 const USE: &str = "Use a file that a program's script saved on a GPU (fuseline script PROGRAM > bench.py, then python bench.py bench.json), or measured patterns in the form of public/measured.";
 
-/// Prints the records of these files of one GPU; programs that no file holds are beside the first. Records of other GPUs stand against them.
+/// Prints the records of these files of one GPU; programs that no file holds are beside the first.
+/// Records of other GPUs stand against them.
 pub(super) fn calibrate_files(
     files: &[PathBuf],
     device: Option<&Device>,
@@ -104,7 +105,8 @@ fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
     Err(Failed::file(path, format!("{what}. {USE}")))
 }
 
-/// What a script saved, with the program that it holds, or for older ones with the one in the folder.
+/// What a script saved, with the program that it holds, or for older ones with the one in the
+/// folder.
 fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, Failed> {
     let name = profile.program.as_deref().unwrap_or_default();
     if let Some(text) = &profile.text {

@@ -33,10 +33,12 @@ pub(super) struct Choices {
     /// The type in which matmuls on f32 operands are computed; f32 is PyTorch's default.
     #[arg(long, default_value = "f32", value_parser = by_name::<F32Matmul>())]
     f32_matmul: F32Matmul,
-    /// The device for which times are predicted, by id, or a file that a program's script saved on a GPU; an unknown id prints the list.
+    /// The device for which times are predicted, by id, or a file that a program's script saved on
+    /// a GPU; an unknown id prints the list.
     #[arg(long, default_value = &*default_device().id, value_name = "NAME|FILE", value_parser = known_device)]
     device: Device,
-    /// Measured records of fused patterns (from fuseline calibrate --json) for --objective measured, instead of the device's own.
+    /// Measured records of fused patterns (from fuseline calibrate --json) for --objective
+    /// measured, instead of the device's own.
     #[arg(long, value_name = "FILE", value_parser = calibrations)]
     calibrations: Option<Arc<Calibrations>>,
     /// Launch time per kernel, in microseconds, instead of the device's own.
@@ -47,7 +49,8 @@ pub(super) struct Choices {
 /// What `analyze` prints beside its table, or instead.
 #[derive(Args)]
 pub(super) struct Outputs {
-    /// Also print the device resources that each kernel needs, and warnings where fusing costs time.
+    /// Also print the device resources that each kernel needs, and warnings where fusing costs
+    /// time.
     #[arg(long)]
     pub(super) limits: bool,
     /// Also print all policies, ranked by bytes or by time.

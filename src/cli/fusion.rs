@@ -13,7 +13,8 @@ pub(super) struct FusionFlags {
     /// What the optimum minimizes.
     #[arg(long, default_value = "bytes", value_parser = by_name::<Objective>())]
     objective: Objective,
-    /// With --objective measured, the speedup above which the ops of a measured pattern fuse into one kernel.
+    /// With --objective measured, the speedup above which the ops of a measured pattern fuse into
+    /// one kernel.
     #[arg(long, default_value = "1.2", value_name = "RATIO", value_parser = speedup_percent)]
     min_speedup: u32,
     /// Ops that read the same tensor may share a kernel, even if neither reads the other's output.
@@ -31,7 +32,8 @@ pub(super) struct FusionFlags {
     /// Run matmul, softmax and matmul in a row as one fused attention kernel.
     #[arg(long)]
     attention: bool,
-    /// Whether the search for the optimum may run an attention block as one kernel where that costs less.
+    /// Whether the search for the optimum may run an attention block as one kernel where that costs
+    /// less.
     #[arg(long, default_value = "on", value_name = "on|off", value_parser = PossibleValuesParser::new(["on", "off"]).map(|word| word == "on"), action = ArgAction::Set)]
     attention_search: bool,
     /// Maximum number of states that the search for the optimum visits.

@@ -37,7 +37,8 @@ impl Source {
     }
 }
 
-/// Reads a file, or standard input for `-`. Of a model only the graph is read, where the file can be sought in.
+/// Reads a file, or standard input for `-`. Of a model only the graph is read, where the file can
+/// be sought in.
 pub(super) fn read_source(file: &str) -> Result<Source, Failed> {
     let name = if file == "-" { "<stdin>" } else { file };
     let read = || {
@@ -67,7 +68,8 @@ fn bytes_of(mut source: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file, or the notation that a model becomes; then what there is to say about it is told.
+/// The text of a file, or the notation that a model becomes; then what there is to say about it is
+/// told.
 fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, AnyError> {
     let start = bytes_of(source.by_ref().take(START_BYTES))?;
     match kind_of(name, &start) {
@@ -106,7 +108,8 @@ fn read_program(text: &str) -> Result<Parsed, JsonError> {
     })
 }
 
-/// Gives a param another value. Diagnostics about the value in the text no longer hold; one about the new value may come.
+/// Gives a param another value. Diagnostics about the value in the text no longer hold; one about
+/// the new value may come.
 pub(super) fn set_param(parsed: &mut Parsed, name: &str, value: i64) -> Result<(), Failed> {
     let params = &mut parsed.program.params;
     if let Some(param) = params.iter_mut().find(|p| p.name.text == name) {

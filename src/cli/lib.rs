@@ -55,7 +55,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, an ONNX model, or a .pt2 from torch.export.
+    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, an ONNX model, or a .pt2
+    /// from torch.export.
     Analyze {
         /// A file, or - for standard input.
         file: String,
@@ -83,7 +84,8 @@ enum Command {
         #[command(flatten)]
         choices: Choices,
     },
-    /// Run a program on random numbers and show where it rounds, unfused and fused, with the error of each tensor.
+    /// Run a program on random numbers and show where it rounds, unfused and fused, with the error
+    /// of each tensor.
     Precision {
         /// A file, or - for standard input.
         file: String,
@@ -99,7 +101,8 @@ enum Command {
         #[command(flatten)]
         choices: Choices,
     },
-    /// Write a program as a PyTorch script: eager and compiled, checked against each other and timed.
+    /// Write a program as a PyTorch script: eager and compiled, checked against each other and
+    /// timed.
     Script {
         /// A file, or - for standard input.
         file: String,
@@ -123,7 +126,8 @@ enum Command {
         #[command(flatten)]
         choices: Choices,
     },
-    /// Write any file that Fuseline opens, such as an ONNX model or a .pt2, as a program in the notation.
+    /// Write any file that Fuseline opens, such as an ONNX model or a .pt2, as a program in the
+    /// notation.
     Notation {
         /// A file, or - for standard input.
         file: String,
@@ -147,12 +151,14 @@ enum Command {
         #[command(flatten)]
         outputs: Outputs,
     },
-    /// Check a lesson: list the errors in its file by line, and the right answers that the engine computes.
+    /// Check a lesson: list the errors in its file by line, and the right answers that the engine
+    /// computes.
     Lesson {
         /// A Markdown file, such as public/lessons/exercise.md.
         file: PathBuf,
     },
-    /// Analyze a list of ops at many values of one of its params, under every policy, and say where something changes.
+    /// Analyze a list of ops at many values of one of its params, under every policy, and say where
+    /// something changes.
     Sweep {
         /// A file, or - for standard input.
         file: String,
@@ -167,28 +173,32 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Turn measurements of one GPU into a record of each fused pattern: latencies, bytes, rates and the speedup.
+    /// Turn measurements of one GPU into a record of each fused pattern: latencies, bytes, rates
+    /// and the speedup.
     Calibrate {
-        /// Files that the scripts of programs saved on a GPU, or files like those in public/measured; the op lists of their patterns must
-        /// be in the folder of the first file.
+        /// Files that the scripts of programs saved on a GPU, or files like those in
+        /// public/measured; the op lists of their patterns must be in the folder of the first file.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// The device whose roofline gives the bottleneck of a pattern: an id, or a file that a program's script saved on it. By default
-        /// the device that the files name.
+        /// The device whose roofline gives the bottleneck of a pattern: an id, or a file that a
+        /// program's script saved on it. By default the device that the files name.
         #[arg(long, value_name = "NAME|FILE", value_parser = known_device)]
         device: Option<Device>,
-        /// Records of another GPU, as --json writes them, to mark patterns that pay on only one of the two; may be repeated.
+        /// Records of another GPU, as --json writes them, to mark patterns that pay on only one of
+        /// the two; may be repeated.
         #[arg(long, value_name = "FILE", value_parser = calibrations)]
         against: Vec<Arc<Calibrations>>,
         /// Print JSON, which the page and the command line read, instead of a report.
         #[arg(long)]
         json: bool,
     },
-    /// Show your own measurement beside the prediction: kernels, times, bytes, gaps, and what is worth fusing.
+    /// Show your own measurement beside the prediction: kernels, times, bytes, gaps, and what is
+    /// worth fusing.
     Measured {
         /// The program: a file, or - for standard input.
         file: String,
-        /// Files that its script saved, tables of ncu --csv or nsys stats, or traces of torch.profiler.
+        /// Files that its script saved, tables of ncu --csv or nsys stats, or traces of
+        /// torch.profiler.
         #[arg(required = true)]
         measurements: Vec<PathBuf>,
         /// Give a param another value, such as S=1024; may be repeated.

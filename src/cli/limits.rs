@@ -1,4 +1,5 @@
-//! `--limits`: the resources that each kernel needs of a multiprocessor, and warnings where fusing costs time.
+//! `--limits`: the resources that each kernel needs of a multiprocessor, and warnings where fusing
+//! costs time.
 
 use fuseline_core::analysis::limits::{KernelLimits, limits};
 use fuseline_core::{Analysis, KernelId};

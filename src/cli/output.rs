@@ -1,6 +1,7 @@
 //! Standard output and standard error: the only place that writes to them.
 //!
-//! Control characters other than newlines are escaped, because names and file names may hold what a terminal obeys.
+//! Control characters other than newlines are escaped, because names and file names may hold what a
+//! terminal obeys.
 
 use crate::failure::Failed;
 use fuseline_core::notation::spelling::printable;

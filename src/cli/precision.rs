@@ -1,4 +1,5 @@
-//! `fuseline precision FILE`: where a program rounds, unfused and fused, and what that does to its numbers.
+//! `fuseline precision FILE`: where a program rounds, unfused and fused, and what that does to its
+//! numbers.
 
 use crate::failure::Failed;
 use crate::output::print;

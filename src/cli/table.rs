@@ -124,7 +124,8 @@ fn headline(analysis: &Analysis) -> String {
     text
 }
 
-/// ` (336 MB saved, 14.6 % less)`; nothing where ops of unknown shape are missing, because lower bounds have no difference.
+/// ` (336 MB saved, 14.6 % less)`; nothing where ops of unknown shape are missing, because lower
+/// bounds have no difference.
 fn saved_text(analysis: &Analysis) -> String {
     if analysis.is_partial() {
         return String::new();

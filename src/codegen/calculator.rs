@@ -1,7 +1,7 @@
 //! What the definitions of functions calculate with.
 //!
-//! [`elements`](crate::elements) defines each function once, in these steps. The interpreter takes a
-//! step with numbers and rounds its result; the code of a kernel gets an expression for it.
+//! [`elements`](crate::elements) defines each function once, in these steps. The interpreter takes
+//! a step with numbers and rounds its result; the code of a kernel gets an expression for it.
 
 /// Takes the steps of a definition.
 pub(crate) trait Calculator: 'static {

@@ -9,8 +9,9 @@ use rustc_hash::FxBuildHasher;
 
 /// For each line of a kernel's code the bytes that it moves; `None` for a line that moves none.
 ///
-/// They are those of the analysis: each tensor counts once, where it is loaded first, so the lines that run add up to the
-/// bytes of the kernel. A line that fusion removed has the bytes that the op alone would move. `O(lines * reads)`.
+/// They are those of the analysis: each tensor counts once, where it is loaded first, so the lines
+/// that run add up to the bytes of the kernel. A line that fusion removed has the bytes that the op
+/// alone would move. `O(lines * reads)`.
 pub fn code_bytes(
     analysis: &Analysis,
     id: KernelId,

@@ -1,7 +1,8 @@
 //! From kernels to numbers and code.
 //!
-//! [`interpret`] runs a program on numbers, [`kernel_code`] writes its kernels in the languages of GPUs, [`code_bytes`] counts what
-//! each line of that code reads and writes, and [`your_gpu`] makes a job of it for the GPU of a visitor.
+//! [`interpret`] runs a program on numbers, [`kernel_code`] writes its kernels in the languages of
+//! GPUs, [`code_bytes`] counts what each line of that code reads and writes, and [`your_gpu`] makes
+//! a job of it for the GPU of a visitor.
 
 mod calculator;
 pub mod code_bytes;

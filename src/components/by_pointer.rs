@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-/// Words for a mouse with keys, and those for a finger in their place. The style sheet shows one of them.
+/// Words for a mouse with keys, and those for a finger in their place. The style sheet shows one of
+/// them.
 #[component]
 pub fn ByPointer(
     /// For a mouse and keys.

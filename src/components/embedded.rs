@@ -1,4 +1,5 @@
-//! The page in the frame of another one: the named views, a link to the whole page, and the messages.
+//! The page in the frame of another one: the named views, a link to the whole page, and the
+//! messages.
 
 use crate::app::embed::{Content, Request, State, View, Views, Wish, message};
 use crate::app::history::Origin;

@@ -8,8 +8,8 @@ use fuseline_view::present::figure::{Convention, Explanation};
 use leptos::prelude::*;
 use leptos::{ev, html};
 
-/// The explanation of the number that was pressed. It follows the page, and ends with its number, on Escape and on a press
-/// elsewhere, but not on a slider.
+/// The explanation of the number that was pressed. It follows the page, and ends with its number,
+/// on Escape and on a press elsewhere, but not on a slider.
 #[component]
 pub fn ExplanationCard() -> impl IntoView {
     let page = Page::of_context();

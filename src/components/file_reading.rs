@@ -47,14 +47,15 @@ impl FileReading {
         self.file.size() as u64
     }
 
-    /// The bytes of this range, fewer at the end of the file. `None` if the browser cannot read them, which the visitor is told,
-    /// and if another file has been opened since.
+    /// The bytes of this range, fewer at the end of the file. `None` if the browser cannot read
+    /// them, which the visitor is told, and if another file has been opened since.
     pub async fn slice(&self, wanted: Range<u64>) -> Option<Vec<u8>> {
         let slice = browser::read_slice(&self.file, wanted).await;
         self.latest(slice)
     }
 
-    /// The whole file as text; `None` as for [`Self::slice`]. Bytes that are no UTF-8 become U+FFFD.
+    /// The whole file as text; `None` as for [`Self::slice`]. Bytes that are no UTF-8 become
+    /// U+FFFD.
     pub async fn text(&self) -> Option<String> {
         let text = browser::read_file(&self.file).await;
         self.latest(text)

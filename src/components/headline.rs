@@ -70,7 +70,8 @@ pub fn Headline() -> impl IntoView {
     }
 }
 
-/// The figures in short, at the top of a phone whose slider is held below them. Screen readers have the sentence.
+/// The figures in short, at the top of a phone whose slider is held below them. Screen readers have
+/// the sentence.
 #[component]
 fn HeldFigure(figures: Memo<Figures>) -> impl IntoView {
     let page = Page::of_context();
@@ -78,8 +79,8 @@ fn HeldFigure(figures: Memo<Figures>) -> impl IntoView {
     view! { <p class="held-figure" aria-hidden="true">{words}</p> }
 }
 
-/// How far the saved share has come since the kernels were shown fused, from 0 to 1. Between two policies it does not count: what
-/// it would count from is not what was shown.
+/// How far the saved share has come since the kernels were shown fused, from 0 to 1. Between two
+/// policies it does not count: what it would count from is not what was shown.
 fn counted(page: Page) -> ReadSignal<f64> {
     let (counted, set_counted) = signal(1.0);
     let is_fused = Memo::new(move |_| page.chosen.is_fused.get());

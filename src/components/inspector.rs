@@ -1,5 +1,5 @@
-//! What the visitor has clicked, with its arithmetic, the reason and what can be done: beside the graph, on a phone at the
-//! bottom of the screen.
+//! What the visitor has clicked, with its arithmetic, the reason and what can be done: beside the
+//! graph, on a phone at the bottom of the screen.
 
 use crate::app::covers::closes_on_back;
 use crate::app::queries::WhySeparate;

@@ -4,7 +4,8 @@ use crate::app::state::Page;
 use fuseline_browser as browser;
 use leptos::prelude::*;
 
-/// Keeps the page for visits without a network, once it is drawn; a line when a newer version is there.
+/// Keeps the page for visits without a network, once it is drawn; a line when a newer version is
+/// there.
 ///
 /// Nothing is offered, and no tab is reloaded, while the browser does not keep the visitor's text.
 #[component]

@@ -14,11 +14,12 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// The advice is searched when nothing has changed for so long: it prices many changes of the program.
+/// The advice is searched when nothing has changed for so long: it prices many changes of the
+/// program.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// *Fuse*; of the opening program the two ways on; else the best change with a button that makes it. Beside the note of a sender only
-/// *Fuse*.
+/// *Fuse*; of the opening program the two ways on; else the best change with a button that makes
+/// it. Beside the note of a sender only *Fuse*.
 #[component]
 pub fn NextAction() -> impl IntoView {
     let page = Page::of_context();
@@ -42,7 +43,8 @@ pub fn NextAction() -> impl IntoView {
     }
 }
 
-/// After a key the graph takes the focus from the button that goes. After the pointer it would get a frame for no reason.
+/// After a key the graph takes the focus from the button that goes. After the pointer it would get
+/// a frame for no reason.
 fn keep_visible_focus(page: Page) {
     if browser::has_visible_focus() {
         page.keep_focus();

@@ -53,7 +53,8 @@ impl Numbers {
     }
 }
 
-/// A table of numbers. The one that had the focus last is the tab stop, else the first one; the arrow keys lead to the others.
+/// A table of numbers. The one that had the focus last is the tab stop, else the first one; the
+/// arrow keys lead to the others.
 #[component]
 pub fn NumberTable(
     /// The classes of the table.

@@ -1,5 +1,5 @@
-//! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and models are converted to notation; a measurement is shown
-//! beside the program that is open.
+//! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and models are converted to
+//! notation; a measurement is shown beside the program that is open.
 
 use crate::app::history::{Origin, example_after};
 use crate::app::state::{Notice, NoticeAction, Page};
@@ -21,7 +21,8 @@ use leptos::ev;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// Opens a file that is dropped anywhere on the page. Without this the browser would open it instead of the page.
+/// Opens a file that is dropped anywhere on the page. Without this the browser would open it
+/// instead of the page.
 pub fn open_dropped_files(page: Page) {
     browser::on_window(ev::dragover, |event| {
         if browser::drags_file(&event) {
@@ -36,7 +37,8 @@ pub fn open_dropped_files(page: Page) {
     });
 }
 
-/// Opens a file: a measurement beside the program, anything else in its place, as one undo step. What it is, its first bytes tell.
+/// Opens a file: a measurement beside the program, anything else in its place, as one undo step.
+/// What it is, its first bytes tell.
 pub fn open_file(page: Page, file: File) {
     browser::spawn(async move {
         let file = FileReading::begin(page, file);
@@ -100,7 +102,8 @@ async fn open_calibrations(page: Page, file: &FileReading) {
     }
 }
 
-/// Opens a model, of which only the graph is read, slice by slice. Between two slices the page stays alive.
+/// Opens a model, of which only the graph is read, slice by slice. Between two slices the page
+/// stays alive.
 async fn open_model(page: Page, file: &FileReading, format: ModelFormat) {
     let mut reader = ModelReader::new(format, file.bytes());
     while let Some(wanted) = reader.wanted() {
@@ -143,8 +146,8 @@ fn open(page: Page, text: &str) {
     }
 }
 
-/// What a text is and the way in, if it is of another tool. Pasted into the editor it is shown with that; a file leaves the
-/// visitor's text alone.
+/// What a text is and the way in, if it is of another tool. Pasted into the editor it is shown with
+/// that; a file leaves the visitor's text alone.
 fn foreign(text: &str) -> Option<String> {
     let problem = parse(text).diagnostics;
     let problem = (problem.into_iter()).find(|problem| problem.code == Code::ForeignText)?;
@@ -163,7 +166,8 @@ pub fn is_too_large(page: Page, text: &str) -> bool {
     problem.is_some()
 }
 
-/// Replaces the selected text by pasted ops, as lines of notation. The browser pastes what is notation already.
+/// Replaces the selected text by pasted ops, as lines of notation. The browser pastes what is
+/// notation already.
 pub fn paste(page: Page, event: &Event, selected: Span) {
     let Some(pasted) = browser::pasted_text(event) else {
         return;

@@ -18,7 +18,8 @@ pub async fn open_profile(page: Page, file: &FileReading, kind: Kind) {
         let Some(slice) = file.slice(start..end).await else {
             return;
         };
-        // What a packed slice has left is read again, so that the page is awake between two parts of what it unpacks to.
+        // What a packed slice has left is read again, so that the page is awake between two parts
+        // of what it unpacks to.
         match reader.push_part(&slice) {
             Ok(read) => start += read as u64,
             Err(problem) => {

@@ -4,7 +4,8 @@ use fuseline_browser::{Debounce, wants_less_motion};
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// Positions that a picture has one after the other while it plays, at most: of very many it leaves some out.
+/// Positions that a picture has one after the other while it plays, at most: of very many it leaves
+/// some out.
 const MAX_BEATS: u64 = 150;
 
 /// Where a picture is among its positions, from 0 to `last`.
@@ -52,7 +53,8 @@ impl Player {
         self.is_playing.set(false);
     }
 
-    /// Plays on, or from the start after the last position. Shows the end at once where the visitor asked for less motion.
+    /// Plays on, or from the start after the last position. Shows the end at once where the visitor
+    /// asked for less motion.
     fn play(self) {
         if untrack(|| self.position() == self.last.get()) {
             self.at.set(0);

@@ -10,8 +10,8 @@ use fuseline_view::present::options::policy_summary;
 use fuseline_view::present::policy_bars::{PolicyBar, PolicyResult, policy_bars};
 use leptos::prelude::*;
 
-/// Up to so many ops all policies are compared at each change, and advice is searched. Both take 0.1 s at 600 ops; of a larger
-/// program *Compare* and *What to do* show the results.
+/// Up to so many ops all policies are compared at each change, and advice is searched. Both take
+/// 0.1 s at 600 ops; of a larger program *Compare* and *What to do* show the results.
 const MAX_LIVE_OPS: usize = 200;
 
 /// Whether what stands beside the headline is computed at each change.
@@ -19,7 +19,8 @@ pub fn is_compared_live(analysis: &Analysis) -> bool {
     analysis.graph.ops.len() <= MAX_LIVE_OPS
 }
 
-/// All policies, each with its kernels and a bar of its memory traffic, and the options of the chosen one.
+/// All policies, each with its kernels and a bar of its memory traffic, and the options of the
+/// chosen one.
 #[component]
 pub fn Policies() -> impl IntoView {
     let page = Page::of_context();

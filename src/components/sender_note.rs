@@ -3,8 +3,8 @@
 use crate::app::state::Page;
 use leptos::prelude::*;
 
-/// The note that came with the link, as plain text, until the visitor hides it. *Share* still sends it with the unchanged
-/// program.
+/// The note that came with the link, as plain text, until the visitor hides it. *Share* still sends
+/// it with the unchanged program.
 #[component]
 pub fn SenderNote() -> impl IntoView {
     let page = Page::of_context();
@@ -16,7 +16,8 @@ pub fn SenderNote() -> impl IntoView {
         page.shown_note().map(|note| {
             view! {
                 <div class="sender-note" role="note">
-                    // A note that is written from right to left leaves the words before it where they are.
+                    // A note that is written from right to left leaves the words before it where
+                    // they are.
                     <p><strong>{move || page.note_label()}</strong><bdi>{note.to_string()}</bdi></p>
                     <button type="button" class="icon-button" aria-label="Hide the note" on:click=hide>
                         <span aria-hidden="true">"×"</span>

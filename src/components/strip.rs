@@ -1,5 +1,5 @@
-//! The line below the bar: that the text has an error, else what to watch for in an example. The latest message stands over the
-//! page, where it is seen however far the page is scrolled.
+//! The line below the bar: that the text has an error, else what to watch for in an example. The
+//! latest message stands over the page, where it is seen however far the page is scrolled.
 
 use super::new_version::NewVersion;
 use super::work_line::WorkLine;
@@ -13,7 +13,8 @@ use leptos::prelude::*;
 use leptos::{ev, html};
 use std::time::Duration;
 
-/// How long a message stays that is not about a failure and offers nothing that is not in the bar, too.
+/// How long a message stays that is not about a failure and offers nothing that is not in the bar,
+/// too.
 const MESSAGE_TIME: Duration = Duration::from_secs(8);
 
 /// One line. It is always there, so that nothing below it moves.

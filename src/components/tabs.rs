@@ -7,8 +7,8 @@ use leptos::html;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 
-/// A tab for each value of `T`, opened by pointer or arrow keys. The caller shows the panel, with [`panel_id`] as its id
-/// and [`tab_id`] in `aria-labelledby`.
+/// A tab for each value of `T`, opened by pointer or arrow keys. The caller shows the panel, with
+/// [`panel_id`] as its id and [`tab_id`] in `aria-labelledby`.
 #[component]
 pub fn TabList<T>(
     /// The value whose panel is shown.
@@ -35,7 +35,8 @@ where
         })
     };
     let row = NodeRef::<html::Div>::new();
-    // A row that is wider than a phone scrolls. The page opens tabs, too, as for a measurement that was dropped.
+    // A row that is wider than a phone scrolls. The page opens tabs, too, as for a measurement that
+    // was dropped.
     Effect::new(move || {
         let button = button_of(open.get()).and_then(|button| button.get());
         if let (Some(row), Some(button)) = (row.get(), button) {
@@ -44,7 +45,8 @@ where
     });
     let choose = move |tab: T| {
         open.set(tab);
-        // A key opens another tab than the focused one, and some browsers do not focus a clicked button.
+        // A key opens another tab than the focused one, and some browsers do not focus a clicked
+        // button.
         if let Some(button) = button_of(tab) {
             browser::focus(button);
         }

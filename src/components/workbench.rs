@@ -75,7 +75,8 @@ pub fn Workbench() -> impl IntoView {
     }
 }
 
-/// A line between panes, which the pointer drags and arrow keys move. A double click or Enter puts it back.
+/// A line between panes, which the pointer drags and arrow keys move. A double click or Enter puts
+/// it back.
 #[component]
 fn Splitter(
     divider: Divider,

@@ -19,7 +19,8 @@ const MAX_COMPLETIONS: usize = 40;
 /// Largest text whose tensors are completed: it is parsed at each key.
 const MAX_TEXT_BYTES: usize = 200_000;
 
-/// Largest text, its blocks written out, whose tensors are listed with their types: for these it is resolved at each key.
+/// Largest text, its blocks written out, whose tensors are listed with their types: for these it is
+/// resolved at each key.
 const MAX_TYPED_BYTES: usize = 50_000;
 
 /// What a completion stands for.
@@ -69,9 +70,10 @@ pub struct Completion {
     pub detail: String,
 }
 
-/// What may be written at a byte of a text, the most likely first: words that start as the typed one, then those that hold its
-/// letters in order. Tensors that the text names before the caret come before the others, and the nearest of them first.
-/// Nothing in a comment, and nothing where only a new name may stand.
+/// What may be written at a byte of a text, the most likely first: words that start as the typed
+/// one, then those that hold its letters in order. Tensors that the text names before the caret
+/// come before the others, and the nearest of them first. Nothing in a comment, and nothing where
+/// only a new name may stand.
 ///
 /// `O(text)`.
 ///

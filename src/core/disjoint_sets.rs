@@ -4,8 +4,8 @@ use crate::model::ids::{Id, IdVec};
 
 /// Disjoint sets of the ids below a count. Finding and uniting are `O(log n)` amortized.
 ///
-/// petgraph's `UnionFind` chooses the root itself; here the caller does, because callers keep data for each
-/// root.
+/// petgraph's `UnionFind` chooses the root itself; here the caller does, because callers keep data
+/// for each root.
 pub struct DisjointSets<I: Id> {
     /// For each id another one of its set; itself for the root.
     parent: IdVec<I, I>,

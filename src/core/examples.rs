@@ -62,7 +62,8 @@ pub fn example(id: &str) -> Option<&'static Example> {
     EXAMPLES.iter().find(|e| e.id == id)
 }
 
-/// The example that has this text, but perhaps other values of its params, which are what sliders write.
+/// The example that has this text, but perhaps other values of its params, which are what sliders
+/// write.
 pub fn example_of(text: &str) -> Option<&'static Example> {
     let same_text = EXAMPLES.iter().find(|example| example.text == text);
     same_text.or_else(|| {
@@ -82,7 +83,8 @@ pub fn example_of(text: &str) -> Option<&'static Example> {
 /// The example that a first visit opens.
 pub const START: &str = "residual_layer";
 
-/// The GPU of a first visit, by id: one with measured rates, so that the page predicts times and a speedup instead of bounding them.
+/// The GPU of a first visit, by id: one with measured rates, so that the page predicts times and a
+/// speedup instead of bounding them.
 pub const START_DEVICE: &str = "h100";
 
 /// The example that a visitor opens next: the program that the first one is a part of.

@@ -10,15 +10,16 @@ use crate::resolve::bytes_of_further_rounds;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of corrected texts, their blocks written out, that are read to try fixes: the time for one look at the diagnostics of
-/// a text.
+/// Bytes of corrected texts, their blocks written out, that are read to try fixes: the time for one
+/// look at the diagnostics of a text.
 const MAX_TRIED_BYTES: usize = 200_000;
 
-/// For each diagnostic of a text its fixes that hold: applied by itself, each makes the diagnostic go away and no error come.
-/// Errors of statements that were not looked at before, because they depend on a wrong one, do not count as new.
+/// For each diagnostic of a text its fixes that hold: applied by itself, each makes the diagnostic
+/// go away and no error come. Errors of statements that were not looked at before, because they
+/// depend on a wrong one, do not count as new.
 ///
-/// Each fix is tried on the text, in order, until `MAX_TRIED_BYTES` are read; the others are left out. A text in another form
-/// than notation has none. `O(text)`.
+/// Each fix is tried on the text, in order, until `MAX_TRIED_BYTES` are read; the others are left
+/// out. A text in another form than notation has none. `O(text)`.
 ///
 /// ```
 /// use fuseline_core::{fixes::sound_fixes, notation::parse, resolve::resolve};
@@ -111,7 +112,8 @@ impl Reading {
     }
 }
 
-/// What tells diagnostics apart, wherever they are: the message is in parts around the numbers of lines, which a fix may change.
+/// What tells diagnostics apart, wherever they are: the message is in parts around the numbers of
+/// lines, which a fix may change.
 type Kind<'a> = (Code, SmallVec<[&'a str; 2]>);
 
 fn kind(found: &Diagnostic) -> Kind<'_> {
@@ -121,8 +123,8 @@ fn kind(found: &Diagnostic) -> Kind<'_> {
     (found.code, parts.collect())
 }
 
-/// The fix with what a removal would leave behind removed, too: a line without anything else than the keyword `output`, or the
-/// colon before an annotation.
+/// The fix with what a removal would leave behind removed, too: a line without anything else than
+/// the keyword `output`, or the colon before an annotation.
 fn tidied(text: &str, fix: &Fix) -> Fix {
     let edits = fix.edits.iter().map(|edit| {
         let before = text.get(..edit.span.start).unwrap_or("");

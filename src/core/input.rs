@@ -5,8 +5,8 @@ use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// Most bytes of a file, a pasted text, or a list from JavaScript as JSON. A list takes up to 60 times
-/// as much memory until it is an analysis, and a WebAssembly module has at most 4 GB.
+/// Most bytes of a file, a pasted text, or a list from JavaScript as JSON. A list takes up to 60
+/// times as much memory until it is an analysis, and a WebAssembly module has at most 4 GB.
 pub const MAX_INPUT_BYTES: usize = 8_000_000;
 const LIMIT_MB: usize = MAX_INPUT_BYTES / 1_000_000;
 
@@ -41,7 +41,8 @@ fn megabytes(bytes: usize) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// The value that `source` holds, if it is within [`MAX_INPUT_BYTES`] as JSON. Reads no further than the limit.
+/// The value that `source` holds, if it is within [`MAX_INPUT_BYTES`] as JSON. Reads no further
+/// than the limit.
 ///
 /// # Errors
 /// Those of `source`, values beyond the limit, and more than 128 lists and objects in each other.

@@ -39,7 +39,8 @@ pub fn number_of_python_at(rest: &[u8]) -> Option<&'static str> {
     words.find(|word| rest.starts_with(word.as_bytes()))
 }
 
-/// The same at a place where a value was expected. The parser is at its first byte, or at the second, behind a sign.
+/// The same at a place where a value was expected. The parser is at its first byte, or at the
+/// second, behind a sign.
 fn number_of_python(text: &str, line: usize, column: usize) -> Option<&'static str> {
     let line = text.lines().nth(line.checked_sub(1)?)?.as_bytes();
     let places = [column.checked_sub(1)?, column.saturating_sub(2)];

@@ -1,8 +1,9 @@
-//! What Fuseline computes about GPU kernel fusion: pure, deterministic, panic-free; no I/O, no web type.
+//! What Fuseline computes about GPU kernel fusion: pure, deterministic, panic-free; no I/O, no web
+//! type.
 //!
-//! In reading order: what is analysed ([`model`]), a program as text ([`notation`]) and its ops with their shapes
-//! ([`resolve`]), which ops run as one kernel ([`fusion`]), what kernels cost ([`cost`]), and all of it at once
-//! ([`analysis`]).
+//! In reading order: what is analysed ([`model`]), a program as text ([`notation`]) and its ops
+//! with their shapes ([`resolve`]), which ops run as one kernel ([`fusion`]), what kernels cost
+//! ([`cost`]), and all of it at once ([`analysis`]).
 //!
 //! # Example
 //!

@@ -1,11 +1,12 @@
-//! Formulas that are written once: over plain numbers where only the result counts, and over numbers that keep their
-//! derivation where a reader asks for it.
+//! Formulas that are written once: over plain numbers where only the result counts, and over
+//! numbers that keep their derivation where a reader asks for it.
 //!
-//! A formula is a function over `N: Numeral`. With `u64` or `f64` it compiles to the arithmetic alone, and the names are
-//! gone; the view implements the trait for a term that keeps them. So what is shown as a derivation cannot differ from what
-//! was computed.
+//! A formula is a function over `N: Numeral`. With `u64` or `f64` it compiles to the arithmetic
+//! alone, and the names are gone; the view implements the trait for a term that keeps them. So what
+//! is shown as a derivation cannot differ from what was computed.
 
-/// A number in a formula. Whole numbers are counts or bytes; a share is a part of a whole, from 0 to 1.
+/// A number in a formula. Whole numbers are counts or bytes; a share is a part of a whole, from 0
+/// to 1.
 ///
 /// A name says what a number is of, for readers: `waves`, `per block`; it may be empty.
 pub trait Numeral: Clone {

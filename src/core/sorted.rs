@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 /// From this ratio of lengths on, each item of the shorter list is looked up in the longer one.
 const LOOKED_UP: usize = 8;
 
-/// Calls `each` with the items of `a` that are in `b`, and their equals there. Both ascend; items of `a` may repeat.
-/// `O(shorter log longer)` beside the calls, and no more than both lengths.
+/// Calls `each` with the items of `a` that are in `b`, and their equals there. Both ascend; items
+/// of `a` may repeat. `O(shorter log longer)` beside the calls, and no more than both lengths.
 pub fn common<'l, A, B>(
     a: &'l [A],
     b: &'l [B],

@@ -1,5 +1,6 @@
-//! `SplitMix64` (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014), written out: a lesson quotes numbers
-//! that follow from it, so they must not change with the version of a crate.
+//! `SplitMix64` (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014),
+//! written out: a lesson quotes numbers that follow from it, so they must not change with the
+//! version of a crate.
 
 /// By how much the state grows: an odd number near 2^64 over the golden ratio.
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -149,11 +149,12 @@ impl Misfits {
     }
 }
 
-/// Most ops that all looks see with the shapes of refused ops. Later looks leave these shapes unknown, which hides no op.
+/// Most ops that all looks see with the shapes of refused ops. Later looks leave these shapes
+/// unknown, which hides no op.
 const MAX_SEEN: usize = 1 << 18;
 
-/// Makes opaque ops of those that the notation refuses, with the shape that is known of them. As one refused op hides others, it
-/// looks again until none is left.
+/// Makes opaque ops of those that the notation refuses, with the shape that is known of them. As
+/// one refused op hides others, it looks again until none is left.
 fn opaque_where_refused<'a>(
     program: &mut Program,
     known: impl Fn(&str) -> Option<&'a Known>,

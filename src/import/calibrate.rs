@@ -43,7 +43,8 @@ impl Measured {
         }
     }
 
-    /// What the script of a program saved, as one pattern of this name at the sizes of the program. `O(kernels)`.
+    /// What the script of a program saved, as one pattern of this name at the sizes of the program.
+    /// `O(kernels)`.
     pub fn of_script(profile: &Profile, pattern: &str, program: Program) -> Self {
         let row = |run: &MeasuredRun| {
             Some(Row {
@@ -75,8 +76,8 @@ impl Measured {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibrated {
     pub records: Calibrations,
-    /// For each the speed-up that the device model expects. `None` on a device without measured rates, and where a library fused:
-    /// no policy predicts its calls.
+    /// For each the speed-up that the device model expects. `None` on a device without measured
+    /// rates, and where a library fused: no policy predicts its calls.
     pub predicted_speedups: Vec<Option<f64>>,
     /// Patterns without a record by name, each with the reason.
     pub skipped: Vec<(String, NoRecord)>,
@@ -140,10 +141,11 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The records of all patterns that ran fused and op by op at the same size. Rows whose op lists have the same [`structure`] are one pattern: attention as four ops and as one call of a library.
+/// The records of all patterns that ran fused and op by op at the same size. Rows whose op lists
+/// have the same [`structure`] are one pattern: attention as four ops and as one call of a library.
 ///
-/// The unfused run is the eager one with the most kernels. The fused run is of the others the one with the fewest, and
-/// of these the quickest. `O(rows^2)`.
+/// The unfused run is the eager one with the most kernels. The fused run is of the others the one
+/// with the fewest, and of these the quickest. `O(rows^2)`.
 pub fn calibrate(files: &[Measured], device: &Device) -> Calibrated {
     let mut runs = Vec::new();
     let mut skipped = Vec::new();
@@ -258,7 +260,8 @@ where
     Ok((record, predicted))
 }
 
-/// Compulsory traffic of the kernels that ran: of all ops as one, or of those that the policy predicts.
+/// Compulsory traffic of the kernels that ran: of all ops as one, or of those that the policy
+/// predicts.
 fn fused_bytes(run: &Run<'_>) -> u64 {
     let graph = &run.analysis.graph;
     if run.launches() > 1 {

@@ -1,8 +1,9 @@
 //! What comes from elsewhere: models as programs, and measurements beside what is predicted.
 //!
-//! [`onnx`] and [`pt2`] read models. The private modules are what both share: names, sizes over params, shapes, lines of notation and
-//! their statements, and the program that is put together from them. [`profile`] reads measurements, [`matching`] finds the
-//! predicted kernel of each that ran, and [`calibrate`] makes records of fused patterns.
+//! [`onnx`] and [`pt2`] read models. The private modules are what both share: names, sizes over
+//! params, shapes, lines of notation and their statements, and the program that is put together
+//! from them. [`profile`] reads measurements, [`matching`] finds the predicted kernel of each that
+//! ran, and [`calibrate`] makes records of fused patterns.
 
 mod assemble;
 pub mod calibrate;
@@ -31,7 +32,8 @@ use indexmap::IndexMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     pub program: Program,
-    /// Operators that are not understood, in the order of their first op, and the number of their ops.
+    /// Operators that are not understood, in the order of their first op, and the number of their
+    /// ops.
     pub opaque: IndexMap<String, usize>,
     /// Ops whose shape cannot be told.
     pub shapeless: usize,

@@ -28,8 +28,8 @@ pub(crate) struct Part {
 }
 
 impl Writer {
-    /// Writes one op with a packed result; each output is a part of it. Outputs of unknown shape, and those that are too large to
-    /// pack, are ops of their own. Gives the index of each tensor.
+    /// Writes one op with a packed result; each output is a part of it. Outputs of unknown shape,
+    /// and those that are too large to pack, are ops of their own. Gives the index of each tensor.
     pub(crate) fn opaque(&mut self, operator: &Operator<'_>, parts: &[Part]) -> Vec<Option<usize>> {
         let mut seen = HashSet::new();
         let places = operator.reads.iter().filter(|&&place| seen.insert(place));

@@ -1,4 +1,5 @@
-//! Sizes that a file leaves open, as params with a default and a range, and the names of all that is imported.
+//! Sizes that a file leaves open, as params with a default and a range, and the names of all that
+//! is imported.
 
 use crate::size::{Size, size_of};
 use fuseline_core::model::diagnostic::Span;
@@ -77,8 +78,8 @@ pub(crate) struct Params {
 }
 
 impl Params {
-    /// The size that a text of the file means: `batch`, `past + seq`, `4*s0`. Names that are not known yet become params where a
-    /// dimension and a rank are given, those of an input.
+    /// The size that a text of the file means: `batch`, `past + seq`, `4*s0`. Names that are not
+    /// known yet become params where a dimension and a rank are given, those of an input.
     pub(crate) fn read(
         &mut self,
         text: &str,
@@ -146,7 +147,8 @@ impl Params {
         format!("[{}]", sizes.join(", "))
     }
 
-    /// One size as the value of an attribute. Brackets keep the name of a param from being read as a word.
+    /// One size as the value of an attribute. Brackets keep the name of a param from being read as
+    /// a word.
     pub(crate) fn one(&self, size: &Size) -> String {
         match size.as_int() {
             Some(number) => number.to_string(),
@@ -179,14 +181,16 @@ impl Params {
 /// Smallest, largest and step.
 pub(crate) type Range = (i64, i64, i64);
 
-/// Words in the name of a size, and what a size with such a name may be: its default, and smallest, largest and step of its range.
+/// Words in the name of a size, and what a size with such a name may be: its default, and smallest,
+/// largest and step of its range.
 const KINDS: &[(&[&str], i64, Range)] = &[
     (&["batch"], 8, (1, 256, 1)),
     (&["height", "width"], 224, (32, 2048, 32)),
     (&["seq", "len", "tok", "time"], 512, (1, 16_384, 1)),
 ];
 
-/// Default and range of a size: by its name, otherwise by its place, as batches come first and images last.
+/// Default and range of a size: by its name, otherwise by its place, as batches come first and
+/// images last.
 fn default_of(name: &str, dim: usize, rank: usize) -> (i64, Range) {
     let name = name.to_lowercase();
     let named = KINDS

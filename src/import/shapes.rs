@@ -1,7 +1,8 @@
 //! Shapes of ops with sizes that depend on params.
 //!
-//! What moves or keeps dimensions is followed here; of any other function (a window over an image) the notation's own rules tell
-//! the shape at two settings of the params, and a size that equals one of the inputs' at both is that size.
+//! What moves or keeps dimensions is followed here; of any other function (a window over an image)
+//! the notation's own rules tell the shape at two settings of the params, and a size that equals
+//! one of the inputs' at both is that size.
 
 use crate::params::Params;
 use crate::size::{Size, size_of};
@@ -124,7 +125,8 @@ impl Call<'_> {
     }
 }
 
-/// The dimension that a number stands for in a tensor of this rank; negative ones count from the end.
+/// The dimension that a number stands for in a tensor of this rank; negative ones count from the
+/// end.
 pub(crate) fn dimension(value: i64, rank: usize) -> Option<usize> {
     let place = if value < 0 {
         rank.checked_sub(usize::try_from(value.unsigned_abs()).ok()?)
@@ -149,7 +151,8 @@ pub(crate) fn with_size(shape: &[Size], dimension: usize, size: Size) -> Sizes {
     shape
 }
 
-/// Two shapes aligned at their last dimension. Of two sizes that differ and are not 1 the first counts; the notation refuses them.
+/// Two shapes aligned at their last dimension. Of two sizes that differ and are not 1 the first
+/// counts; the notation refuses them.
 pub(crate) fn broadcast(a: &[Size], b: &[Size]) -> Sizes {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let mut shape = long.to_vec();
@@ -273,8 +276,9 @@ fn pad(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
     Some(shape)
 }
 
-/// The shape by the notation's rules, at the defaults of the params and at larger values. A size that is the same in both is a
-/// number; one that equals a size of the inputs in both is that size; any other is a number that holds at the defaults.
+/// The shape by the notation's rules, at the defaults of the params and at larger values. A size
+/// that is the same in both is a number; one that equals a size of the inputs in both is that size;
+/// any other is a number that holds at the defaults.
 fn by_samples(function: Function, call: &Call<'_>, inputs: &[&[Size]]) -> Option<Sizes> {
     let Params { values, larger, .. } = call.params;
     let shape = sample(function, call, inputs, values)?;

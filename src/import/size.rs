@@ -1,4 +1,5 @@
-//! Sizes as polynomials over the params, so that a size that a file computes (`batch * heads`) can be told and compared.
+//! Sizes as polynomials over the params, so that a size that a file computes (`batch * heads`) can
+//! be told and compared.
 
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::program::{BinaryOp, Expr, ExprKind};
@@ -12,7 +13,8 @@ const MAX_DEGREE: usize = 6;
 /// A sum of terms, each an integer times params. The zero has no term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// The params of each term, by index, ascending, and its factor, which is not 0. Ascending by params.
+    /// The params of each term, by index, ascending, and its factor, which is not 0. Ascending by
+    /// params.
     terms: Vec<(Vec<usize>, i64)>,
 }
 
@@ -82,7 +84,8 @@ impl Size {
         Self::of_terms(terms)
     }
 
-    /// The quotient where nothing remains: each term by a divisor of one term, or a multiple of the divisor.
+    /// The quotient where nothing remains: each term by a divisor of one term, or a multiple of the
+    /// divisor.
     pub(crate) fn div_exact(&self, divisor: &Self) -> Option<Self> {
         if self == divisor && !self.terms.is_empty() {
             return Some(Self::from(1));
@@ -152,8 +155,9 @@ impl Size {
     }
 }
 
-/// The size that an expression of the notation means; `None` past the limits of [`Size`], for a quotient that is no size, and
-/// for a name that `param` does not know. The parser limits the depth of an expression.
+/// The size that an expression of the notation means; `None` past the limits of [`Size`], for a
+/// quotient that is no size, and for a name that `param` does not know. The parser limits the depth
+/// of an expression.
 pub(crate) fn size_of(expr: &Expr, param: &mut dyn FnMut(&str) -> Option<usize>) -> Option<Size> {
     match &expr.kind {
         ExprKind::Int(value) => Some(Size::from(*value)),

@@ -25,15 +25,16 @@ pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     (is_fine && !ops.is_empty()).then_some(ops)
 }
 
-/// The name with as many underscores that no input has the name of something between, which is the name, `_` and a word.
+/// The name with as many underscores that no input has the name of something between, which is the
+/// name, `_` and a word.
 pub(crate) fn apart<'a>(output: &str, inputs: impl Iterator<Item = &'a str>) -> String {
     let rests = inputs.filter_map(|input| input.strip_prefix(output));
     let underscores = rests.map(|rest| rest.len() - rest.trim_start_matches('_').len());
     format!("{output}{}", "_".repeat(underscores.max().unwrap_or(0)))
 }
 
-/// The inferred shape; a size that is a number there and a param in the file, with the same value, is the param. Without an
-/// inferred shape that of the file, if it states each size.
+/// The inferred shape; a size that is a number there and a param in the file, with the same value,
+/// is the param. Without an inferred shape that of the file, if it states each size.
 pub(crate) fn together(
     inferred: Option<Sizes>,
     stated: Option<&Dims>,
@@ -81,7 +82,8 @@ pub(crate) fn dtype_of(
         .dtype
 }
 
-/// Inputs and literals of a statement in which single known numbers stand as such, where the function takes them.
+/// Inputs and literals of a statement in which single known numbers stand as such, where the
+/// function takes them.
 pub(crate) fn literals(
     function: Function,
     op: &OpStatement,
@@ -140,8 +142,8 @@ pub(crate) fn annotation(dtype: DType, shape: &[Size], params: &Params) -> TypeA
     }
 }
 
-/// The type of a tensor that holds several others, as the notation writes it: their elements, or their bytes where they have
-/// several types. `None` for a single one.
+/// The type of a tensor that holds several others, as the notation writes it: their elements, or
+/// their bytes where they have several types. `None` for a single one.
 pub(crate) fn packed(parts: &[&Known], params: &Params) -> Option<String> {
     let [first, others @ ..] = parts else {
         return None;

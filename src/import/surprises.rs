@@ -1,4 +1,5 @@
-//! What is surprising about the record of a fused pattern: a reason to measure again, or to doubt the model.
+//! What is surprising about the record of a fused pattern: a reason to measure again, or to doubt
+//! the model.
 
 use fuseline_core::model::bound::Bound;
 use fuseline_core::model::calibration::{Calibrations, FusionCalibration};
@@ -13,7 +14,8 @@ pub enum Surprise {
     Unusual,
     /// The device model expects this speed-up, which differs by more than [`MOST_ERROR`].
     Unexpected(f64),
-    /// On another GPU the pattern was faster by more than [`WORTHWHILE`] and not on this one, or the other way round.
+    /// On another GPU the pattern was faster by more than [`WORTHWHILE`] and not on this one, or
+    /// the other way round.
     Elsewhere {
         /// The other GPU.
         device: String,
@@ -28,11 +30,13 @@ pub enum Surprise {
 
 /// Speed-ups that are usual where memory bounds a pattern.
 pub const USUAL_SPEEDUP: RangeInclusive<f64> = 1.5..=3.0;
-/// The larger of a measured and a predicted speed-up over the smaller. Nine of ten rows on the H200 are within 1.24.
+/// The larger of a measured and a predicted speed-up over the smaller. Nine of ten rows on the H200
+/// are within 1.24.
 pub const MOST_ERROR: f64 = 1.5;
 /// The speed-up above which fusing is worth while, as by default in the search.
 pub const WORTHWHILE: f64 = 1.2;
-/// Runs of two GPUs are compared where the work of one is at most this many times that of the other.
+/// Runs of two GPUs are compared where the work of one is at most this many times that of the
+/// other.
 const NEAR: f64 = 4.0;
 
 /// Whether two speed-ups differ by more than [`MOST_ERROR`].
@@ -45,8 +49,8 @@ pub(super) fn is_near(a: f64, b: f64) -> bool {
     (a.max(1.0) / b.max(1.0)).ln().abs() <= NEAR.ln()
 }
 
-/// The surprises of a record, the worst first: by itself, beside the speed-up that the device model expects, and beside the records
-/// of other GPUs. `O(records of others)`.
+/// The surprises of a record, the worst first: by itself, beside the speed-up that the device model
+/// expects, and beside the records of other GPUs. `O(records of others)`.
 pub fn surprises(
     record: &FusionCalibration,
     predicted_speedup: Option<f64>,

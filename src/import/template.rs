@@ -1,7 +1,8 @@
 //! Fills the lines of a table of operators.
 //!
-//! In a line, `{y}` is the output, `{alpha=0.01}` an attribute with its default, `{bias?}` an input that may be left out, together
-//! with the comma before it. Any other word in braces is the importer's own.
+//! In a line, `{y}` is the output, `{alpha=0.01}` an attribute with its default, `{bias?}` an input
+//! that may be left out, together with the comma before it. Any other word in braces is the
+//! importer's own.
 
 /// What the blanks of the lines stand for.
 pub(crate) trait Blanks {
@@ -11,8 +12,8 @@ pub(crate) trait Blanks {
     /// The tensor of an input; `None` where it is left out.
     fn input(&self, name: &str) -> Option<String>;
 
-    /// Any other word, which may stand for text with further blanks; `None` where the operator is not of a form that the
-    /// notation has.
+    /// Any other word, which may stand for text with further blanks; `None` where the operator is
+    /// not of a form that the notation has.
     fn word(&self, name: &str) -> Option<String>;
 }
 

@@ -1,4 +1,5 @@
-//! Measured patterns inside whole programs: what fusing them brought where a model runs them, beside their records.
+//! Measured patterns inside whole programs: what fusing them brought where a model runs them,
+//! beside their records.
 
 use super::matching::Matching;
 use super::surprises::is_near;
@@ -8,7 +9,8 @@ use fuseline_core::model::calibration::{Calibrations, FusionCalibration};
 use fuseline_core::model::ids::{IdVec, KernelId, OpId};
 use std::collections::BTreeMap;
 
-/// Sets of kernels that are looked at for one that ends them: where many kernels feed one, there is any number.
+/// Sets of kernels that are looked at for one that ends them: where many kernels feed one, there is
+/// any number.
 const MAX_SETS: usize = 200;
 
 /// Predicted kernels of a program, and what ran for them.
@@ -41,8 +43,9 @@ impl PatternInProgram {
     }
 }
 
-/// The patterns of a program that ran op by op (`eager`) and compiled, as their records have them: compiled to as many kernels, from
-/// more. Places where a kernel found no partner, or whose work is not near that of a record, are left out. `O(kernels * MAX_SETS)`.
+/// The patterns of a program that ran op by op (`eager`) and compiled, as their records have them:
+/// compiled to as many kernels, from more. Places where a kernel found no partner, or whose work is
+/// not near that of a record, are left out. `O(kernels * MAX_SETS)`.
 pub fn patterns_in_program(
     eager: Ran<'_>,
     compiled: Ran<'_>,

@@ -11,7 +11,8 @@ use fuseline_core::model::op::TensorRole;
 use fuseline_core::model::program::OpStatement;
 use std::collections::HashMap;
 
-/// Most tensors that ops read, their sizes, and elements of folded values, so that a small file cannot fill the memory.
+/// Most tensors that ops read, their sizes, and elements of folded values, so that a small file
+/// cannot fill the memory.
 const MAX_READS: usize = 1 << 22;
 
 /// What is known about a tensor.
@@ -25,7 +26,8 @@ pub(crate) struct Known {
     pub(crate) shape: Option<Sizes>,
     /// Its elements, if they are few and known.
     pub(crate) value: Option<Value>,
-    /// Whether it has a size, or a size for an element, that holds only at the defaults of the params.
+    /// Whether it has a size, or a size for an element, that holds only at the defaults of the
+    /// params.
     pub(crate) is_fixed: bool,
 }
 
@@ -41,7 +43,8 @@ pub(crate) struct Writer {
     pub(crate) external: Vec<(usize, TensorRole)>,
     /// Ops, each with the place of its output.
     pub(crate) ops: Vec<(OpStatement, usize)>,
-    /// Outputs of operators that no function gives, by index, with the index that all outputs of one operator share.
+    /// Outputs of operators that no function gives, by index, with the index that all outputs of
+    /// one operator share.
     pub(crate) operator_of: HashMap<usize, usize>,
     /// What is left of [`MAX_READS`].
     reads_left: usize,
@@ -91,8 +94,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds the statements of a node, the last of which writes its output, called `name`; gives its place. `title` is a wish for the
-    /// label.
+    /// Adds the statements of a node, the last of which writes its output, called `name`; gives its
+    /// place. `title` is a wish for the label.
     pub(crate) fn write(
         &mut self,
         ops: Vec<OpStatement>,

@@ -1,9 +1,11 @@
-//! What is on the screen while a lesson or a presenter has the page: the lesson, one or two pictures, and bands above them.
+//! What is on the screen while a lesson or a presenter has the page: the lesson, one or two
+//! pictures, and bands above them.
 
 use fuseline_view::page::view::View;
 use serde::{Deserialize, Serialize};
 
-/// Most pictures beside each other: more are too small to be read, from the last row as on a laptop.
+/// Most pictures beside each other: more are too small to be read, from the last row as on a
+/// laptop.
 pub const MAX_PICTURES: usize = 2;
 
 /// The parts of the page on the screen. Without a lesson there is always a picture.
@@ -37,7 +39,8 @@ impl Stage {
         Self::of_step(&[View::Graph])
     }
 
-    /// A step that looks at these views: the lesson, the first two pictures among them, else the graph, and their bands.
+    /// A step that looks at these views: the lesson, the first two pictures among them, else the
+    /// graph, and their bands.
     pub fn of_step(look: &[View]) -> Self {
         Self::with_pictures(look, MAX_PICTURES)
     }
@@ -80,8 +83,8 @@ impl Stage {
         self.views.iter().copied().filter(|view| !view.is_band())
     }
 
-    /// Shows a view or takes it off. Where there is no room before a class, the picture goes that was chosen first; the last one
-    /// stays.
+    /// Shows a view or takes it off. Where there is no room before a class, the picture goes that
+    /// was chosen first; the last one stays.
     pub fn toggle(&mut self, view: View) {
         if self.shows(view) {
             if view.is_band() || self.picture_count() > 1 {
@@ -96,7 +99,8 @@ impl Stage {
         self.views.push(view);
     }
 
-    /// Shows the lesson or takes it off. The picture that was chosen first goes where there is no room for two and the lesson.
+    /// Shows the lesson or takes it off. The picture that was chosen first goes where there is no
+    /// room for two and the lesson.
     pub fn toggle_lesson(&mut self) {
         self.has_lesson = !self.has_lesson;
         if self.has_lesson && self.picture_count() == MAX_PICTURES {

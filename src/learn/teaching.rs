@@ -4,7 +4,8 @@ use crate::lesson::{Lesson, Problem, read};
 
 const TEXT: &str = include_str!("../../docs/teaching.md");
 
-/// The text as a lesson without tasks, whose `about` is what stands above the first section; and what in it cannot be shown.
+/// The text as a lesson without tasks, whose `about` is what stands above the first section; and
+/// what in it cannot be shown.
 pub fn teaching() -> (Lesson, Vec<Problem>) {
     let (title, rest) = TEXT.split_once('\n').unwrap_or((TEXT, ""));
     let (about, sections) = rest.split_once("\n## ").unwrap_or((rest, ""));

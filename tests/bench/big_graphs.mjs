@@ -1,7 +1,8 @@
-// The page's speed on big graphs: from a text to its picture, for each event of a slider, and for each frame in which the
-// picture is moved or zoomed; and how many elements the picture has. The text is written out, or a block that is repeated, whose
-// first slider is the number of rounds. Limits are those of a machine with nothing else to do.
-// Usage: node tests/bench/big_graphs.mjs [DIST [BLOCKS...]], after the release build.
+// The page's speed on big graphs: from a text to its picture, for each event of a slider, and for
+// each frame in which the picture is moved or zoomed; and how many elements the picture has. The
+// text is written out, or a block that is repeated, whose first slider is the number of rounds.
+// Limits are those of a machine with nothing else to do. Usage: node tests/bench/big_graphs.mjs
+// [DIST [BLOCKS...]], after the release build.
 
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,9 @@
 //! Speed of the core: the time per op must not grow with the size of the program.
 //!
-//! Criterion measures the distributions. The summary at the end prints ns per op and the ratio between two
-//! sizes, which are measured in turns in one run because the machine's speed drifts. The summary of ops and
-//! texts uses processor time, because other processes interrupt long runs more than short ones.
+//! Criterion measures the distributions. The summary at the end prints ns per op and the ratio
+//! between two sizes, which are measured in turns in one run because the machine's speed drifts.
+//! The summary of ops and texts uses processor time, because other processes interrupt long runs
+//! more than short ones.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -27,9 +28,9 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The page's memory grows and is never returned. The system's allocator returns it after each run and requests
-/// it again, which costs the large sizes more than the analysis does. This one keeps it, with the setting
-/// `MIMALLOC_PURGE_DELAY` in `.cargo/config.toml`.
+/// The page's memory grows and is never returned. The system's allocator returns it after each run
+/// and requests it again, which costs the large sizes more than the analysis does. This one keeps
+/// it, with the setting `MIMALLOC_PURGE_DELAY` in `.cargo/config.toml`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -195,8 +196,8 @@ fn optimum_summary() {
     );
 }
 
-/// Elementwise ops that each read two of the six ops before them, so that nearly every set of neighbours can be
-/// a kernel.
+/// Elementwise ops that each read two of the six ops before them, so that nearly every set of
+/// neighbours can be a kernel.
 fn hard_graph(seed: u64) -> Graph {
     let mut state = seed;
     let mut random = |below: u64| {

@@ -1,4 +1,5 @@
-//! Programs in which an op has many readers or many inputs: the time for each op and read must not grow with them.
+//! Programs in which an op has many readers or many inputs: the time for each op and read must not
+//! grow with them.
 
 #[path = "../model/families.rs"]
 mod reads;
@@ -92,8 +93,8 @@ const STEPS: [Step; 8] = [
     }),
 ];
 
-/// Prints the milliseconds of each step at three sizes, and how the time for each op and read grows from the smallest to
-/// the largest.
+/// Prints the milliseconds of each step at three sizes, and how the time for each op and read grows
+/// from the smallest to the largest.
 pub(crate) fn summary() {
     for (family, reads_of, sizes) in FAMILIES {
         let programs = sizes.map(reads_of);

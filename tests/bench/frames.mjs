@@ -1,4 +1,5 @@
-// What the benchmarks of the page measure with: the main thread's time from an action to the end of the frame that shows it.
+// What the benchmarks of the page measure with: the main thread's time from an action to the end of
+// the frame that shows it.
 
 import { createRequire } from 'node:module';
 import { args, executablePath } from '../e2e/chromium.mjs';

@@ -1,7 +1,7 @@
 //! Speed of the graph's layout on 48 GPT-2 blocks, and whether it is linear.
 //!
-//! `cargo bench --bench layout` prints the table. With `-- --graph` it prints the graphs as JSON, for
-//! `node tests/bench/layout_elk.mjs`, which compares the layout with ELK's.
+//! `cargo bench --bench layout` prints the table. With `-- --graph` it prints the graphs as JSON,
+//! for `node tests/bench/layout_elk.mjs`, which compares the layout with ELK's.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -106,7 +106,8 @@ fn main() {
         return;
     }
     let mut cases = [BLOCKS, 4 * BLOCKS, 40 * BLOCKS].map(|blocks| Case::new(blocks, true));
-    // Measured alone, as on the page with its one graph; the large cases would leave the caches cold.
+    // Measured alone, as on the page with its one graph; the large cases would leave the caches
+    // cold.
     run_in_turns(&mut cases[..1]);
     run_in_turns(&mut cases[1..]);
     println!("layout of GPT-2 blocks, median of {RUNS} runs");

@@ -1,8 +1,10 @@
-// The page's speed as a visitor feels it: main-thread time from a slider's `input` event to the end of the next frame,
-// beside the same for a bare page with one slider; and of a first visit the time from navigation to the first picture and to the
-// first answer, and the bytes until then, on this machine and as a visitor with a slow line and a slow processor has it.
-// Usage: node tests/bench/page.mjs [FOLDER], after ./dev build, whose folder dist/ it measures. Another folder needs
-// `node src/compress.mjs FOLDER` before, else the slow line is measured with files that no host would send.
+// The page's speed as a visitor feels it: main-thread time from a slider's `input` event to the end
+// of the next frame, beside the same for a bare page with one slider; and of a first visit the time
+// from navigation to the first picture and to the first answer, and the bytes until then, on this
+// machine and as a visitor with a slow line and a slow processor has it. Usage: node
+// tests/bench/page.mjs [FOLDER], after ./dev build, whose folder dist/ it measures. Another folder
+// needs `node src/compress.mjs FOLDER` before, else the slow line is measured with files that no
+// host would send.
 
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

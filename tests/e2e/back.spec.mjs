@@ -1,4 +1,5 @@
-// The browser's *Back* closes what covers the page on a phone, and a dialog everywhere, before it leaves the page.
+// The browser's *Back* closes what covers the page on a phone, and a dialog everywhere, before it
+// leaves the page.
 
 import { expect, test } from './fixture.mjs';
 import { chooseView, openShare, result } from './visitor.mjs';

@@ -79,7 +79,8 @@ test('the focus stays where it is while the picture is moved away, and keys go o
   await page.keyboard.press('ArrowRight');
   await expect(op(page, 'center1_0')).toBeFocused();
   const { x, y, width, height } = await canvas(page).boundingBox();
-  // Out at the upper border and in at the lower one, so that other parts come from above and from below.
+  // Out at the upper border and in at the lower one, so that other parts come from above and from
+  // below.
   await page.keyboard.down('Control');
   for (const [share, turn] of [[0.95, -200], [0.05, 100], [0.95, -200], [0.5, 60], [0.95, -200]]) {
     // Beside the buttons.

@@ -1,4 +1,5 @@
-// What is done to a build after Trunk: its compressed copies, who gets them, the list of the service worker, and what readers of links see.
+// What is done to a build after Trunk: its compressed copies, who gets them, the list of the
+// service worker, and what readers of links see.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

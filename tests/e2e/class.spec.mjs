@@ -1,4 +1,5 @@
-// Results without a server: a student hands in a code, a file or a link; the teacher's page checks each answer anew.
+// Results without a server: a student hands in a code, a file or a link; the teacher's page checks
+// each answer anew.
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';

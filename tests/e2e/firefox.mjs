@@ -1,11 +1,12 @@
-// How the tests start Firefox: the system's own, by WebDriver BiDi, for Playwright's patched one is a download of its own.
-// Playwright is pinned to 1.64: since 1.65 it sends each Firefox `emulation.setMediaFeaturesOverride`, which ESR 153 does not know.
+// How the tests start Firefox: the system's own, by WebDriver BiDi, for Playwright's patched one is
+// a download of its own. Playwright is pinned to 1.64: since 1.65 it sends each Firefox
+// `emulation.setMediaFeaturesOverride`, which ESR 153 does not know.
 import { execFileSync } from 'node:child_process';
 
 const executablePath = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
 
-// Playwright's first commands (`network.addDataCollector`, `browser.setDownloadBehavior`) are unknown to ESR 140, the one before,
-// which some mirrors of Debian still have.
+// Playwright's first commands (`network.addDataCollector`, `browser.setDownloadBehavior`) are
+// unknown to ESR 140, the one before, which some mirrors of Debian still have.
 const OLDEST_VERSION = 153;
 
 export const launchOptions = {

@@ -1,5 +1,6 @@
-// The first picture: index.html holds what a first visit sees, as the engine draws it, until the program has come.
-// `UPDATE_GOLDEN=1 ./dev test-page first_picture` writes public/first_picture.html anew; then build again.
+// The first picture: index.html holds what a first visit sees, as the engine draws it, until the
+// program has come. `UPDATE_GOLDEN=1 ./dev test-page first_picture` writes
+// public/first_picture.html anew; then build again.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// The first view of the graph: nothing covers it, what moved it moves it back, and its legend speaks of what it shows.
+// The first view of the graph: nothing covers it, what moved it moves it back, and its legend
+// speaks of what it shows.
 
 import { expect, test } from './fixture.mjs';
 import { chooseExample, choosePolicy, chooseView, kernelButton, picker } from './visitor.mjs';

@@ -1,5 +1,6 @@
-// The page under test, served from dist/, and what must hold in every test: nothing on the console that is an error or a
-// warning, no request to another host, no violation of the Content-Security-Policy.
+// The page under test, served from dist/, and what must hold in every test: nothing on the console
+// that is an error or a warning, no request to another host, no violation of the
+// Content-Security-Policy.
 
 import { test as base, expect } from '@playwright/test';
 import { execFileSync } from 'node:child_process';

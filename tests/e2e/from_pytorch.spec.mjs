@@ -1,4 +1,5 @@
-// The file that writes a PyTorch model in the notation: shown, copied, saved, with the keyboard and without a network.
+// The file that writes a PyTorch model in the notation: shown, copied, saved, with the keyboard and
+// without a network.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

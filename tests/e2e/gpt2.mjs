@@ -1,5 +1,5 @@
-// GPT-2 blocks in a row as a text: the example's block again and again, each reading what the one before wrote; written out,
-// or repeated by the notation.
+// GPT-2 blocks in a row as a text: the example's block again and again, each reading what the one
+// before wrote; written out, or repeated by the notation.
 
 import { readFileSync } from 'node:fs';
 

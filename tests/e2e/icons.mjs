@@ -7,7 +7,8 @@ import { args, executablePath } from './chromium.mjs';
 
 const folder = fileURLToPath(new URL('../../public/', import.meta.url));
 const svg = readFileSync(`${folder}icon.svg`, 'utf8');
-// Systems cut a maskable icon to a shape of their own, at most to a circle of four fifths of its width.
+// Systems cut a maskable icon to a shape of their own, at most to a circle of four fifths of its
+// width.
 const ground = /fill="(#\w+)"\/>/.exec(svg)[1];
 const maskable = svg.replace('viewBox="0 0 64 64"', 'viewBox="-8 -8 80 80"').replace(/<rect [^>]*>/, `<rect x="-8" y="-8" width="80" height="80" fill="${ground}"/>`);
 

@@ -1,4 +1,5 @@
-// The selected kernel as code: loads and stores with their bytes, and struck through what fusion removed.
+// The selected kernel as code: loads and stores with their bytes, and struck through what fusion
+// removed.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
 import { choosePolicy, kernelButton, notice, write } from './visitor.mjs';

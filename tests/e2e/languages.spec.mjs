@@ -1,4 +1,5 @@
-// Lessons and puzzles in German: all fixed strings around them are German, and what the engine says is marked as English.
+// Lessons and puzzles in German: all fixed strings around them are German, and what the engine says
+// is marked as English.
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
@@ -53,7 +54,8 @@ test('a lesson in German is German from its first step to its worksheet', async 
   await expect(lesson.locator('.lesson-prose')).toHaveAttribute('lang', 'de');
   expect(await englishIn(lesson)).toEqual([]);
 
-  // An answer that cannot be read, a wrong one with its nudge, and the right one, with a decimal comma.
+  // An answer that cannot be read, a wrong one with its nudge, and the right one, with a decimal
+  // comma.
   const answer = panel(page).getByRole('textbox');
   await expect(answer).toHaveAttribute('placeholder', 'eine Zahl mit kB, MB oder GB');
   await answer.fill('viele');
@@ -111,7 +113,8 @@ test('the words follow the language that a teacher writes into the file', async 
   await editor.fill(text.replace('---\n', '---\nlang: de\n'));
   await expect(button(page, 'Überspringen')).toBeVisible();
   await expect(button(page, 'Vorhersagen')).toBeVisible();
-  // A language without fixed strings: the author's words have their tag, those of the page are English.
+  // A language without fixed strings: the author's words have their tag, those of the page are
+  // English.
   await editor.fill(text.replace('---\n', '---\nlang: fr\n'));
   await expect(button(page, 'Skip')).toBeVisible();
   await expect(panel(page).locator('.lesson')).toHaveAttribute('lang', 'en');

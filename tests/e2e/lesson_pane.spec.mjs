@@ -1,4 +1,5 @@
-// The pane of a lesson: what answers a press is in sight, a first wrong answer leaves the task open, and there is a way back.
+// The pane of a lesson: what answers a press is in sight, a first wrong answer leaves the task
+// open, and there is a way back.
 
 import { expect, test } from './fixture.mjs';
 import { openEmpty } from './shared_page.mjs';

@@ -1,4 +1,5 @@
-// A step has the page: its question, its pictures, the answer and the verdict are in sight, on a laptop, a projector and a phone.
+// A step has the page: its question, its pictures, the answer and the verdict are in sight, on a
+// laptop, a projector and a phone.
 
 import { readdirSync } from 'node:fs';
 import { expect, test } from './fixture.mjs';

@@ -1,4 +1,5 @@
-// Lessons: the page asks and answers; progress stays; a teacher's own file is edited, linked and mended.
+// Lessons: the page asks and answers; progress stays; a teacher's own file is edited, linked and
+// mended.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
 import { copyLink, covered, editor, followLink, policyChoice, put } from './visitor.mjs';
@@ -20,7 +21,8 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await panel(page).getByRole('button', { name: /From ops to kernels/ }).click();
   await expect(heading(page, 'Every op asks memory')).toBeFocused();
   await expect(policyChoice(page, 'none')).toBeChecked();
-  // The lesson has the page: the picture of the step beside it, and nothing that gives the answer away.
+  // The lesson has the page: the picture of the step beside it, and nothing that gives the answer
+  // away.
   await expect(page.locator('.graph')).toBeVisible();
   for (const part of ['.headline', '.policies', '.sliders', '.chart-panel', '.results', '.graph .switch']) {
     await expect(page.locator(part).first()).toBeHidden();
@@ -143,7 +145,8 @@ test('a link to another lesson opens it over the first, and the skip link leaves
   // A wait for what must not come: the next event of the page is handled.
   await page.keyboard.press('Tab');
   await expect(heading(page, 'Spills')).toBeVisible();
-  // *Back* leads out of the lesson, into it where it was before the skip link, and so on to the one before it.
+  // *Back* leads out of the lesson, into it where it was before the skip link, and so on to the one
+  // before it.
   const title = async (name) => {
     await expect(heading(page, name)).toBeVisible();
     await covered(page, 1);

@@ -1,4 +1,5 @@
-// How the page looks and behaves for everybody: sizes of screens, colours, keyboard, screen readers, policy, hostile names.
+// How the page looks and behaves for everybody: sizes of screens, colours, keyboard, screen
+// readers, policy, hostile names.
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';

@@ -1,4 +1,5 @@
-// Kernels merged and cut by hand: by dragging and by keys, with the gain or the reason before it is done.
+// Kernels merged and cut by hand: by dragging and by keys, with the gain or the reason before it is
+// done.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernelButton, kernels, notice, policyChoice, write } from './visitor.mjs';

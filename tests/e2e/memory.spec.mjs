@@ -1,4 +1,5 @@
-// The page in long use: what was shown before is gone. Memory of WebAssembly never shrinks, so each test first does all there is once.
+// The page in long use: what was shown before is gone. Memory of WebAssembly never shrinks, so each
+// test first does all there is once.
 
 import { expect, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';

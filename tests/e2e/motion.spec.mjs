@@ -1,4 +1,5 @@
-// Fusing is seen to happen: what changes between two sets of kernels travels, and nothing moves that a slider changes.
+// Fusing is seen to happen: what changes between two sets of kernels travels, and nothing moves
+// that a slider changes.
 
 import { expect, test } from './fixture.mjs';
 import { policyChoice } from './visitor.mjs';

@@ -1,4 +1,5 @@
-// The service worker: visits without a network, a newer version beside the one that is shown, a deployment that is broken.
+// The service worker: visits without a network, a newer version beside the one that is shown, a
+// deployment that is broken.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// What opens on a phone, or comes only after a run: nothing of it is cut off, and numbers stand below their headings.
+// What opens on a phone, or comes only after a run: nothing of it is cut off, and numbers stand
+// below their headings.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from './fixture.mjs';

@@ -21,13 +21,15 @@ export default defineConfig({
     actionTimeout: 30_000,
     screenshot: 'only-on-failure',
     trace: 'off',
-    // offline.spec.mjs is about them. Elsewhere each test would fill a cache, and `page.route` sees no request that it answers.
+    // offline.spec.mjs is about them. Elsewhere each test would fill a cache, and `page.route` sees
+    // no request that it answers.
     serviceWorkers: 'block',
   },
   projects: [
     { name: 'chromium', use: { browserName: 'chromium', launchOptions: { executablePath, args } } },
-    // What a browser can do in its own way: the start, typing and its storage, sliders and menus, links, text measured in a picture,
-    // visits without a network. Numbers and sentences come from one program, and are the same in both.
+    // What a browser can do in its own way: the start, typing and its storage, sliders and menus,
+    // links, text measured in a picture, visits without a network. Numbers and sentences come from
+    // one program, and are the same in both.
     {
       name: 'firefox',
       grep: /@firefox/,

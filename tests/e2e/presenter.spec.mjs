@@ -1,4 +1,5 @@
-// Presenting: views fill the screen, keys step, a second window has the notes, and type can be read from the last row.
+// Presenting: views fill the screen, keys step, a second window has the notes, and type can be read
+// from the last row.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { policyChoice, present } from './visitor.mjs';
@@ -47,7 +48,8 @@ test('a program fills the screen, and digits choose its views', async ({ page, o
   await expect(bar(page).getByRole('button', { name: 'Memory traffic' })).toHaveAttribute('aria-pressed', 'true');
   expect(await accessibilityFindings(page)).toEqual([]);
 
-  // Without a lesson a remote control shows the program before and after fusion, wherever the focus is.
+  // Without a lesson a remote control shows the program before and after fusion, wherever the focus
+  // is.
   await page.keyboard.press('4');
   await page.locator('.dag').focus();
   await page.keyboard.press('PageUp');

@@ -1,5 +1,5 @@
-// The picture that readers of links show, public/preview.png: the opening program as the page draws it, before and after Fuse.
-// Usage: node tests/e2e/preview.mjs [DIST], after ./dev build.
+// The picture that readers of links show, public/preview.png: the opening program as the page draws
+// it, before and after Fuse. Usage: node tests/e2e/preview.mjs [DIST], after ./dev build.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -1,4 +1,5 @@
-// A printed page: title, choices, result, pictures and tables, and nothing that only a mouse can use.
+// A printed page: title, choices, result, pictures and tables, and nothing that only a mouse can
+// use.
 
 import { expect, test } from './fixture.mjs';
 import { chooseExample, choosePolicy, picker } from './visitor.mjs';

@@ -1,4 +1,5 @@
-// A measurement of the visitor's own, dropped on the page: beside the program, and nothing of the visitor's is lost.
+// A measurement of the visitor's own, dropped on the page: beside the program, and nothing of the
+// visitor's is lost.
 
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

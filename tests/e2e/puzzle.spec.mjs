@@ -1,4 +1,5 @@
-// Puzzles: fused by hand against par, with hints, the way to the optimum, a link and what the browser remembers.
+// Puzzles: fused by hand against par, with hints, the way to the optimum, a link and what the
+// browser remembers.
 
 import { expect, findingsInBothColours, test } from './fixture.mjs';
 import { button, copiedLink, figure, graph, hints, kernelPanel, kernels, learn, mergeWithNext, op, openPuzzle, pane, rank, row, words } from './puzzles.mjs';
@@ -139,7 +140,8 @@ test('the first hint asks, the second names the edge with its price, and they go
 test('a wrong merge stays above par, and the hint says what to cut', async ({ page, open }) => {
   await open();
   await openPuzzle(page, 'Which matmul takes the product');
-  // Kernels in execution order: gate, up, silu, product, down. Twice the partner is the second to the right.
+  // Kernels in execution order: gate, up, silu, product, down. Twice the partner is the second to
+  // the right.
   for (const left of [4, 3]) {
     await op(page, 'gate').focus();
     await page.keyboard.press('m');

@@ -1,4 +1,5 @@
-// The largest puzzle of the page: what is merged takes the room of one op, names are found, and nothing covers the next move.
+// The largest puzzle of the page: what is merged takes the room of one op, names are found, and
+// nothing covers the next move.
 
 import { expect, test } from './fixture.mjs';
 import { button, figure, graph, hints, kernelPanel, learn, mergeWithNext, op, openPuzzle, pane, row } from './puzzles.mjs';

@@ -1,4 +1,5 @@
-// Links to puzzles, and the way back from them: the visitor's own program is never replaced by a puzzle's.
+// Links to puzzles, and the way back from them: the visitor's own program is never replaced by a
+// puzzle's.
 
 import { expect, test } from './fixture.mjs';
 import { button, copiedLink, figure, kernels, learn, mergeWithNext, openPuzzle, pane, row, words } from './puzzles.mjs';

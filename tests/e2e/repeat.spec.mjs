@@ -1,4 +1,5 @@
-// A block that is repeated: the slider of its rounds changes the graph, and its lines stand for the ops of all rounds.
+// A block that is repeated: the slider of its rounds changes the graph, and its lines stand for the
+// ops of all rounds.
 
 import { expect, test } from './fixture.mjs';
 import { chooseExample, choosePolicy, editor, grouped, headlineBytes, notice, problemList, slider } from './visitor.mjs';

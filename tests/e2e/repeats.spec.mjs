@@ -1,4 +1,5 @@
-// Forty-eight equal blocks: one is drawn, names are found in all of them, and a minimap leads through them.
+// Forty-eight equal blocks: one is drawn, names are found in all of them, and a minimap leads
+// through them.
 
 import { expect, findingsInBothColours, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';

@@ -56,7 +56,8 @@ export async function serve(root, { port = 0, base = '/', tries = 1 } = {}) {
       }
       const { path, encoding } = await sentFor(file, request.headers['accept-encoding'] ?? '');
       const { size, mtimeMs } = await stat(path);
-      // A browser asks each time whether its copy is still the one here, and keeps what it has compiled of it.
+      // A browser asks each time whether its copy is still the one here, and keeps what it has
+      // compiled of it.
       const tag = `"${size}-${mtimeMs}"`;
       if (request.headers['if-none-match'] === tag) {
         response.writeHead(304, { 'Cache-Control': 'no-cache', ETag: tag }).end();

@@ -1,4 +1,5 @@
-// Share links: the whole state in the fragment, and links that are broken or meant to break the page.
+// Share links: the whole state in the fragment, and links that are broken or meant to break the
+// page.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import {
@@ -192,7 +193,8 @@ test('a note stays through edits, which it is said to precede, until it is hidde
   await choosePolicy(page, 'rules');
   await expect(senderNote(page)).toContainText('Note from the sender: Look here');
 
-  // A reload brings the note back with the program, and what is changed then still counts as changed.
+  // A reload brings the note back with the program, and what is changed then still counts as
+  // changed.
   await expect.poll(() => page.evaluate(() => Object.values(localStorage).some((stored) => stored.includes('Look here')))).toBe(true);
   await page.reload();
   await expect(senderNote(page)).toContainText('Note from the sender: Look here');

@@ -1,6 +1,7 @@
-// A page that the tests of a worker use one after another. A start in it takes less than half the time of one in a new context,
-// because the browser has compiled the program before. Each test finds it as a new one: another document, an empty storage, the window
-// and the colours that the test asks for. What cannot be taken back, such as a script for every document, ends the page.
+// A page that the tests of a worker use one after another. A start in it takes less than half the
+// time of one in a new context, because the browser has compiled the program before. Each test
+// finds it as a new one: another document, an empty storage, the window and the colours that the
+// test asks for. What cannot be taken back, such as a script for every document, ends the page.
 
 /** Methods that leave something in a page or in its context for good. */
 const LASTING = ['addInitScript', 'exposeBinding', 'exposeFunction', 'grantPermissions', 'newCDPSession', 'setExtraHTTPHeaders', 'setGeolocation', 'setOffline'];

@@ -1,6 +1,6 @@
-// What a visitor downloads, as brotli: prints a table and fails above the limit.
-// Usage: node size.mjs DIST LIMIT_BYTES, after ./dev build, which writes the compressed files. WebAssembly, JavaScript and CSS count;
-// the rest is listed.
+// What a visitor downloads, as brotli: prints a table and fails above the limit. Usage: node
+// size.mjs DIST LIMIT_BYTES, after ./dev build, which writes the compressed files. WebAssembly,
+// JavaScript and CSS count; the rest is listed.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';

@@ -1,4 +1,5 @@
-// The start: what a visitor sees while the program loads, when it cannot, and what a first visit and an example open with.
+// The start: what a visitor sees while the program loads, when it cannot, and what a first visit
+// and an example open with.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, picker, policyChoice, stored, untilStored, viewSwitch, withhold } from './visitor.mjs';

@@ -1,4 +1,5 @@
-// What a visitor takes away: pictures, tables, the graph for other programs, and a handout on two pages.
+// What a visitor takes away: pictures, tables, the graph for other programs, and a handout on two
+// pages.
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
@@ -143,7 +144,8 @@ test('a handout has two pages of A4 and of Letter, and nothing is cut off of any
       await openHandout(page);
       const cut = await handout(page).locator('.sheet').evaluateAll((sheets) => sheets.filter((sheet) => sheet.scrollHeight > sheet.clientHeight + 1).length);
       expect(cut).toBe(0);
-      // All sheets have the same height, whatever is on them, and Chromium takes seconds to print one.
+      // All sheets have the same height, whatever is on them, and Chromium takes seconds to print
+      // one.
       if (title === titles.at(-1)) for (const format of ['A4', 'Letter']) expect(pages(await page.pdf({ format })), format).toBe(2);
       await handout(page).getByRole('button', { name: 'Close' }).click();
       await expect(handout(page)).toHaveCount(0);

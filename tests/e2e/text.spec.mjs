@@ -1,4 +1,5 @@
-// The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is lost.
+// The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is
+// lost.
 
 import { expect, test } from './fixture.mjs';
 import { chooseExample, editor, headlineBytes, kernels, notice, paste, picker, problemList, put, result, stopClock, write } from './visitor.mjs';

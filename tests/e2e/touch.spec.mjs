@@ -1,4 +1,5 @@
-// Fingers on the graph and on the charts. Playwright has taps; drags, pinches and long presses are those of Chromium's protocol.
+// Fingers on the graph and on the charts. Playwright has taps; drags, pinches and long presses are
+// those of Chromium's protocol.
 
 import { expect, test } from './fixture.mjs';
 import { choosePolicy, roofline } from './visitor.mjs';
@@ -220,7 +221,8 @@ test('a finger that begins on a slider and scrolls the page sets no size', async
   await expect(size).toHaveValue(before);
 });
 
-// Not after the one above: a page that was thrown goes on once the finger has left it, and the slider with it.
+// Not after the one above: a page that was thrown goes on once the finger has left it, and the
+// slider with it.
 test('a finger that moves along a slider sets its size', async ({ page }) => {
   const size = page.getByRole('slider', { name: 'S', exact: true });
   await size.tap({ trial: true });

@@ -1,4 +1,5 @@
-// A lesson on paper: two pages of questions and a key, with other numbers on each sheet; and the page for teachers.
+// A lesson on paper: two pages of questions and a key, with other numbers on each sheet; and the
+// page for teachers.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';

@@ -1,4 +1,5 @@
-// The program on the visitor's own GPU: here one of software, whose results count and whose times do not.
+// The program on the visitor's own GPU: here one of software, whose results count and whose times
+// do not.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { numberBox, openTab, picker, sharedLink, typeInto, write } from './visitor.mjs';
@@ -106,7 +107,8 @@ test('a GPU that gives no device says so, and one whose clock stands still', asy
   await run(page).click();
   await expect(own(page).getByRole('status')).toContainText('The GPU could not be opened:');
   await expect(own(page).getByRole('button', { name: 'Save the PyTorch script' })).toBeVisible();
-  // Both timestamps are 0. A slow GPU is given up before so many repetitions are made that the clock is seen to stand still.
+  // Both timestamps are 0. A slow GPU is given up before so many repetitions are made that the
+  // clock is seen to stand still.
   await page.evaluate(() => {
     const { getMappedRange } = GPUBuffer.prototype;
     GPUBuffer.prototype.getMappedRange = function zeros(...range) {
@@ -122,7 +124,8 @@ test('a GPU that gives no device says so, and one whose clock stands still', asy
 });
 
 test('times of a GPU that has not yet raised its clock do not count', async ({ page }) => {
-  // For 300 ms from the first work that is timed, every submission takes 48 ms, and 8 ms from then on. Copies of 8 MiB are short.
+  // For 300 ms from the first work that is timed, every submission takes 48 ms, and 8 ms from then
+  // on. Copies of 8 MiB are short.
   await page.evaluate(() => {
     Object.defineProperty(GPUSupportedLimits.prototype, 'maxStorageBufferBindingSize', { get: () => 8 << 20 });
     let began;

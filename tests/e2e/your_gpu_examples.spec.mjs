@@ -1,4 +1,5 @@
-// The kernels of every example compute on a GPU what the interpreter computes, at the sizes at which it does.
+// The kernels of every example compute on a GPU what the interpreter computes, at the sizes at
+// which it does.
 
 import { expect, test } from './fixture.mjs';
 import { openTab, picker } from './visitor.mjs';
@@ -22,7 +23,8 @@ for (let share = 0; share < SHARES; share += 1) {
     for (const id of ids.filter((_, at) => at % SHARES === share)) {
       await test.step(id, async () => {
         await picker(page, 'Example').selectOption(id);
-        // On a busy machine a run may reach its time limit, which says nothing about the kernels: then it is tried again.
+        // On a busy machine a run may reach its time limit, which says nothing about the kernels:
+        // then it is tried again.
         await expect(async () => {
           await run(page).click();
           await expect(status).toContainText(/results? agrees? with|wrong|refuse|Not |took|lost|could not/, { timeout: 120_000 });

@@ -1,10 +1,12 @@
-// The page enlarged and in forced colours: nothing is cut off or covered, and no state is told by colour alone.
+// The page enlarged and in forced colours: nothing is cut off or covered, and no state is told by
+// colour alone.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { expectAllReachable } from './reach.mjs';
 import { editor, kernelButton } from './visitor.mjs';
 
-// A window of 1280 pixels, enlarged: WCAG asks for no loss at 200 %, and for no scrolling in two directions at 400 %.
+// A window of 1280 pixels, enlarged: WCAG asks for no loss at 200 %, and for no scrolling in two
+// directions at 400 %.
 for (const [zoom, viewport] of [['200 %', { width: 640, height: 400 }], ['400 %', { width: 320, height: 256 }]]) {
   test(`enlarged to ${zoom}, everything can be reached and nothing sticks out`, async ({ page, open }) => {
     await page.setViewportSize(viewport);

@@ -1,9 +1,10 @@
-//! Feeds every way in with hostile and large inputs, and with mutated examples. A panic, an overflow, or an input that takes
-//! too long is a failure.
+//! Feeds every way in with hostile and large inputs, and with mutated examples. A panic, an
+//! overflow, or an input that takes too long is a failure.
 //!
-//! `cargo test --test fuzz [ENTRY]` tries the known inputs once. `FUZZ_SECONDS` is the time for mutated inputs of all
-//! entries together, and `FUZZ_SEED` the first seed. An input that fails is stored in `target/fuzz/`. Once it is mended,
-//! move it to `tests/fuzz/found/ENTRY/`, whose files are tried first in every run.
+//! `cargo test --test fuzz [ENTRY]` tries the known inputs once. `FUZZ_SECONDS` is the time for
+//! mutated inputs of all entries together, and `FUZZ_SEED` the first seed. An input that fails is
+//! stored in `target/fuzz/`. Once it is mended, move it to `tests/fuzz/found/ENTRY/`, whose files
+//! are tried first in every run.
 #![allow(
     clippy::print_stdout,
     reason = "the report of a test without a harness"
@@ -54,7 +55,8 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 fn main() -> ExitCode {
-    // Arguments of `cargo test` are for all tests: flags of the standard harness and names of others' tests.
+    // Arguments of `cargo test` are for all tests: flags of the standard harness and names of
+    // others' tests.
     let filter = std::env::args().skip(1).find(|a| !a.starts_with('-'));
     let is_chosen = |name: &str| filter.as_deref().is_none_or(|filter| filter == name);
     let chosen: Vec<_> = ENTRIES.iter().filter(|e| is_chosen(e.name)).collect();

@@ -22,7 +22,8 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// Stack of the thread that tries inputs. The page has 1 MB, and code without optimization takes more.
+/// Stack of the thread that tries inputs. The page has 1 MB, and code without optimization takes
+/// more.
 const STACK_BYTES: usize = 4 << 20;
 
 /// The input that is tried.

@@ -216,7 +216,8 @@ fn a_choice_that_follows_an_advice_is_called_as_the_page_calls_it() {
     );
 }
 
-/// *Why not* prices a merge alone, and here it comes with a change of the policy. Where both figures differ the sentence has both.
+/// *Why not* prices a merge alone, and here it comes with a change of the policy. Where both
+/// figures differ the sentence has both.
 #[test]
 fn a_merge_that_saves_another_amount_than_why_not_says_how_much_it_saves_alone() {
     let mut differing = 0;
@@ -264,8 +265,9 @@ fn a_merge_that_saves_another_amount_than_why_not_says_how_much_it_saves_alone()
     assert!(differing > 0);
 }
 
-/// Under *no fusion* an attention is as many kernels as ops. A merge changes the policy to *by hand*, which fuses attention as the
-/// textbook rules do, and the sentence says that this is not the merge's own saving.
+/// Under *no fusion* an attention is as many kernels as ops. A merge changes the policy to *by
+/// hand*, which fuses attention as the textbook rules do, and the sentence says that this is not
+/// the merge's own saving.
 #[test]
 fn a_merge_without_fusion_says_what_fused_attention_saves_beside_it() {
     for (attention, kernels) in [(false, 20), (true, 17)] {
@@ -301,7 +303,8 @@ fn a_merge_without_fusion_says_what_fused_attention_saves_beside_it() {
     }
 }
 
-/// There is no flash kernel for f64 and f8, so no call of it is advised, and torch.compile finds none.
+/// There is no flash kernel for f64 and f8, so no call of it is advised, and torch.compile finds
+/// none.
 #[test]
 fn attention_is_a_call_only_in_types_that_have_one() {
     let block = fuseline_core::examples::example("transformer_block")

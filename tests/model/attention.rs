@@ -199,7 +199,8 @@ fn the_softmax_runs_over_the_keys_and_so_does_the_product_with_v() {
     }
 }
 
-/// One V for each of 8 heads, but a single row of scores: the heads of the result are not those of the scores.
+/// One V for each of 8 heads, but a single row of scores: the heads of the result are not those of
+/// the scores.
 #[test]
 fn scores_that_several_heads_share_are_not_counted() {
     let text = "input q : f16[64, 64]\ninput v : f16[8, 64, 64]\n\
@@ -207,7 +208,8 @@ fn scores_that_several_heads_share_are_not_counted() {
     assert!(find(&analysis_of(text, &Options::default()).graph).is_empty());
 }
 
-/// FLOPs of the ops, and for each tile of keys 64 + 3 for each row: 232,448 bytes hold tiles of 454 keys.
+/// FLOPs of the ops, and for each tile of keys 64 + 3 for each row: 232,448 bytes hold tiles of 454
+/// keys.
 #[test]
 fn flops_are_those_of_the_ops_and_the_rescaling() {
     let one = analysis_of(TAKEN_APART, &with_attention(Policy::None));
@@ -239,8 +241,8 @@ fn the_compilers_attention_rescales_too() {
     );
 }
 
-/// The example of the first flash attention paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on chip; it gives 4.4
-/// GB.
+/// The example of the first flash attention paper: 1024 heads of 1024 x 64 in f16 and 192 KiB on
+/// chip; it gives 4.4 GB.
 #[test]
 fn bytes_of_the_first_paper() {
     let shape = AttentionShape {
@@ -262,7 +264,8 @@ fn bytes_of_the_first_paper() {
     assert_eq!(forward + backward, 4_336_910_336);
 }
 
-/// The formula of the second flash attention paper, which loops over Q: `2Nd + T_r * 2Nd + N` with `T_r = 1024 / 64`.
+/// The formula of the second flash attention paper, which loops over Q: `2Nd + T_r * 2Nd + N` with
+/// `T_r = 1024 / 64`.
 #[test]
 fn bytes_of_the_second_paper() {
     let shape = AttentionShape {
@@ -281,7 +284,8 @@ fn bytes_of_the_second_paper() {
     );
 }
 
-/// 16 heads of 2048 x 64 in bf16: K and V of one head fit the cache, so DRAM reads Q, K and V once, 12.6 MB.
+/// 16 heads of 2048 x 64 in bf16: K and V of one head fit the cache, so DRAM reads Q, K and V once,
+/// 12.6 MB.
 #[test]
 fn reads_of_a_measured_flash_kernel() {
     let measured = measured::rows()
@@ -294,7 +298,8 @@ fn reads_of_a_measured_flash_kernel() {
     assert!(read.abs_diff(measured.dram_read_bytes.unwrap()) * 200 < read);
 }
 
-/// Four heads of Q share one head of K and V: 32 heads of 2048 x 128 for Q and the result, 8 for K and V.
+/// Four heads of Q share one head of K and V: 32 heads of 2048 x 128 for Q and the result, 8 for K
+/// and V.
 #[test]
 fn grouped_queries_read_their_keys_once() {
     let text = fuseline_core::examples::EXAMPLES

@@ -10,8 +10,8 @@ use fuseline_core::{
 };
 use std::fmt::Write as _;
 
-/// Small heads that are cheap to write, and a softmax of which two results are read: as one kernel it would cost more
-/// time than its ops.
+/// Small heads that are cheap to write, and a softmax of which two results are read: as one kernel
+/// it would cost more time than its ops.
 #[test]
 fn attention_stays_apart_where_that_is_cheaper() {
     let text = "input q : f16[64, 64, 64]\ninput k : f16[64, 64, 64]\ninput v : f16[64, 64, 64]\n\
@@ -69,7 +69,8 @@ fn in_time(text: &str, policy: Policy) -> Analysis {
         .unwrap()
 }
 
-/// Heads so small that the softmax takes longer than both matmuls: 64 x 1024 x 1024 x 5 FLOPs and more.
+/// Heads so small that the softmax takes longer than both matmuls: 64 x 1024 x 1024 x 5 FLOPs and
+/// more.
 #[test]
 fn the_softmax_of_small_heads_counts_in_the_search() {
     let text = "input q : f16[64, 1024, 8]\ninput k : f16[64, 1024, 8]\ninput v : f16[64, 1024, 8]\n\
@@ -79,7 +80,8 @@ fn the_softmax_of_small_heads_counts_in_the_search() {
     assert!(best.fused.time_s > 7e-6, "{}", best.fused.time_s);
 }
 
-/// Twelve ops after an attention that is bound by its softmax are cheaper in the kernel of a matmul.
+/// Twelve ops after an attention that is bound by its softmax are cheaper in the kernel of a
+/// matmul.
 #[test]
 fn work_goes_where_the_units_are_idle() {
     let text = |first: &str, chain: &str, last: &str| {

@@ -1,4 +1,5 @@
-//! Attention with sizes of its own: what a field's value comes to, its rows, its notes, and the chart.
+//! Attention with sizes of its own: what a field's value comes to, its rows, its notes, and the
+//! chart.
 
 use fuseline_core::fusion::attention::{AttentionShape, LoopOrder, Tiles, TypedAttention};
 use fuseline_core::{DType, default_device, device};

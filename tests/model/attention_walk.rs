@@ -1,4 +1,5 @@
-//! Attention tile by tile: what has been loaded at each step, one row's corrections, and the picture.
+//! Attention tile by tile: what has been loaded at each step, one row's corrections, and the
+//! picture.
 
 use crate::charts::check_golden;
 use fuseline_core::default_device;
@@ -104,8 +105,9 @@ fn one_query_is_drawn() {
 }
 
 proptest! {
-    /// At the end everything was loaded and stored that the formula of the kernel counts, but for the row sums; on the way nothing
-    /// is ever taken back, and three kernels have always more traffic.
+    /// At the end everything was loaded and stored that the formula of the kernel counts, but for
+    /// the row sums; on the way nothing is ever taken back, and three kernels have always more
+    /// traffic.
     #[test]
     fn the_bytes_of_the_walk_are_those_of_the_kernel(
         queries in 1..3000_u64, keys in 1..3000_u64, head_size in 1..200_u64, on_chip in 1000..200_000_u64,

@@ -12,7 +12,8 @@ use fuseline_view::present::measured::{Comparison, Quantity};
 use proptest::prelude::*;
 
 const SIZES: [(f64, f64); 3] = [(340.0, 260.0), (760.0, 380.0), (1600.0, 900.0)];
-/// How far a text may stand from the place of its value, in the units of the picture, which are rounded to a tenth.
+/// How far a text may stand from the place of its value, in the units of the picture, which are
+/// rounded to a tenth.
 const NEAR: f64 = 0.25;
 
 /// The number that a text says: `0.1`, `300 µs`, `20 k`, `5 TB`, `2e-5`, `1.50×`.

@@ -139,7 +139,8 @@ fn the_report_notes_what_is_surprising() {
     assert!(!of("add_relu: add + relu (M=8192, N=8192)").contains("note"));
 }
 
-/// Beside the device model, and beside the records of another GPU on which nothing but `conv_relu` pays.
+/// Beside the device model, and beside the records of another GPU on which nothing but `conv_relu`
+/// pays.
 #[test]
 fn the_report_notes_what_the_model_and_other_gpus_say_otherwise() {
     let path = std::env::temp_dir().join(format!("fuseline-against-{}.json", std::process::id()));
@@ -164,7 +165,8 @@ fn the_report_notes_what_the_model_and_other_gpus_say_otherwise() {
         assert!(notes(&output, pattern, elsewhere) >= at_least, "{pattern}");
         assert_eq!(notes(&alone, pattern, elsewhere), 0, "{pattern}");
     }
-    // The generated kernel takes up to twice the time that the model predicts, as docs/measurement.md says.
+    // The generated kernel takes up to twice the time that the model predicts, as
+    // docs/measurement.md says.
     assert!(notes(&alone, "layernorm_gelu", "the device model predicts") >= 1);
     assert_eq!(notes(&alone, "add_relu", "the device model predicts"), 0);
 }

@@ -57,7 +57,8 @@ fn refused(arguments: &[&str]) -> String {
     stderr(&output).to_owned()
 }
 
-/// A file of a script that ran this program: eager in as many kernels as it has ops, compiled in one and twice as fast.
+/// A file of a script that ran this program: eager in as many kernels as it has ops, compiled in
+/// one and twice as fast.
 fn saved(program: &str, text: &str, device: &Value) -> String {
     let ops = text.matches(" = relu(").count();
     let row = |variant: &str, kernels: usize, time_us: usize| {
@@ -115,7 +116,8 @@ fn each_script_s_file_is_a_record_at_the_sizes_of_its_program() {
     assert_eq!(made.len(), 3);
 }
 
-/// The notes on what is unlikely stand below these records, too, beside what is expected of the GPU with its rates in the file.
+/// The notes on what is unlikely stand below these records, too, beside what is expected of the GPU
+/// with its rates in the file.
 #[test]
 fn the_report_has_notes() {
     let output = run(&["calibrate", LINEAR_BIAS_GELU, ADD_LAYERNORM[1]], "");
@@ -305,7 +307,8 @@ fn a_gpu_that_is_not_known_has_to_be_named() {
     );
 }
 
-/// Whatever file is given, a sentence says what it is or what was expected, without types of the source.
+/// Whatever file is given, a sentence says what it is or what was expected, without types of the
+/// source.
 #[test]
 fn other_files_get_a_sentence() {
     let folder = Folder::new("other");

@@ -1,6 +1,7 @@
 //! Charts compared with golden files, and their common properties.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test model charts` rewrites the files; look at them before committing.
+//! `UPDATE_GOLDEN=1 cargo test --test model charts` rewrites the files; look at them before
+//! committing.
 
 use fuseline_core::analysis::transformer::transformer_block;
 use fuseline_core::examples::EXAMPLES;
@@ -159,7 +160,8 @@ fn traffic_bars_are_as_drawn_before() {
     );
 }
 
-/// The golden pictures write discs and rectangles as elements of their own; the page draws every outline as a path.
+/// The golden pictures write discs and rectangles as elements of their own; the page draws every
+/// outline as a path.
 #[test]
 fn discs_and_rectangles_have_an_outline() {
     let disc = Shape::Circle {

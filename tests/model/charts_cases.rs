@@ -73,7 +73,8 @@ fn a_long_program_has_a_few_hundred_marks() {
     let ops: Vec<Op> = (0..20_000)
         .map(|op| {
             let input = if op == 0 { "x" } else { &names[op - 1] };
-            // Each reduction ends a kernel, so there are many; different sizes give different points.
+            // Each reduction ends a kernel, so there are many; different sizes give different
+            // points.
             let op_type = if op % 3 == 2 {
                 OpType::Reduction
             } else {
@@ -213,7 +214,8 @@ pub(crate) fn bar_end(scene: &Scene) -> f64 {
     ends.fold(0.0, f64::max)
 }
 
-/// While a slider is held, the axis has room to grow from the start, and follows in few steps: bars are never too short to read.
+/// While a slider is held, the axis has room to grow from the start, and follows in few steps: bars
+/// are never too short to read.
 #[test]
 fn the_axis_of_a_held_slider_has_room_and_follows() {
     let upwards: Vec<u64> = (1..=128).map(|step| 128 * step).collect();
@@ -256,7 +258,8 @@ fn a_held_axis_stands_still_and_bars_grow() {
         bar_end(&small) < bar_end(&large) / 20.0,
         "2.3 GB beside 71 GB"
     );
-    // Upwards the axis grows when a bar would leave it, by so much that bars are seen to grow between.
+    // Upwards the axis grows when a bar would leave it, by so much that bars are seen to grow
+    // between.
     let mut scene = draw(2048, None);
     let mut scales = 1;
     for s in (2048..=16384).step_by(128) {

@@ -157,7 +157,8 @@ fn unfused_place(analysis: &Analysis, kernel: KernelId) -> Option<(f64, f64)> {
     Some((intensity, flops as f64 / seconds))
 }
 
-/// Every point is at its intensity and rate, even if other marks overlap it: a kernel on the roof, ops one after the other below it.
+/// Every point is at its intensity and rate, even if other marks overlap it: a kernel on the roof,
+/// ops one after the other below it.
 fn check_points_are_exact(analysis: &Analysis) {
     for size in [(300.0, 260.0), (900.0, 600.0)] {
         let scene = roofline::scene(analysis, size, None);
@@ -175,7 +176,8 @@ fn check_points_are_exact(analysis: &Analysis) {
                     .collect(),
                 Role::HollowPoint => {
                     let place = unfused_place(analysis, kernel).unwrap();
-                    // At most as fast as if its ops overlapped. That may be above its roof, where ops in f32 stand beside one in f64.
+                    // At most as fast as if its ops overlapped. That may be above its roof, where
+                    // ops in f32 stand beside one in f64.
                     let comparison = &analysis.comparisons[kernel];
                     let launch_s = analysis.options.device.launch_s.value;
                     let overlapped_s = comparison.unfused_placement.time_s - launch_s;
@@ -239,8 +241,8 @@ pub(crate) fn bar(scene: &Scene, is_upper: bool) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Segments are adjacent, their lengths are proportional to their bytes, and the gap at the end of the fused
-/// bar is the traffic that fusion saves.
+/// Segments are adjacent, their lengths are proportional to their bytes, and the gap at the end of
+/// the fused bar is the traffic that fusion saves.
 pub(crate) fn check_bars_add_up(analysis: &Analysis) {
     let scene = traffic_bars::scene(analysis, (900.0, 200.0), None);
     let unfused = analysis.unfused.traffic.total;

@@ -10,7 +10,8 @@ use fuseline_view::picture::charts::{Charted, by_kernel_scene_of, roofline, traf
 use fuseline_view::present::headline::{Headline, headline};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bars of a folded program have a mark for each kernel that the graph shows, and together as many bytes as before.
+/// The bars of a folded program have a mark for each kernel that the graph shows, and together as
+/// many bytes as before.
 #[test]
 fn equal_kernels_of_a_folded_program_share_a_segment_and_a_row() {
     let text = program(HEAD, BLOCK, TAIL, 48);
@@ -59,7 +60,8 @@ fn kernels_of(scene: &Scene) -> BTreeSet<KernelId> {
     marks.filter_map(|mark| mark.kernel).collect()
 }
 
-/// Before fusion each point is at the place from which its arrow comes, and the lower bar is the upper one; the frame stays.
+/// Before fusion each point is at the place from which its arrow comes, and the lower bar is the
+/// upper one; the frame stays.
 #[test]
 fn what_is_not_fused_stands_where_fusion_takes_it_from() {
     for example in EXAMPLES {
@@ -144,7 +146,8 @@ fn the_axis_of_an_empty_program_has_whole_bytes_each_once() {
     assert_eq!(ticks.collect::<Vec<_>>(), ["0", "1 B"]);
 }
 
-/// On a device whose times are predicted, each point has its predicted rate below it: FLOPs over the predicted time.
+/// On a device whose times are predicted, each point has its predicted rate below it: FLOPs over
+/// the predicted time.
 #[test]
 fn a_predicted_rate_stands_below_its_point() {
     let text =

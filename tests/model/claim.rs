@@ -128,7 +128,8 @@ fn where_fusion_saves_nothing_the_reason_is_said() {
     );
 }
 
-/// A compiler that fuses nothing still generates the ops, which takes another time than the library's kernels.
+/// A compiler that fuses nothing still generates the ops, which takes another time than the
+/// library's kernels.
 #[test]
 fn a_time_that_changes_without_fusion_has_its_reason() {
     let text =
@@ -215,7 +216,8 @@ fn kernels_by_hand_are_at_the_optimum_when_nothing_fuses_into_fewer_bytes() {
     assert!(is_at_optimum([one; 3]));
 }
 
-/// A policy that computes an op in several kernels, or a reduction in two, can add traffic: the card of the number says which.
+/// A policy that computes an op in several kernels, or a reduction in two, can add traffic: the
+/// card of the number says which.
 #[test]
 fn a_negative_saving_says_why() {
     let mut negative = [0, 0];

@@ -1,4 +1,5 @@
-//! What figures and sentences claim holds: what a search has proven, and how far predictions were verified.
+//! What figures and sentences claim holds: what a search has proven, and how far predictions were
+//! verified.
 
 use crate::partitions::runs_in_order;
 use crate::profiles::profile;
@@ -317,8 +318,9 @@ fn a_profiler_that_flushes_the_caches_is_compared_with_cold_predictions() {
     }
 }
 
-/// A tensor of 537 MB with 1 MB written into it: a copy at the memory bandwidth, and a small kernel. An H100 took 448 µs
-/// for `index_copy` of slices, eager, warm and cold alike; see docs/measurement.md.
+/// A tensor of 537 MB with 1 MB written into it: a copy at the memory bandwidth, and a small
+/// kernel. An H100 took 448 µs for `index_copy` of slices, eager, warm and cold alike; see
+/// docs/measurement.md.
 #[test]
 fn writing_into_a_copy_takes_about_as_long_as_the_copy() {
     let slices = "index_copy(x, i, s, axis=1)";
@@ -389,7 +391,8 @@ fn a_ratio_of_unverified_times_is_marked_and_its_card_says_why() {
     }
 }
 
-/// At measured rates something else may take longest than by the data sheet: then the row names both.
+/// At measured rates something else may take longest than by the data sheet: then the row names
+/// both.
 #[test]
 fn a_kernel_names_what_takes_longest_at_measured_rates() {
     let bounds = |text: &str, id: &str| {

@@ -55,8 +55,8 @@ fn the_report_says_what_is_proven() {
         whole["certificate"]["cost"]["bytes"],
         whole["fused_traffic"]["total"]
     );
-    // With a prologue the kernels that the search starts from are not the best; without it they are, except for
-    // rounding.
+    // With a prologue the kernels that the search starts from are not the best; without it they
+    // are, except for rounding.
     let flags = ["--budget", "0", "--objective", "time"];
     assert_eq!(report(&flags)["certificate"]["is_optimal"], true);
     let cut = report(&[&flags[..], &["--prologue"]].concat());

@@ -138,7 +138,8 @@ fn a_byte_order_mark_before_any_form_is_skipped() {
     }
 }
 
-/// A terminal would obey these: a colour, a title, the 8-bit start of a sequence, a line of its own.
+/// A terminal would obey these: a colour, a title, the 8-bit start of a sequence, a line of its
+/// own.
 const ESCAPES: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\nerror: all is lost";
 
 #[test]

@@ -97,7 +97,8 @@ proptest! {
     }
 }
 
-/// The transformer block's matmuls take the same time under all policies but the scores that only some write.
+/// The transformer block's matmuls take the same time under all policies but the scores that only
+/// some write.
 #[test]
 fn the_table_is_ranked_by_bytes_or_by_time() {
     use Policy::{Inductor, None, Optimal, Rules};
@@ -192,7 +193,8 @@ fn a_row_names_the_first_edges_that_differ_and_its_tooltip_more() {
     );
 }
 
-/// Otherwise a user who has chosen it would wonder why manual kernels are worse than those of the rules.
+/// Otherwise a user who has chosen it would wonder why manual kernels are worse than those of the
+/// rules.
 #[test]
 fn manual_without_marks_says_so() {
     let text = "input x : f16[8, 8]\ny = relu(x)\nz = gelu(y)\n";
@@ -246,7 +248,8 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
                 .filter(|mark| mark.role == Role::Policy(policy))
                 .count()
         };
-        // Points that coincide share a marker, so there are at most as many markers as kernels with a point.
+        // Points that coincide share a marker, so there are at most as many markers as kernels with
+        // a point.
         assert!(count(Policy::None) >= count(Policy::Rules));
         for compared in &all {
             assert!((1..=compared.analysis.fused.kernels.len()).contains(&count(compared.policy)));
@@ -254,8 +257,8 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
     }
 }
 
-/// In the example of three layers `none` and `manual` agree on every kernel; a marker must not hide another
-/// one.
+/// In the example of three layers `none` and `manual` agree on every kernel; a marker must not hide
+/// another one.
 #[test]
 fn markers_of_policies_hang_below_each_other_and_none_is_above_a_roof() {
     for e in EXAMPLES {
@@ -338,8 +341,8 @@ fn middle_of(shape: &Shape) -> (f64, f64) {
     }
 }
 
-/// Rules that keep one matmul a kernel need twice the bytes in the transformer block: the table explains it by the flash
-/// kernel.
+/// Rules that keep one matmul a kernel need twice the bytes in the transformer block: the table
+/// explains it by the flash kernel.
 #[test]
 fn a_flash_kernel_of_the_compiler_is_named_in_its_row() {
     let with_attention = |id: &str| -> Vec<_> {
@@ -353,7 +356,8 @@ fn a_flash_kernel_of_the_compiler_is_named_in_its_row() {
     assert_eq!(with_attention("mlp2"), []);
 }
 
-/// Matmuls, row kernels and chains of all sizes: more than the stacks of markers in a chart can show.
+/// Matmuls, row kernels and chains of all sizes: more than the stacks of markers in a chart can
+/// show.
 fn many_kernels(count: usize) -> String {
     let part = |n: usize| {
         let (rows, inner, columns) = (16 << (n % 9), 16 << (n * 5 % 9), 16 << (n * 7 % 8));
@@ -397,7 +401,8 @@ fn stacks_stay_in_the_frame() {
     }
 }
 
-/// Under a policy that finds attention by itself the option changes nothing, and says so instead of standing open.
+/// Under a policy that finds attention by itself the option changes nothing, and says so instead of
+/// standing open.
 #[test]
 fn the_option_of_attention_is_idle_where_it_is_one_kernel_already() {
     let text = |id: &str| EXAMPLES.iter().find(|e| e.id == id).unwrap().text;

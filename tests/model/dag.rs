@@ -59,7 +59,8 @@ fn assert_crossings(name: &str, analysis: &Analysis, allowed: usize) {
 #[test]
 fn examples_have_no_overlap_and_no_crossing() {
     for example in EXAMPLES {
-        // Two of its kernels read the same two tables, which a layered drawing cannot show without a crossing.
+        // Two of its kernels read the same two tables, which a layered drawing cannot show without
+        // a crossing.
         let allowed = if example.id == "llama" { 4 } else { 0 };
         assert_crossings(example.id, &of_text(example.text), allowed);
     }
@@ -71,7 +72,8 @@ fn gpt2_blocks_have_no_overlap_and_no_crossing() {
     assert_clean("gpt2_stack", &of_gpt2(48));
 }
 
-/// Partitions that no policy makes: convex kernels with several results and with ops that others read.
+/// Partitions that no policy makes: convex kernels with several results and with ops that others
+/// read.
 fn any_partition(count: usize, cuts: &[bool]) -> Partition {
     let mut kernels: Vec<Vec<OpId>> = Vec::new();
     for op in (0..count).map(OpId::new) {

@@ -148,7 +148,8 @@ struct Segment {
     tensor: TensorId,
 }
 
-/// Number of crossings of lines of different tensors, and of boxes or foreign panels that a line crosses.
+/// Number of crossings of lines of different tensors, and of boxes or foreign panels that a line
+/// crosses.
 pub(crate) fn crossings(partition: &Partition, layout: &DagLayout) -> (usize, usize) {
     let mut across = Vec::new();
     let mut down = Vec::new();
@@ -167,7 +168,8 @@ pub(crate) fn crossings(partition: &Partition, layout: &DagLayout) -> (usize, us
             }
         }
     }
-    // Each pair of tensors that meet at a point counts once, however many of their edges share the line.
+    // Each pair of tensors that meet at a point counts once, however many of their edges share the
+    // line.
     let mut met = std::collections::HashSet::new();
     down.sort_by(|s, t| s.a.x.total_cmp(&t.a.x));
     for h in &across {

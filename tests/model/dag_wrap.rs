@@ -1,4 +1,5 @@
-//! A tall drawing in columns, and the first view of it: nothing overlaps, no line is lost, every text can be read.
+//! A tall drawing in columns, and the first view of it: nothing overlaps, no line is lost, every
+//! text can be read.
 //!
 //! `DAG_SVG=dir cargo test --test model dag` also writes all drawings to `dir`.
 

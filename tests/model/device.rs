@@ -84,7 +84,8 @@ fn f64_rates_follow_from_clocks_and_multiprocessors() {
     }
 }
 
-/// Ada, Hopper, Blackwell and CDNA 3 multiply f8 twice as fast as f16, and no rate stands for another.
+/// Ada, Hopper, Blackwell and CDNA 3 multiply f8 twice as fast as f16, and no rate stands for
+/// another.
 #[test]
 fn gpus_with_f8_have_twice_the_rate_of_f16() {
     for id in [

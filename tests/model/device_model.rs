@@ -34,7 +34,8 @@ fn read_bytes(product: Product) -> f64 {
     once + product.read_again_bytes(tiling, H200_MULTIPROCESSORS, H200_L2_BYTES)
 }
 
-/// Rows, K and columns of matmuls in bf16, and the DRAM reads in MB measured with Nsight Compute on an H200.
+/// Rows, K and columns of matmuls in bf16, and the DRAM reads in MB measured with Nsight Compute on
+/// an H200.
 const MEASURED_READS: [(f64, f64, f64, f64); 11] = [
     (4096.0, 4096.0, 4096.0, 148.6),
     (4096.0, 4096.0, 12_288.0, 457.0),
@@ -108,7 +109,8 @@ fn time_s(text: &str, policy: Policy, device_id: &str) -> Option<f64> {
     predicted.map(|predicted| predicted.fused_s)
 }
 
-/// The cache keeps the data of a small program from one run to the next, but not that of a large one.
+/// The cache keeps the data of a small program from one run to the next, but not that of a large
+/// one.
 #[test]
 fn a_small_program_runs_from_the_cache() {
     let text = |rows: u64| {
@@ -142,8 +144,8 @@ fn element_wise_kernels_read_the_compulsory_traffic() {
     );
 }
 
-/// A head of 2^17 keys in f16 has 33.5 MB of K and V at 64 columns, which fit the H200's cache of 60 MiB, and
-/// 67.1 MB at 128.
+/// A head of 2^17 keys in f16 has 33.5 MB of K and V at 64 columns, which fit the H200's cache of
+/// 60 MiB, and 67.1 MB at 128.
 #[test]
 fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
     let analysis = |columns: u64| {
@@ -167,7 +169,8 @@ fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
     assert!((beyond - once - again).abs() < 1.0, "{beyond} {once}");
 }
 
-/// Without a peak or without K there is no time, nor for what nobody measured: the rate of another type is not used instead.
+/// Without a peak or without K there is no time, nor for what nobody measured: the rate of another
+/// type is not used instead.
 #[test]
 fn a_time_without_a_rate_is_not_known() {
     let matmul = |dtype: &str| {
@@ -194,7 +197,8 @@ fn a_time_without_a_rate_is_not_known() {
     assert!(time_s("input a : f64[4096, 4096]\ny = transpose(a)\n").is_some());
 }
 
-/// An H100 has the multiprocessors of an H200 and 3.35 of 4.8 TB/s: large copies scale, a product of matrices does not.
+/// An H100 has the multiprocessors of an H200 and 3.35 of 4.8 TB/s: large copies scale, a product
+/// of matrices does not.
 #[test]
 fn an_h100_is_estimated_from_the_h200() {
     let of = |text: &str, id: &str| analysis_of(text, Policy::None, id).predicted.unwrap();
@@ -225,7 +229,8 @@ fn a_launch_time_of_ones_own_moves_the_predicted_time() {
     assert!((fused_s(12e-6) - fused_s(2e-6) - 2.0 * 10e-6).abs() < 1e-12);
 }
 
-/// Whoever fuses: the same kernel takes the same time, and a matmul with an epilogue that no library call has is generated.
+/// Whoever fuses: the same kernel takes the same time, and a matmul with an epilogue that no
+/// library call has is generated.
 #[test]
 fn the_same_kernels_take_the_same_time_under_each_policy() {
     let mut compared = 0;
@@ -258,8 +263,8 @@ fn the_same_kernels_take_the_same_time_under_each_policy() {
     assert!(compared > 2, "{compared}");
 }
 
-/// By hand, an op without a mark stays the library's, so that nothing changes before the first merge; and marks keep the kernels of
-/// another policy as they are.
+/// By hand, an op without a mark stays the library's, so that nothing changes before the first
+/// merge; and marks keep the kernels of another policy as they are.
 #[test]
 fn by_hand_kernels_take_what_they_took_before() {
     let mut compared = [0; 2];

@@ -1,4 +1,5 @@
-//! The texts that the browser keeps: which stay, which one a visit opens, and what tabs do to each other.
+//! The texts that the browser keeps: which stay, which one a visit opens, and what tabs do to each
+//! other.
 
 use fuseline::app::documents::{
     Document, OpenDocument, Stored, Storing, newest, outdated, own_texts,

@@ -1,4 +1,5 @@
-//! What stands on the lines of the graph, what the legend says of them, and where the minimap stands beside them.
+//! What stands on the lines of the graph, what the legend says of them, and where the minimap
+//! stands beside them.
 
 use crate::dag_check::faults;
 use crate::examples_watch::as_it_opens;
@@ -168,7 +169,8 @@ fn unfused_ops_have_the_number_of_their_later_kernel_and_a_letter_each() {
     assert_eq!(numbers[25..], ["1z", "1aa", "2"]);
 }
 
-/// A kernel reads a tensor once: one line into it is solid, and those to its further ops are dotted.
+/// A kernel reads a tensor once: one line into it is solid, and those to its further ops are
+/// dotted.
 #[test]
 fn a_tensor_has_one_solid_line_into_each_kernel() {
     let text = "input x : f16[2048, 2048]\ny = relu(x)\nz = add(y, x)\nt = transpose(z)\n";
@@ -188,7 +190,8 @@ fn a_tensor_has_one_solid_line_into_each_kernel() {
     assert_eq!(fused, [false, true]);
 }
 
-/// A view reads nothing: its line is neither through memory nor on chip, and the size stands where the bytes are read.
+/// A view reads nothing: its line is neither through memory nor on chip, and the size stands where
+/// the bytes are read.
 #[test]
 fn a_free_view_is_no_kernel_and_carries_no_bytes() {
     let block = example("transformer_block").unwrap();

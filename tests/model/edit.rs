@@ -25,7 +25,8 @@ up: y1 = matmul(x, w)       # one
         ) : f16[S, 64]
 ";
 
-/// The text after `edit`. Asserts that all lines are unchanged except those in `changed` (old, new).
+/// The text after `edit`. Asserts that all lines are unchanged except those in `changed` (old,
+/// new).
 fn edited(edit: impl Fn(&str, &Program) -> String, changed: &[(&str, &str)]) -> String {
     let program = parse(TEXT).program;
     let result = edit(TEXT, &program);

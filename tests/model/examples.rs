@@ -1,4 +1,5 @@
-//! The examples: folder and table agree, none has diagnostics, and their numbers equal those computed by hand.
+//! The examples: folder and table agree, none has diagnostics, and their numbers equal those
+//! computed by hand.
 
 use fuseline_core::analysis::transformer::transformer_block;
 use fuseline_core::examples::{EMBEDDED, EXAMPLES, Example, Opening, START, example, example_of};
@@ -116,8 +117,8 @@ fn every_example_says_what_to_watch_for_and_has_sliders() {
 #[test]
 fn the_numbers_are_those_by_hand() {
     const MB: u64 = 1 << 20;
-    // Exercise: x, w1, w2, y4 of 2, 8, 8 and 2 MiB, the bias of 8 KiB. y1, y2, y3 of 8 MiB are written and
-    // read; fused, only y3 is.
+    // Exercise: x, w1, w2, y4 of 2, 8, 8 and 2 MiB, the bias of 8 KiB. y1, y2, y3 of 8 MiB are
+    // written and read; fused, only y3 is.
     let exercise = |moved: u64| (2 + 8 + 8 + 2) * MB + 8192 + moved * 2 * 8 * MB;
     // A row of LayerNorm+GELU is 4096 * 1024 * 2 bytes; both weights are 2 KiB.
     let rows = |times: u64| times * 8 * MB + 2 * 2048;
@@ -125,26 +126,29 @@ fn the_numbers_are_those_by_hand() {
     let l2 = |full: u64, column: u64| full * 64 * MB + column * 16384;
     // Attention: scores of 16 * 2048 * 2048 * 2 bytes; Q, K, V and the result of 4 MiB.
     let attention = |scores: u64| scores * 128 * MB + 4 * 4 * MB;
-    // ResNet: images of 32 * 64 * 56 * 56 * 2 bytes, weights of 64 * 64 * 9 * 2, four vectors of 128.
+    // ResNet: images of 32 * 64 * 56 * 56 * 2 bytes, weights of 64 * 64 * 9 * 2, four vectors
+    // of 128.
     let resnet = |images: u64| images * 12_845_056 + 2 * 73_728 + 4 * 128;
-    // MLP: x and y of 8 MiB, two weights of 8 MiB, biases of 8 and 2 KiB, a hidden tensor of 32 MiB.
+    // MLP: x and y of 8 MiB, two weights of 8 MiB, biases of 8 and 2 KiB, a hidden tensor of 32
+    // MiB.
     let mlp = |hidden: u64| 4 * 8 * MB + 8192 + 2048 + hidden * 32 * MB;
-    // SwiGLU: x (twice) and y of 32 MiB, three weights and the hidden tensors of 86 MiB; silu and the product
-    // fuse into the gate.
+    // SwiGLU: x (twice) and y of 32 MiB, three weights and the hidden tensors of 86 MiB; silu and
+    // the product fuse into the gate.
     let swiglu = |hidden: u64| 3 * 32 * MB + (3 + hidden) * 86 * MB;
     // Multi-head: like attention without mask and dropout, with w_out of 2 MiB and its bias.
     let heads = |scores: u64, rows: u64| scores * 128 * MB + rows * 4 * MB + 2 * MB + 2048;
     // Bottleneck: narrow images like those of the block, wide ones four times as large.
     let weights = 2 * (64 * 256 + 64 * 64 * 9 + 256 * 64) + 2 * 2 * (64 + 64 + 256);
     let bottleneck = |narrow: u64, wide: u64| (narrow + 4 * wide) * 12_845_056 + weights;
-    // Residual layer: x of 32 MiB, which the matmul and the add read, a weight of 2 MiB and a bias of 2 KiB. Unfused, three
-    // tensors as large as x are written and read.
+    // Residual layer: x of 32 MiB, which the matmul and the add read, a weight of 2 MiB and a bias
+    // of 2 KiB. Unfused, three tensors as large as x are written and read.
     let layer = |between: u64, reads: u64| (reads + between + 1) * 32 * MB + 2 * MB + 2048;
-    // Transformer block: a row is S * H * 2 bytes, 16 MiB, a weight of H * H 32 MiB, and the scores of all heads 256 MiB.
-    // Unfused, so many rows are read and written: 2 by each of the 4 projections and of the 6 ops that only move elements,
-    // 4 by the two matmuls of attention, 3 by each add, 2 by each norm, and 1 + 4, 4 + 4 and 4 + 1 by up, GELU and down.
-    // Fused, each kernel reads and writes its own: 3 projections, the two of attention, output projection, norm, up, down,
-    // norm.
+    // Transformer block: a row is S * H * 2 bytes, 16 MiB, a weight of H * H 32 MiB, and the scores
+    // of all heads 256 MiB. Unfused, so many rows are read and written: 2 by each of the 4
+    // projections and of the 6 ops that only move elements, 4 by the two matmuls of attention, 3 by
+    // each add, 2 by each norm, and 1 + 4, 4 + 4 and 4 + 1 by up, GELU and down. Fused, each kernel
+    // reads and writes its own: 3 projections, the two of attention, output projection, norm, up,
+    // down, norm.
     let block = |rows: u64, scores: u64| rows * 16 * MB + 12 * 32 * MB + scores * 256 * MB;
     let expected: [(&str, usize, &[usize], u64, u64); 14] = [
         ("residual_layer", 4, &[4], layer(6, 2), layer(0, 1)),

@@ -1,7 +1,7 @@
 //! Every example under every policy: kernels, and bytes through memory at the sizes of its text.
 //!
-//! `examples.rs` computes a few by hand. Here the figures are listed side by side, so that the effect of a
-//! changed policy on all of them is visible.
+//! `examples.rs` computes a few by hand. Here the figures are listed side by side, so that the
+//! effect of a changed policy on all of them is visible.
 
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::attention::find;
@@ -76,7 +76,8 @@ const WITH_ATTENTION: &[(&str, (usize, u64))] = &[
 
 /// Where the rules keep more on chip than a block has, which no legal kernel does.
 const BEYOND_THE_CHIP: &[&str] = &["long_rows"];
-/// Where the compiler moves fewer bytes than any legal kernels: it keeps a long row, joins siblings, or computes ops twice.
+/// Where the compiler moves fewer bytes than any legal kernels: it keeps a long row, joins
+/// siblings, or computes ops twice.
 const BELOW_THE_OPTIMUM: &[&str] = &["siblings", "long_rows", "recompute"];
 
 /// Without attention as one kernel, except where the compiler recognizes it.
@@ -104,7 +105,8 @@ fn kernels_and_bytes_of_every_example() {
     assert_eq!(found, FIGURES);
 }
 
-/// The optimum is proven, and no other policy needs less if its kernels are those of the baseline rules.
+/// The optimum is proven, and no other policy needs less if its kernels are those of the baseline
+/// rules.
 #[test]
 fn the_optimum_of_every_example_is_proven() {
     for (example, (id, figures)) in EXAMPLES.iter().zip(FIGURES) {
@@ -140,8 +142,8 @@ fn attention_as_one_kernel_is_part_of_the_optimum() {
     }
 }
 
-/// The known result: layer norm, QKV, scores, softmax, values, projection, layer norm, and two kernels of the
-/// MLP.
+/// The known result: layer norm, QKV, scores, softmax, values, projection, layer norm, and two
+/// kernels of the MLP.
 #[test]
 fn a_gpt2_block_has_nine_kernels_at_the_optimum() {
     let gpt2 = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap();

@@ -159,8 +159,8 @@ fn every_number_that_an_example_tells_is_the_engines() {
     }
 }
 
-/// A sentence stays on the page while a slider moves, so it has to be true at each position of a slider whose value it does
-/// not name.
+/// A sentence stays on the page while a slider moves, so it has to be true at each position of a
+/// slider whose value it does not name.
 #[test]
 fn what_an_example_tells_is_true_wherever_its_sliders_stand() {
     for example in EXAMPLES {
@@ -212,7 +212,8 @@ fn saving_pct(example: &Example, text: &str) -> f64 {
     as_it_opens(example, text).savings_pct
 }
 
-/// The sentence invites to drag S, and what fusion saves has to grow on the whole way, whatever the other sliders say.
+/// The sentence invites to drag S, and what fusion saves has to grow on the whole way, whatever the
+/// other sliders say.
 #[test]
 fn the_saving_of_the_transformer_block_grows_with_its_length() {
     let block = example("transformer_block").unwrap();

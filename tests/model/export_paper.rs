@@ -38,8 +38,8 @@ fn count(svg: &str, is_counted: fn(&Node<'_, '_>) -> bool) -> usize {
     document.descendants().filter(is_counted).count()
 }
 
-/// Chromium looks for the title of a document at each title that it reads, among all that stands at the root so far: without one at
-/// the beginning, 2,000 ops take 20 s instead of one.
+/// Chromium looks for the title of a document at each title that it reads, among all that stands at
+/// the root so far: without one at the beginning, 2,000 ops take 20 s instead of one.
 #[test]
 fn the_first_element_of_a_picture_is_its_title() {
     let analysis = analysis(EXAMPLES[0].text);

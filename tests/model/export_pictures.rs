@@ -141,7 +141,8 @@ fn colours_are_the_light_ones_of_the_style_sheets() {
         .descendants()
         .find(|node| node.has_tag_name("rect") && node.attribute("rx") == Some("12"));
     let panel = panel.unwrap();
-    // --kernel-1-tint and --kernel-1 of style/tokens.css: oklch(0.955 0.024 255) and 45 % of oklch(0.55 0.181 255).
+    // --kernel-1-tint and --kernel-1 of style/tokens.css: oklch(0.955 0.024 255) and 45 % of
+    // oklch(0.55 0.181 255).
     assert_eq!(panel.attribute("fill"), Some("#e6f1ff"));
     assert_eq!(panel.attribute("stroke"), Some("#006fd7"));
     assert_eq!(panel.attribute("stroke-opacity"), Some("0.45"));

@@ -1,5 +1,6 @@
-//! Models that `public/python/fuseline.py` has exported, against what PyTorch says of them. `tests/measure/models.py` writes both:
-//! a text, and beside it the module's bytes, its FLOPs by `FlopCounterMode` and the operators that have no function.
+//! Models that `public/python/fuseline.py` has exported, against what PyTorch says of them.
+//! `tests/measure/models.py` writes both: a text, and beside it the module's bytes, its FLOPs by
+//! `FlopCounterMode` and the operators that have no function.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
 use fuseline_core::model::functions::Function;
@@ -166,7 +167,8 @@ fn printed_they_mean_the_same() {
     }
 }
 
-/// Dynamic sizes: each param at the least, an odd and the largest value of its range gives a program without an error.
+/// Dynamic sizes: each param at the least, an odd and the largest value of its range gives a
+/// program without an error.
 #[test]
 fn they_hold_at_other_sizes() {
     let mut params = 0;

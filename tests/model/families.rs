@@ -1,4 +1,5 @@
-//! Families of programs in which an op has many readers or many inputs. Shared by the tests and the benchmark.
+//! Families of programs in which an op has many readers or many inputs. Shared by the tests and the
+//! benchmark.
 
 use std::fmt::Write as _;
 

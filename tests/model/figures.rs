@@ -472,7 +472,8 @@ fn the_formula_of_the_number_of_kernels_names_its_rows() {
     assert!(formulas.len() > 2, "{formulas:?}");
 }
 
-/// Where a reshape counts as a copy, a note says how to count none; it does not say so of a copy that PyTorch makes, too.
+/// Where a reshape counts as a copy, a note says how to count none; it does not say so of a copy
+/// that PyTorch makes, too.
 #[test]
 fn the_number_of_kernels_says_which_of_them_only_copy() {
     let program = parse(example("transformer_block").unwrap().text).program;
@@ -502,7 +503,8 @@ fn the_number_of_kernels_says_which_of_them_only_copy() {
     );
 }
 
-/// The softmax of a compiler takes longer than PyTorch's, and neither is limited by memory, as the data sheet says.
+/// The softmax of a compiler takes longer than PyTorch's, and neither is limited by memory, as the
+/// data sheet says.
 #[test]
 fn a_kernel_that_fusing_makes_slower_says_why() {
     let text = example("transformer_block").unwrap().text;

@@ -1,5 +1,5 @@
-//! The numbers of *Why not*, *What to do*, *Sweep* and *Measured* explain themselves: what is told is what is shown, and its terms
-//! come to it.
+//! The numbers of *Why not*, *What to do*, *Sweep* and *Measured* explain themselves: what is told
+//! is what is shown, and its terms come to it.
 
 use crate::figures::DEVICES;
 use crate::measured_rows::{FILES, predicted, read};

@@ -155,7 +155,8 @@ proptest! {
     }
 }
 
-/// What is found in a text, and the outputs of statements that were left out because of an error elsewhere.
+/// What is found in a text, and the outputs of statements that were left out because of an error
+/// elsewhere.
 struct Found {
     all: Vec<Diagnostic>,
     left_out: Vec<String>,
@@ -303,7 +304,8 @@ const OFFERED: &[(&str, &[&str])] = &[
     ("input x : f16[8, 6]\ny = reshape(x)", &[]),
     ("input x : f16[8]\ny = add(x)", &[]),
     ("x = relu(x)", &[]),
-    // What follows from the line that is mended was not looked at before, so its own error is not new.
+    // What follows from the line that is mended was not looked at before, so its own error is not
+    // new.
     ("input x : f16[4]\ny = gellu(x)\nz = add(y, q)", &["Write `gelu`"]),
     // With one of the two brackets more the statement would call `gelu` with a number.
     ("input x : f16[4]\ny = gelu(x, 3", &[]),

@@ -1,9 +1,11 @@
-//! Lines that newcomers write or paste: what the hint says, and what its first fix that holds makes of them.
+//! Lines that newcomers write or paste: what the hint says, and what its first fix that holds makes
+//! of them.
 
 use fuseline_core::fixes::sound_fixes;
 use fuseline_core::{Options, Severity, analyze_program, notation};
 
-/// The text, a part of the hint of its first error, and the corrected text; empty where nothing is certain.
+/// The text, a part of the hint of its first error, and the corrected text; empty where nothing is
+/// certain.
 const DECLARATIONS: &[(&str, &str, &str)] = &[
     // Tensors
     (

@@ -1,5 +1,6 @@
-//! Work does not explode with readers and inputs: each size is one at which a method that visits all inputs for each pair of
-//! kernels takes minutes. Larger graphs are in `tests/fuzz/known/graphs.rs`.
+//! Work does not explode with readers and inputs: each size is one at which a method that visits
+//! all inputs for each pair of kernels takes minutes. Larger graphs are in
+//! `tests/fuzz/known/graphs.rs`.
 
 use crate::families::{Reads, reads_all, text_of};
 use fuseline_core::model::diagnostic::{line_and_column, lines_and_columns};

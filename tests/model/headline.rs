@@ -238,7 +238,8 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     let block = on_device("h200", example(NEXT).unwrap().text);
     let share = block.memory_time.unwrap();
     assert!(share.starts_with("memory-bound time "), "{share}");
-    // A generated layer norm waits for what PyTorch's own does: the rate of neither tells, so the roofline decides for both.
+    // A generated layer norm waits for what PyTorch's own does: the rate of neither tells, so the
+    // roofline decides for both.
     let norm = "input x : f16[8192, 4096]\ny = layer_norm(x)\n";
     let share = on_device("h200", norm).memory_time;
     assert_eq!(share.as_deref(), Some("memory-bound time 100.0 %"));
@@ -249,8 +250,8 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     assert_eq!(on_device("a100-80", "y = opaque(x)\n").memory_time, None);
 }
 
-/// Where fusion costs time, the card of the speedup begins with the kernel that loses most, and its share of the time is by what
-/// takes longest in the prediction.
+/// Where fusion costs time, the card of the speedup begins with the kernel that loses most, and its
+/// share of the time is by what takes longest in the prediction.
 #[test]
 fn a_program_that_fusing_slows_names_the_kernel_that_loses() {
     let block = example(NEXT).unwrap();

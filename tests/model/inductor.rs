@@ -1,5 +1,5 @@
-//! Policy `inductor`: its launches against those of torch.compile on an H200, pattern by pattern, and each rule
-//! of its recipe.
+//! Policy `inductor`: its launches against those of torch.compile on an H200, pattern by pattern,
+//! and each rule of its recipe.
 
 use crate::inductor_measured::{DEFAULT, TUNED, options};
 use fuseline_core::notation::parse;
@@ -150,14 +150,16 @@ fn reductions_of_other_rows_stay_apart() {
 
 #[test]
 fn what_is_read_by_another_index_stays_apart() {
-    // The loops of a pointwise op are put into the order of what it reads, as measured; those of a library call are not.
+    // The loops of a pointwise op are put into the order of what it reads, as measured; those of a
+    // library call are not.
     let text = "r = softmax(a)\nm = matmul(r, w)\nt = transpose(r)\ny = relu(t)";
     assert_eq!(of(text), ["r + t + y", "m"]);
     assert_eq!(
         of("m = matmul(a, w)\nt = transpose(m)\ny = relu(t)"),
         ["m + t", "y"]
     );
-    // The elements of a norm are a pointwise op after its row values, which is inlined like any other.
+    // The elements of a norm are a pointwise op after its row values, which is inlined like any
+    // other.
     let text = "r = softmax(a)\nt = transpose(r)\ny = relu(t)";
     assert_eq!(of(text), ["r + t + y"]);
     // A pointwise op is inlined through the view.
@@ -195,7 +197,8 @@ fn a_matmul_takes_what_is_added_and_nothing_else() {
         of("h = matmul(a, w)\ny = add(h, v)\nz = relu(y)"),
         ["h", "y + z"]
     );
-    // A norm of 16 bits converts its input first, and the add is fused with that; one of 32 bits does not.
+    // A norm of 16 bits converts its input first, and the add is fused with that; one of 32 bits
+    // does not.
     for (norm, is_always) in [
         ("layer_norm", false),
         ("softmax", false),
@@ -289,7 +292,8 @@ fn attention_becomes_one_kernel_where_a_pattern_fits() {
     );
     let dropped = "c = scale(s, factor=0.1)\nw = softmax(c)\np = dropout(w, p=0.1)\n";
     assert_eq!(attention(4, dropped), ["s + c + w + p + o"]);
-    // A mask is added only to scores that were divided by the root of the head size, and never causal.
+    // A mask is added only to scores that were divided by the root of the head size, and never
+    // causal.
     let masked = |scale: &str, mask: &str| {
         let steps = format!("c = {scale}\nm = {mask}\np = softmax(m)\n");
         attention(4, &steps).len()
@@ -387,7 +391,8 @@ fn kernels_that_compute_again_may_move_more_and_say_so() {
     assert!(analysis.savings_pct < -90.0, "{}", analysis.savings_pct);
 }
 
-/// Unfused, both move less than 2^63 bytes. Fused, ten kernels read a third of that, or more than 2^64.
+/// Unfused, both move less than 2^63 bytes. Fused, ten kernels read a third of that, or more than
+/// 2^64.
 #[test]
 fn sums_of_what_is_read_again_are_exact_or_refused() {
     const ROW_BYTES: u64 = 2 << 20;
@@ -416,7 +421,8 @@ fn sums_of_what_is_read_again_are_exact_or_refused() {
 
 #[test]
 fn a_flash_kernel_writes_its_result_by_token() {
-    // Seen on an H100 with torch 2.11: the heads of a token lie side by side in Q, and so they do in the result.
+    // Seen on an H100 with torch 2.11: the heads of a token lie side by side in Q, and so they do
+    // in the result.
     let head = "input x : f16[128, 512]\ninput k : f16[8, 128, 64]\ninput v : f16[8, 128, 64]\nweight w : f16[512, 512]\n\
                 q_rows = matmul(x, w)\nheads = reshape(q_rows, shape=[128, 8, 64])\n\
                 by_head = transpose(heads, perm=[1, 0, 2])\n\

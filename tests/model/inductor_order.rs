@@ -32,7 +32,8 @@ fn check(ops: &[Op], externals: &[TensorDecl], options: &Options) -> Option<Stri
     too_late(&graph, &plan(&graph, options).partition)
 }
 
-/// The row values of a short norm are found from its first input; what else it reads may come later.
+/// The row values of a short norm are found from its first input; what else it reads may come
+/// later.
 #[test]
 fn row_values_do_not_run_before_what_their_norm_reads_beside_them() {
     let reduction =

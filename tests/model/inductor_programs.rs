@@ -1,5 +1,6 @@
-//! Kernel counts of programs that the compiler's policy was not made with, against those of an H200. `tests/measure/programs.py`,
-//! `more_programs.py` and `further_programs.py` are the same programs in PyTorch, `programs/` their op lists, `programs/h200.json` what was measured.
+//! Kernel counts of programs that the compiler's policy was not made with, against those of an
+//! H200. `tests/measure/programs.py`, `more_programs.py` and `further_programs.py` are the same
+//! programs in PyTorch, `programs/` their op lists, `programs/h200.json` what was measured.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
 use fuseline_core::analyze_program;
@@ -143,7 +144,8 @@ fn measured() -> BTreeMap<String, (usize, usize)> {
         .collect()
 }
 
-/// For each round of programs that were written before they were measured what the recipe of that day said of them.
+/// For each round of programs that were written before they were measured what the recipe of that
+/// day said of them.
 fn predicted() -> BTreeMap<String, BTreeMap<String, (usize, usize)>> {
     let text = std::fs::read_to_string(folder().join("predicted.json")).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
@@ -251,7 +253,8 @@ fn op_by_op_the_programs_have_the_kernels_of_eager_pytorch() {
     assert_eq!(wrong(EAGER, |(eager, _)| eager), listed(EAGER_WRONG));
 }
 
-/// Where the compiler's policy has another count than the code that torch.compile wrote without a GPU.
+/// Where the compiler's policy has another count than the code that torch.compile wrote without a
+/// GPU.
 const SCHEDULER_WRONG: &[(&str, usize, usize, &str)] = &[(
     "softmax_of_three_kl",
     2,

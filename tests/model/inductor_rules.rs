@@ -1,5 +1,5 @@
-//! Rules of the compiler's recipe, each by the launches of a short list. The counts are those of the scheduler of
-//! TorchInductor 2.11 for the same ops.
+//! Rules of the compiler's recipe, each by the launches of a short list. The counts are those of
+//! the scheduler of TorchInductor 2.11 for the same ops.
 
 use crate::inductor_measured::{DEFAULT, options};
 use fuseline_core::notation::parse;
@@ -21,7 +21,8 @@ fn check(cases: &[(&str, usize)]) {
 
 #[test]
 fn small_sums_stay_apart_where_one_kernel_would_keep_their_inputs() {
-    // Two sums in two halves each. The second halves share four bytes, and keep 383 or 128 elements.
+    // Two sums in two halves each. The second halves share four bytes, and keep 383 or 128
+    // elements.
     let two_means = |size: u64| {
         format!(
             "input x : f32[{size}]\ninput z : f32[{size}]\na = mean(x, keepdim=false)\nb = mean(z, keepdim=false)\ny = add(a, b)"
@@ -63,7 +64,8 @@ fn each_piece_of_a_concatenation_is_fused_with_what_computes_it() {
 #[test]
 fn reductions_are_cut_as_the_compiler_cuts_them() {
     check(&[
-        // A variance of few columns takes three kernels, beside a sum of the same columns four in all.
+        // A variance of few columns takes three kernels, beside a sum of the same columns four in
+        // all.
         (
             "input x : f32[65536, 64]\na = mean(x, axis=0, keepdim=false)\nv = var(x, axis=0, keepdim=false)",
             4,
@@ -73,7 +75,8 @@ fn reductions_are_cut_as_the_compiler_cuts_them() {
             "input x : f32[8192, 1024]\ns = softmax(x)\np = pow(s, 2)\ny = sum(p, axis=[0, 1], keepdim=false)",
             2,
         ),
-        // A value for each row, broadcast, makes the pieces of a single row look like columns: they are cut again.
+        // A value for each row, broadcast, makes the pieces of a single row look like columns: they
+        // are cut again.
         (
             "input x : f32[1024, 1024]\ninput r : f32[1024]\nc = reshape(r, shape=[1024, 1])\nm = mul(x, c)\n\
              y = mean(m, axis=[0, 1], keepdim=false)",
@@ -91,7 +94,8 @@ fn reductions_are_cut_as_the_compiler_cuts_them() {
 fn short_rows_are_written_out() {
     check(&[
         ("input x : f32[4096, 4]\ny = softmax(x)", 1),
-        // From the fifth element on their maximum and sum are buffers, because each element would compute them again.
+        // From the fifth element on their maximum and sum are buffers, because each element would
+        // compute them again.
         ("input x : f32[4096, 6]\ny = softmax(x)", 2),
     ]);
 }
@@ -136,7 +140,8 @@ fn attention_patterns_want_the_keys_transposed() {
     assert_eq!(launches(&given), 3);
 }
 
-/// The kernel of the row values runs before that of the elements, which alone computes what scales them.
+/// The kernel of the row values runs before that of the elements, which alone computes what scales
+/// them.
 #[test]
 fn kernels_run_in_order_where_what_scales_a_short_norm_is_computed() {
     let ops = [
@@ -181,7 +186,8 @@ fn what_is_summed_to_one_value_in_pieces_is_a_buffer_from_then_on() {
              b = mean(f, axis=[0, 1], keepdim=false)\noutput a",
             5,
         ),
-        // What is read by a quotient counts as another element at each place, so the first halves fuse.
+        // What is read by a quotient counts as another element at each place, so the first halves
+        // fuse.
         (
             "input x : f32[2048, 2048]\nweight w : f32[2048, 2048]\ninput a : f32[2048]\ninput b : f32[2048]\n\
              p = matmul(x, w)\nq = matmul(w, x)\nc = reshape(a, shape=[2048, 1])\ns = add(c, b)\nt = sub(s, p)\n\

@@ -85,7 +85,8 @@ fn all_ops_of_a_small_puzzle_are_drawn() {
     );
 }
 
-/// The tensors that come through memory by the edges of a picture, and the kernels to which they come.
+/// The tensors that come through memory by the edges of a picture, and the kernels to which they
+/// come.
 fn through_memory(analysis: &Arc<Analysis>, picture: &DagLayout) -> BTreeSet<(TensorId, KernelId)> {
     let looks = Looks::new(analysis.clone(), true);
     let edges = picture.edges.iter();

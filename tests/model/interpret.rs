@@ -72,7 +72,8 @@ fn what_is_too_large_overflows() {
     );
 }
 
-/// Every value of both types stays, and what lies around them goes where another implementation puts it.
+/// Every value of both types stays, and what lies around them goes where another implementation
+/// puts it.
 #[test]
 fn rounding_agrees_with_the_crate_half() {
     let is_same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
@@ -103,7 +104,8 @@ fn of_policy(policy: Policy) -> Options {
     Options::of_policy(policy)
 }
 
-/// 2048 + 1 is no f16, but 2048 + 1 + 1 is: the accumulator keeps what a store between the ops would lose.
+/// 2048 + 1 is no f16, but 2048 + 1 + 1 is: the accumulator keeps what a store between the ops
+/// would lose.
 #[test]
 fn a_matmul_with_its_epilogue_rounds_once() {
     let text = "input x : f16[1, 2]\nweight w : f16[2, 1]\nweight b : f16[1]\n\
@@ -139,7 +141,8 @@ fn a_matmul_with_its_epilogue_rounds_once() {
     );
 }
 
-/// 300² is no f16, so a norm whose steps are stored in f16 is lost, and one kernel that computes in f32 is not.
+/// 300² is no f16, so a norm whose steps are stored in f16 is lost, and one kernel that computes in
+/// f32 is not.
 #[test]
 fn a_layer_norm_without_f32_overflows_where_its_squares_are_stored() {
     let text = "input x : f16[1, 2]\nmean = mean(x)\ncenter = sub(x, mean)\nsquare = square(center)\n\

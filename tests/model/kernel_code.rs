@@ -1,4 +1,5 @@
-//! The code of kernels computes what the interpreter computes: function by function, and every kernel of every example.
+//! The code of kernels computes what the interpreter computes: function by function, and every
+//! kernel of every example.
 
 use crate::interpret_functions::{Case, cases};
 use crate::interpret_properties::with_functions;
@@ -68,7 +69,8 @@ pub(crate) fn ran(program: &Program, options: &Options, given: &[(&str, &[f64])]
     }
 }
 
-/// Numbers around 1, rounded to the type, so that every function has a value; whole ones are 0 or 1.
+/// Numbers around 1, rounded to the type, so that every function has a value; whole ones are 0
+/// or 1.
 fn drawn(graph: &Graph, tensor: TensorId) -> Vec<f64> {
     let own = &graph.tensors[tensor];
     let elements = own.elements().unwrap();

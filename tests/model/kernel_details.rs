@@ -99,7 +99,8 @@ fn of_a_long_kernel_the_rest_is_counted() {
     assert!(details.hidden_tensors > 0 && details.hidden_edges > 0 && details.hidden_ops > 0);
 }
 
-/// V in the packed projection, and a third of a split: the figure says that it counts whole, and why.
+/// V in the packed projection, and a third of a split: the figure says that it counts whole, and
+/// why.
 #[test]
 fn a_tensor_of_which_a_part_is_needed_says_why_it_counts_whole() {
     let packed = analysis(

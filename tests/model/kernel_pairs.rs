@@ -7,7 +7,8 @@ use fuseline_core::{Options, Policy};
 
 const PRODUCT: &str = "input x : f32[6, 10]\nweight w : f32[10, 16]\nh = matmul(x, w)\n";
 
-/// What follows the product, and how many products the tile has; 0 for a kernel that computes element by element.
+/// What follows the product, and how many products the tile has; 0 for a kernel that computes
+/// element by element.
 const CASES: &[(&str, usize)] = &[
     ("y = relu(h)", 1),
     (

@@ -95,7 +95,8 @@ fn a_figure_that_rests_on_an_assumed_size_is_marked() {
     assert!(!figures.bytes_written.starts_with('~'), "{figures:?}");
 }
 
-/// The compiler splits long reductions over few rows: the first half of one is a kernel without ops of its own.
+/// The compiler splits long reductions over few rows: the first half of one is a kernel without ops
+/// of its own.
 #[test]
 fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
     let text = example(NEXT).unwrap().text;
@@ -139,7 +140,8 @@ fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
     }
 }
 
-/// A row without a note is one launch, so a visitor can add the rows up to the kernels of the headline.
+/// A row without a note is one launch, so a visitor can add the rows up to the kernels of the
+/// headline.
 #[test]
 fn the_launches_of_the_rows_add_up_to_the_kernels_of_the_headline() {
     let mut noted = 0;

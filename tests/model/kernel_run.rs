@@ -1,4 +1,5 @@
-//! Runs the form of a kernel, thread by thread, in f64: what a printer is to write, and nothing that it does not say.
+//! Runs the form of a kernel, thread by thread, in f64: what a printer is to write, and nothing
+//! that it does not say.
 
 use fuseline_codegen::interpret::{rounded, uniform};
 use fuseline_codegen::kernel_code::{
@@ -7,7 +8,8 @@ use fuseline_codegen::kernel_code::{
 use fuseline_core::{DType, TensorId};
 use std::collections::HashMap;
 
-/// The elements of tensors, by the numbers of the tensors: a table of hashes is slow without optimization.
+/// The elements of tensors, by the numbers of the tensors: a table of hashes is slow without
+/// optimization.
 #[derive(Clone, Default)]
 pub(crate) struct Memory(Vec<Option<Vec<f64>>>);
 

@@ -1,4 +1,5 @@
-//! Lessons and puzzles in other languages than English: German has all fixed strings, and other languages have English ones.
+//! Lessons and puzzles in other languages than English: German has all fixed strings, and other
+//! languages have English ones.
 
 use fuseline_learn::language::{Language, Tag};
 use fuseline_learn::lesson::answer::{Answer, Judged};

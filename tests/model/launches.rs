@@ -72,8 +72,8 @@ fn a_graph_has_one_call_and_takes_as_long_as_its_kernels() {
     assert!(graph.span_s < 0.3 * timeline(256, Launcher::Python).span_s);
 }
 
-/// Medians of a run with PyTorch 2.11 beside an H200, in microseconds for one call, from `torch.cuda.Event`. That host took
-/// 16 µs for a launch, another one 11.
+/// Medians of a run with PyTorch 2.11 beside an H200, in microseconds for one call, from
+/// `torch.cuda.Event`. That host took 16 µs for a launch, another one 11.
 #[test]
 fn a_call_takes_about_as_long_as_measured() {
     for (n, measured_us) in [
@@ -131,7 +131,8 @@ fn a_program_without_kernels_has_an_empty_timeline() {
 }
 
 proptest! {
-    /// Kernels run one after the other, never before their launch, and a graph is never slower than Python.
+    /// Kernels run one after the other, never before their launch, and a graph is never slower than
+    /// Python.
     #[test]
     fn kernels_never_overlap((ops, tensors) in random_graph::ops(40)) {
         let analysis = analyze(&ops, &tensors, &h200(Policy::Rules)).unwrap();

@@ -1,5 +1,5 @@
-//! Whether the rows of a legal kernel are independent, element by element: elements that depend on each other
-//! must belong to one block.
+//! Whether the rows of a legal kernel are independent, element by element: elements that depend on
+//! each other must belong to one block.
 
 use crate::ids::ops_of_set;
 use fuseline_core::fusion::legality;
@@ -143,8 +143,8 @@ fn made(tensors: &[Tensor], does: &Does) -> Option<(Tensor, String)> {
     Some((Tensor { name, shape, from }, line))
 }
 
-/// The number of independent blocks of a kernel of these tensors. For inputs only whole squares count as
-/// loaded; smaller ones are available to all blocks.
+/// The number of independent blocks of a kernel of these tensors. For inputs only whole squares
+/// count as loaded; smaller ones are available to all blocks.
 fn blocks(tensors: &[Tensor], group: &[usize]) -> usize {
     let mut first = vec![0];
     for tensor in tensors {

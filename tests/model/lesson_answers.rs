@@ -1,4 +1,5 @@
-//! Answers as visitors write them: nothing that is right is refused, and nothing that is wrong is taken.
+//! Answers as visitors write them: nothing that is right is refused, and nothing that is wrong is
+//! taken.
 
 use crate::lesson_words::tasks;
 use fuseline_learn::lesson::answer::Answer;

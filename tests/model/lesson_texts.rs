@@ -16,7 +16,8 @@ fn rows() -> Vec<Row> {
         .rows
 }
 
-/// The measured row of a table's head, such as `linear_bias_relu  4096 x 4096, bf16`, and of a variant's name.
+/// The measured row of a table's head, such as `linear_bias_relu  4096 x 4096, bf16`, and of a
+/// variant's name.
 fn row<'a>(rows: &'a [Row], head: &str, variant: &str) -> Option<&'a Row> {
     let pattern = head.split_whitespace().next()?;
     let size: Vec<i64> = head

@@ -1,4 +1,5 @@
-//! Lessons: those of the page hold against the engine, and a broken file says its line and how to mend it.
+//! Lessons: those of the page hold against the engine, and a broken file says its line and how to
+//! mend it.
 
 use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::check::check;

@@ -27,8 +27,8 @@ fn limits_of(text: &str, device_id: &str) -> Vec<KernelLimits> {
     limits(&analysis).unwrap().into_iter().collect()
 }
 
-/// Two operands of 8 elements per thread and three addresses: 22 registers, as in the compiler's kernel on an
-/// H200.
+/// Two operands of 8 elements per thread and three addresses: 22 registers, as in the compiler's
+/// kernel on an H200.
 #[test]
 fn registers_of_an_element_wise_kernel() {
     let text =
@@ -42,8 +42,8 @@ fn registers_of_an_element_wise_kernel() {
     assert_eq!(kernel.warnings, []);
 }
 
-/// Registers per thread of the generated kernels of the measured patterns as the compiler reports them, without
-/// matmuls.
+/// Registers per thread of the generated kernels of the measured patterns as the compiler reports
+/// them, without matmuls.
 #[test]
 fn registers_are_near_those_of_a_compilers_kernels() {
     let text = include_str!("../measure/results/h100_registers.json");
@@ -81,8 +81,8 @@ fn registers_are_near_those_of_a_compilers_kernels() {
     );
 }
 
-/// A decomposed softmax: the loaded values, the results and a running sum, 8 elements of each, and two
-/// addresses. The compiler's kernels had 28 to 40 registers.
+/// A decomposed softmax: the loaded values, the results and a running sum, 8 elements of each, and
+/// two addresses. The compiler's kernels had 28 to 40 registers.
 #[test]
 fn registers_along_rows_hold_what_the_reductions_have_so_far() {
     let text = "input x : f32[4096, 4096]\nm = max(x)\ns = sub(x, m)\ne = exp(s)\nt = sum(e)\ny = div(e, t)\n";
@@ -100,7 +100,8 @@ fn registers_along_rows_hold_what_the_reductions_have_so_far() {
     assert_eq!(of("input x : f32[4096, 4096]\ny = softmax(x)\n"), (3, 28));
 }
 
-/// Registers are allocated in units of eight: of blocks with 512 threads and 42 registers two fit, not three.
+/// Registers are allocated in units of eight: of blocks with 512 threads and 42 registers two fit,
+/// not three.
 #[test]
 fn registers_are_given_out_in_units() {
     let text = "input a : f16[8192, 8192]\ninput b : f16[8192, 8192]\nweight g : f16[8192]\nweight h : f16[8192]\n\
@@ -157,7 +158,8 @@ fn a_matmul_in_two_waves_for_one_tile() {
     assert_eq!(kernel.warnings, []);
 }
 
-/// A group of four warps loads for the others on Hopper; elsewhere each thread of a product computes.
+/// A group of four warps loads for the others on Hopper; elsewhere each thread of a product
+/// computes.
 #[test]
 fn threads_that_only_load_are_hoppers() {
     let product = "input a : f16[4096, 4096]\nweight w : f16[4096, 4096]\ny = matmul(a, w)\n";
@@ -181,8 +183,8 @@ fn threads_that_only_load_are_hoppers() {
     }
 }
 
-/// A matmul with tiles of 256 x 128: 128 accumulators and 40 further registers, four stages of 384 x 64 in f16
-/// on chip.
+/// A matmul with tiles of 256 x 128: 128 accumulators and 40 further registers, four stages of 384
+/// x 64 in f16 on chip.
 #[test]
 fn a_matmul_fills_its_block() {
     let text = "input a : f16[4096, 4096]\nweight w : f16[4096, 4096]\ny = matmul(a, w)\n";
@@ -208,7 +210,8 @@ fn a_matmul_fills_its_block() {
     }
 }
 
-/// Few long rows: fused with its reduction, the elementwise part runs in 16 blocks and not in thousands.
+/// Few long rows: fused with its reduction, the elementwise part runs in 16 blocks and not in
+/// thousands.
 #[test]
 fn fusing_along_few_rows_idles_the_device() {
     let text = "input x : f16[16, 1048576]\ny = exp(x)\nz = sum(y)\n";

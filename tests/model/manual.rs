@@ -108,8 +108,8 @@ y1 = add(b1, b2) @kernel 2
     );
 }
 
-/// Each kernel depends on an op that depends on the kernel. After 64 such kernels every marked kernel is split,
-/// including one that could run, with a diagnostic.
+/// Each kernel depends on an op that depends on the kernel. After 64 such kernels every marked
+/// kernel is split, including one that could run, with a diagnostic.
 #[test]
 fn too_many_cycles_are_reported() {
     let mut text =
@@ -301,8 +301,9 @@ c = add(a, b) @kernel 1
     );
 }
 
-/// Marks written by a merge or a cut use the numbers in pictures, where kernels are in execution order. This
-/// holds if the first op of a kernel depends on another kernel, and if attention is one kernel.
+/// Marks written by a merge or a cut use the numbers in pictures, where kernels are in execution
+/// order. This holds if the first op of a kernel depends on another kernel, and if attention is one
+/// kernel.
 #[test]
 fn written_numbers_are_those_of_the_pictures() {
     let mut seen = 0;

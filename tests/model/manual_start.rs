@@ -54,7 +54,8 @@ fn the_kernels_of_every_policy_are_stated_in_every_example() {
             }
         }
     }
-    // Rows that are too long to stay on chip: by hand they are refused, and the others read them again.
+    // Rows that are too long to stay on chip: by hand they are refused, and the others read them
+    // again.
     let too_long = ["rules", "inductor"].map(|policy| format!("long_rows under {policy}"));
     assert_eq!(refused, too_long);
     // The compiler fuses the last add of a layer with the first norm of the next.

@@ -191,7 +191,8 @@ fn kernels_without_a_partner() {
     assert_eq!(match_kernels(&analysis, &run).missing(&analysis).count(), 4);
 }
 
-/// Where not all kernels have a partner, the sums are of different kernels, so only those of the pairs have an error.
+/// Where not all kernels have a partner, the sums are of different kernels, so only those of the
+/// pairs have an error.
 #[test]
 fn sums_are_compared_where_they_are_of_the_same_kernels() {
     let analysis = mlp(DEFAULT);
@@ -223,7 +224,8 @@ fn sums_are_compared_where_they_are_of_the_same_kernels() {
     );
 }
 
-/// The base page of Nsight Compute has bytes read and written together, and those written may be missing.
+/// The base page of Nsight Compute has bytes read and written together, and those written may be
+/// missing.
 #[test]
 fn bytes_that_may_leave_later_are_told() {
     let analysis = mlp(DEFAULT);
@@ -261,7 +263,8 @@ fn calls_that_follow_each_other() {
     assert_eq!(match_kernels(&analysis, &thrice).calls, 1);
 }
 
-/// Names of kernels that 307 programs launched, cut after 60 characters, without times: how many find a predicted kernel.
+/// Names of kernels that 307 programs launched, cut after 60 characters, without times: how many
+/// find a predicted kernel.
 #[test]
 fn programs_that_were_measured() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/programs");
@@ -271,7 +274,8 @@ fn programs_that_were_measured() {
         (EAGER, [2852, 2723, 1663, 1658]),
         (DEFAULT, [1062, 1031, 1045, 1014]),
     ] {
-        // Kernels that ran, those found, and the same of programs for which as many are predicted as ran.
+        // Kernels that ran, those found, and the same of programs for which as many are predicted
+        // as ran.
         let mut counts = [0; 4];
         for (name, row) in measured["programs"].as_object().unwrap() {
             let names = row[variant].as_array().unwrap();

@@ -1,5 +1,5 @@
-//! The measured patterns: op lists that describe the measured programs. Op by op they launch as many kernels as
-//! eager PyTorch.
+//! The measured patterns: op lists that describe the measured programs. Op by op they launch as
+//! many kernels as eager PyTorch.
 
 use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
@@ -110,7 +110,8 @@ fn op_by_op_they_launch_what_eager_pytorch_launched() {
     }
 }
 
-/// If no matmul reads tiles twice and the data exceed the 60 MB of the L2, DRAM reads are compulsory.
+/// If no matmul reads tiles twice and the data exceed the 60 MB of the L2, DRAM reads are
+/// compulsory.
 #[test]
 fn op_by_op_they_read_what_was_measured() {
     let mut compared = 0;

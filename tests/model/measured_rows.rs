@@ -159,7 +159,8 @@ fn where_figures_come_from_is_said_in_words() {
     }
 }
 
-/// What the page says beside predicted times is what the runs in the repository give: for short times, and for others.
+/// What the page says beside predicted times is what the runs in the repository give: for short
+/// times, and for others.
 #[test]
 fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
     let long = example(NEXT).unwrap().text;

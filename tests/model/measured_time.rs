@@ -68,7 +68,8 @@ fn the_threshold_decides_whether_a_measured_pattern_is_one_kernel() {
     assert_eq!(kernels(&analysis), [["s", "y"]]);
 }
 
-/// The cost of a chain's kernels as it is defined: bounds of lone ops over the speed-up, but never below the bound of the kernel.
+/// The cost of a chain's kernels as it is defined: bounds of lone ops over the speed-up, but never
+/// below the bound of the kernel.
 fn cost_s(text: &str, intervals: &[std::ops::Range<usize>]) -> f64 {
     let mut stated = String::new();
     let mut place = 0;
@@ -209,7 +210,8 @@ fn each_kernel_says_what_decided() {
 const ATTENTION: &str = "input q : bf16[16, 2048, 64]\ninput k : bf16[16, 2048, 64]\ninput v : bf16[16, 2048, 64]\nscores = matmul(q, k, transpose_b=true)\nscaled = scale(scores, factor=0.125)\nprobs = softmax(scaled)\nout = matmul(probs, v)\n";
 const SDPA: &str = "input q : bf16[1, 16, 2048, 64]\ninput k : bf16[1, 16, 2048, 64]\ninput v : bf16[1, 16, 2048, 64]\nout = sdpa(q, k, v)\n";
 
-/// Attention as one kernel, rewritten or called, takes the time of its ops over the measured speed-up.
+/// Attention as one kernel, rewritten or called, takes the time of its ops over the measured
+/// speed-up.
 #[test]
 fn attention_as_one_op_is_priced_by_measurement() {
     let apart = analysed(ATTENTION, &options(Policy::None, 120, "h200"));

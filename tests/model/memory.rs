@@ -1,4 +1,5 @@
-//! Memory that a program needs at once, held against a simulation that asks for every kernel which tensors are live.
+//! Memory that a program needs at once, held against a simulation that asks for every kernel which
+//! tensors are live.
 
 use crate::random_graph::{fusable_ops, ops};
 use fuseline_core::analysis::PeakMemory;
@@ -165,7 +166,8 @@ fn inputs_stay_outputs_stay_and_what_a_kernel_keeps_needs_no_memory() {
     );
 }
 
-/// The scores of one attention over 16,384 tokens with 128 heads have 68.7 GB, and the softmax reads and writes them.
+/// The scores of one attention over 16,384 tokens with 128 heads have 68.7 GB, and the softmax
+/// reads and writes them.
 #[test]
 fn the_scores_of_a_long_sequence_do_not_fit() {
     let text = include_str!("../../public/examples/transformer.fuse");

@@ -1,4 +1,5 @@
-//! The merges that a card offers: those that hold, of producers and consumers alike, with the effect that they have.
+//! The merges that a card offers: those that hold, of producers and consumers alike, with the
+//! effect that they have.
 
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::notation::parse;

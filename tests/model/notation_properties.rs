@@ -254,7 +254,8 @@ fn op() -> impl Strategy<Value = OpStatement> {
         )
 }
 
-/// A count, what is carried, and where its declarations, ops and outputs begin and end among those of the program.
+/// A count, what is carried, and where its declarations, ops and outputs begin and end among those
+/// of the program.
 fn block() -> impl Strategy<Value = (Expr, Vec<Carried>, [[usize; 2]; 3])> {
     let carried = (name(), name()).prop_map(|(name, from)| Carried { name, from });
     let ends = prop::array::uniform2(0..6_usize);

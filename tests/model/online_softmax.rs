@@ -107,7 +107,8 @@ fn the_steps_are_told_with_their_figures() {
 }
 
 proptest! {
-    /// Every way gives the softmax that three passes give, its results are shares of one, and sums stay finite.
+    /// Every way gives the softmax that three passes give, its results are shares of one, and sums
+    /// stay finite.
     #[test]
     fn every_way_gives_the_same(row in prop::array::uniform8(-100.0..100.0_f64)) {
         let plain = softmax_steps(&row, SoftmaxMethod::ThreePasses);

@@ -74,7 +74,8 @@ fn what_pytorch_exports_is_understood_at_every_size() {
 
 #[test]
 fn both_exporters_give_the_same_work() {
-    // Matmuls of the block, for each token: QKV, scores and values over 512 tokens, out, up and down.
+    // Matmuls of the block, for each token: QKV, scores and values over 512 tokens, out, up and
+    // down.
     let tokens = 8 * 512_u128;
     let matmuls = tokens * 2 * (64 * 192 + 2 * 512 * 64 + 64 * 64 + 2 * 64 * 256);
     let work = |name: &str| flops(&analysed(&file(name).text, None));

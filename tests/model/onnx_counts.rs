@@ -282,7 +282,8 @@ fn an_opaque_op_with_an_impossible_size_has_an_unknown_shape() {
 
 #[test]
 fn results_that_no_op_can_hold_are_ops_by_themselves() {
-    // Their elements together have more terms than a size may have. FLOPs count once, and so does the operator.
+    // Their elements together have more terms than a size may have. FLOPs count once, and so does
+    // the operator.
     let converted = model(
         &[
             "x f32[a + b + c + d, e + f + g, 4]",

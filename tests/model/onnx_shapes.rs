@@ -1,4 +1,5 @@
-//! Shapes of operators of ONNX that no file states: windows, quantised tensors, recurrent layers, branches.
+//! Shapes of operators of ONNX that no file states: windows, quantised tensors, recurrent layers,
+//! branches.
 
 use crate::onnx::{converted, statements};
 use crate::onnx_files::{

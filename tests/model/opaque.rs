@@ -35,7 +35,8 @@ fn analysis(text: &str, policy: Policy) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-/// A product of f8 that was exported as opaque: 550 GFLOP, which matrix units finish in 0.3 ms and vector units in 8.
+/// A product of f8 that was exported as opaque: 550 GFLOP, which matrix units finish in 0.3 ms and
+/// vector units in 8.
 const PRODUCT: &str = "\
 input a : f8[4096, 8192]
 input b : f8[8192, 8192]

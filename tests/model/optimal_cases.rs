@@ -119,8 +119,9 @@ fn a_gpt2_block_has_nine_kernels() {
     }
 }
 
-/// A residual costs equally many bytes in the kernel of its matmul and in that of the norm behind it. The lower bound is less beside the
-/// matmul, which is compute-bound; at measured rates the generated matmul loses more than that against the library's.
+/// A residual costs equally many bytes in the kernel of its matmul and in that of the norm behind
+/// it. The lower bound is less beside the matmul, which is compute-bound; at measured rates the
+/// generated matmul loses more than that against the library's.
 #[test]
 fn of_equal_bytes_a_matmul_is_left_to_the_library_where_rates_are_measured() {
     let text = "input x : f16[1, 4096, 4096]\ninput r : f16[1, 4096, 4096]\nweight w : f16[4096, 4096]\n\
@@ -146,8 +147,8 @@ fn of_equal_bytes_a_matmul_is_left_to_the_library_where_rates_are_measured() {
     assert_eq!(kernels(&predicted), [1, 2]);
 }
 
-/// Horizontal kernels do not cross the matmuls between blocks, so blocks are separate regions. With prologues
-/// all blocks are one region, which is solved word by word.
+/// Horizontal kernels do not cross the matmuls between blocks, so blocks are separate regions. With
+/// prologues all blocks are one region, which is solved word by word.
 #[test]
 fn blocks_in_a_row_are_proven_with_horizontal_kernels_and_prologues_as_well() {
     for blocks in [1, 12] {
@@ -230,8 +231,8 @@ fn a_bound_that_rounding_keeps_below_the_cost_is_a_proof() {
     }
 }
 
-/// Four ops can be one kernel, with the maximum number of operands. Two or three of them have one operand more,
-/// and no other policy has all four in a kernel.
+/// Four ops can be one kernel, with the maximum number of operands. Two or three of them have one
+/// operand more, and no other policy has all four in a kernel.
 #[test]
 fn a_kernel_is_found_although_its_parts_are_not_legal() {
     let many: Vec<String> = (0..94).map(|i| format!("x{i}")).collect();

@@ -1,4 +1,5 @@
-//! The search in regions with more ops than a word has bits. Its properties on random graphs are in `tests/fuzz/searches/`.
+//! The search in regions with more ops than a word has bits. Its properties on random graphs are in
+//! `tests/fuzz/searches/`.
 
 use crate::partitions::{adds, cost_of, elementwise, is_close, is_legal, optimum, with_budget};
 use fuseline_core::{OpId, Options, Partition, Policy, TensorDecl, build_graph, plan};

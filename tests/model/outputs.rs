@@ -1,4 +1,5 @@
-//! `output` statements and numbers in the place of inputs: what they mean, how they are edited, how they travel as JSON.
+//! `output` statements and numbers in the place of inputs: what they mean, how they are edited, how
+//! they travel as JSON.
 
 use crate::resolve::resolved;
 use fuseline_core::json::read_json;

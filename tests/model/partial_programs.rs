@@ -31,8 +31,8 @@ fn analysed(text: &str, policy: Policy) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-/// Whether a total is a lower bound in every program. The compiler's kernels follow from all ops, and other kernels of as few
-/// bytes may need more memory at once.
+/// Whether a total is a lower bound in every program. The compiler's kernels follow from all ops,
+/// and other kernels of as few bytes may need more memory at once.
 fn is_sure(policy: Policy, what: &str) -> bool {
     what.starts_with("unfused")
         || matches!(policy, Policy::None | Policy::Rules)

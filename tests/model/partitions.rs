@@ -15,8 +15,9 @@ use fuseline_core::{
 use proptest::prelude::*;
 use strum::VariantArray;
 
-/// The lowest cost of any acyclic partition into legal groups, and the lowest other cost that a partition of this cost
-/// has. Convexity is not assumed: groups are all legal subsets, and every partition is ordered or rejected.
+/// The lowest cost of any acyclic partition into legal groups, and the lowest other cost that a
+/// partition of this cost has. Convexity is not assumed: groups are all legal subsets, and every
+/// partition is ordered or rejected.
 pub(crate) fn brute_force(graph: &Graph, options: &Options) -> (f64, f64) {
     let count = graph.ops.len();
     let cost: Vec<Option<(f64, f64)>> = (0..1_usize << count)
@@ -124,8 +125,8 @@ fn can_run(before: &[usize], groups: &[usize]) -> bool {
     true
 }
 
-/// Bytes or seconds of one group by the objective, and the other of the two, counted by the analysis with every other op
-/// alone.
+/// Bytes or seconds of one group by the objective, and the other of the two, counted by the
+/// analysis with every other op alone.
 pub(crate) fn costs_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> (f64, f64) {
     let kernel_of = |op: OpId| KernelId::new(if ops.contains(&op) { 0 } else { op.index() + 1 });
     let kernels = graph.ops.ids().map(kernel_of).collect();

@@ -182,7 +182,8 @@ fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
     assert!(words.contains("length K"), "{words}");
 }
 
-/// V100's matrix units support only f16, P100 has none, A100 has no f8; the table of figures says so.
+/// V100's matrix units support only f16, P100 has none, A100 has no f8; the table of figures says
+/// so.
 #[test]
 fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
     for (dtype, id, words, tflops) in [

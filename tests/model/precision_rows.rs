@@ -61,7 +61,8 @@ fn a_row_says_where_a_tensor_is_rounded_and_what_that_costs() {
     assert_eq!(number_rows(&ran, TensorId::new(99)), []);
 }
 
-/// Fused attention keeps the probabilities on chip, but matrix units take them in the type of the tensor.
+/// Fused attention keeps the probabilities on chip, but matrix units take them in the type of the
+/// tensor.
 #[test]
 fn what_a_matmul_reads_on_chip_is_rounded_for_it() {
     let text = example("sdpa_flash").unwrap().text;

@@ -6,7 +6,8 @@ use fuseline_core::notation::parse;
 use std::path::Path;
 
 const FILES: [&str; 2] = ["h200.json", "h200_sizes.json"];
-/// Sizes measured after the model was finished, and a GPU of which it has no figure; without counters.
+/// Sizes measured after the model was finished, and a GPU of which it has no figure; without
+/// counters.
 const UNSEEN: [&str; 2] = ["h200_fresh.json", "h100.json"];
 
 fn predictions(file: &str) -> Vec<(Row, Predicted)> {

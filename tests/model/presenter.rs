@@ -1,4 +1,5 @@
-//! Presenting to a class: which views fill the screen, keys, the plan, the QR code, messages between the windows.
+//! Presenting to a class: which views fill the screen, keys, the plan, the QR code, messages
+//! between the windows.
 
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;

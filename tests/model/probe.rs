@@ -176,7 +176,8 @@ type Figures = fn(&Measured) -> Vec<f64>;
 #[test]
 fn rates_that_were_not_measured_follow_the_nearest_that_was() {
     let known = device("h200").unwrap().calibration().unwrap().rates;
-    // The halved or missing fields, the figures that are half of the H200's then, and others that stay.
+    // The halved or missing fields, the figures that are half of the H200's then, and others that
+    // stay.
     let cases: [(Value, Figures, Figures); 6] = [
         (
             json!({"vector_flops_per_s": 3.02e13}),
@@ -230,7 +231,8 @@ fn rates_that_were_not_measured_follow_the_nearest_that_was() {
     }
 }
 
-/// Of a GPU that the table lacks, the measured rates are the peaks; what was not measured is unknown.
+/// Of a GPU that the table lacks, the measured rates are the peaks; what was not measured is
+/// unknown.
 #[test]
 fn a_gpu_that_the_table_lacks_has_what_was_measured() {
     let unlisted = device_with(&json!({"name": "Moore Threads S4000"}));
@@ -248,7 +250,8 @@ fn a_gpu_that_the_table_lacks_has_what_was_measured() {
     assert_eq!(unlisted.on_chip_bytes(), 232_448);
     assert!(unlisted.calibration().is_some());
 
-    // As a browser measures: bandwidth, vector rate and launches. Times are bounds then, at the measured rates.
+    // As a browser measures: bandwidth, vector rate and launches. Times are bounds then, at the
+    // measured rates.
     let browser = DeviceProbe::new("SwiftShader", today(), "WebGPU", 8e9, 2e10, 2e-4);
     assert_eq!(browser.check(), Ok(()));
     let browser = browser.device();

@@ -5,7 +5,8 @@ use fuseline_core::{Analysis, KernelId, Options, Policy, analyze_program, device
 use fuseline_learn::lesson::library::listed;
 use fuseline_view::present::profiler::sections;
 
-/// Two kernels of a layer norm over 8192 rows and columns on an H200, in the four sections that the page predicts.
+/// Two kernels of a layer norm over 8192 rows and columns on an H200, in the four sections that the
+/// page predicts.
 const MEASURED: &str = include_str!("measured_files/layernorm_ncu_details.txt");
 
 fn analysis(text: &str, device_id: &str) -> Analysis {

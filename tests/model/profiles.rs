@@ -1,8 +1,9 @@
-//! Measurements of visitors: files as the tools write them, and files that are not what they should be.
+//! Measurements of visitors: files as the tools write them, and files that are not what they should
+//! be.
 //!
-//! `measured_files/` has what PyTorch 2.11 and Nsight Compute wrote about `mlp.fuse` on an H200, with fewer columns and rules;
-//! `nsys_gpu_trace.csv` has the same kernels in the columns of Nsight Systems, and `bench.json` in the form of the script, whose times of
-//! whole calls are invented.
+//! `measured_files/` has what PyTorch 2.11 and Nsight Compute wrote about `mlp.fuse` on an H200,
+//! with fewer columns and rules; `nsys_gpu_trace.csv` has the same kernels in the columns of Nsight
+//! Systems, and `bench.json` in the form of the script, whose times of whole calls are invented.
 
 use fuseline_core::model::device::device_called;
 use fuseline_core::notation::parse;
@@ -354,7 +355,8 @@ fn files_are_recognised_by_what_they_begin_with() {
     }
 }
 
-/// Names and comments do not count; functions, sizes, types and reads do. Scripts of earlier builds hold digests.
+/// Names and comments do not count; functions, sizes, types and reads do. Scripts of earlier builds
+/// hold digests.
 #[test]
 fn the_digest_follows_what_is_computed() {
     let digest = |text: &str| {

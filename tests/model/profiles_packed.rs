@@ -1,4 +1,5 @@
-//! Measurements that gzip has packed: they say what the unpacked files say, and damaged ones where they stop.
+//! Measurements that gzip has packed: they say what the unpacked files say, and damaged ones where
+//! they stop.
 
 use crate::profiles::{file, profile};
 use flate2::write::GzEncoder;
@@ -106,7 +107,8 @@ proptest! {
         let cut = read_in_slices(whole.kind, &bytes[..at], &[slice]);
         prop_assert!(cut.is_err_and(|problem| problem.to_string().ends_with('.')));
         bytes[at] ^= flipped;
-        // Only in the head are bytes that say nothing of the content: the time, the system and the like.
+        // Only in the head are bytes that say nothing of the content: the time, the system and the
+        // like.
         match read_in_slices(whole.kind, &bytes, &[slice]) {
             Ok(read) => prop_assert!(at < 10 && read == whole),
             Err(problem) => prop_assert!(problem.to_string().ends_with('.'), "{}", problem),

@@ -29,7 +29,8 @@ fn analysis(ops: &[Op], externals: &[TensorDecl], conventions: Conventions) -> A
     analyze(ops, externals, &options).unwrap()
 }
 
-/// The scan of the baseline rules, written again in the simplest way: groups as lists, linear searches.
+/// The scan of the baseline rules, written again in the simplest way: groups as lists, linear
+/// searches.
 fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
     let mut groups: Vec<Vec<OpId>> = Vec::new();
     let holds = |group: &[OpId], op_type| group.iter().any(|&op| graph.ops[op].op_type == op_type);

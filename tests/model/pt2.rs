@@ -1,5 +1,5 @@
-//! Exported programs of PyTorch: against what `fuseline.export` writes of the same module, and operators by themselves.
-//! `tests/model/files/make_pt2.py` writes the files.
+//! Exported programs of PyTorch: against what `fuseline.export` writes of the same module, and
+//! operators by themselves. `tests/model/files/make_pt2.py` writes the files.
 
 use crate::pt2_files::{archive, far_archive, file, named, node, node_of, program, tensor};
 use fuseline_core::model::diagnostic::has_errors;
@@ -144,7 +144,8 @@ fn products_of_small_types_have_flops() {
 
 #[test]
 fn where_the_exporter_decomposes_ops_differ_as_documented() {
-    // What is written into a view in place is one opaque op on the whole; the exporter's decomposition makes a mask for it.
+    // What is written into a view in place is one opaque op on the whole; the exporter's
+    // decomposition makes a mask for it.
     let text = converted(&bytes("conv.pt2")).text;
     let [own, reference] = [&text, &exporter("conv")].map(|text| functions(&analysed(text)));
     let differs: BTreeMap<&String, (usize, usize)> = own
@@ -164,7 +165,8 @@ fn where_the_exporter_decomposes_ops_differ_as_documented() {
     );
     assert!(text.contains("name=aten.zero_"), "{text}");
     assert_eq!(weight_bytes(&text), weight_bytes(&exporter("conv")));
-    // A decomposed export has its linear layers as transpose, product and sum, whose FLOPs but the sum are the same.
+    // A decomposed export has its linear layers as transpose, product and sum, whose FLOPs but the
+    // sum are the same.
     let decomposed = converted(&bytes("conv_decomposed.pt2")).text;
     let of_matmuls = |text: &str| {
         let analysis = analysed(text);

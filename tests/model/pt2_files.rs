@@ -53,8 +53,9 @@ pub(crate) fn archive(entries: &[(&str, &[u8], bool)]) -> Vec<u8> {
     [bytes, list, b"PK\x05\x06".to_vec(), end].concat()
 }
 
-/// What ends the file if the only entry of an archive stands behind `gap` bytes, which no 32 bits count: the entry, the list of
-/// entries and the wide records that tell where it is (APPNOTE 4.3.14, 4.3.15 and 4.5.3).
+/// What ends the file if the only entry of an archive stands behind `gap` bytes, which no 32 bits
+/// count: the entry, the list of entries and the wide records that tell where it is (APPNOTE
+/// 4.3.14, 4.3.15 and 4.5.3).
 pub(crate) fn far_archive(archive: &[u8], gap: u64) -> Vec<u8> {
     let end = archive.len() - 22;
     let list = u32::from_le_bytes(archive[end + 16..end + 20].try_into().unwrap()) as usize;

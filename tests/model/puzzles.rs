@@ -1,4 +1,5 @@
-//! Puzzles: every one has a proven par, and steps and hints lead there from wherever a visitor may be.
+//! Puzzles: every one has a proven par, and steps and hints lead there from wherever a visitor may
+//! be.
 
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;

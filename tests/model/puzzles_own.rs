@@ -1,4 +1,5 @@
-//! Puzzles of somebody's own: a link or a file carries the program, and the page makes one of a program.
+//! Puzzles of somebody's own: a link or a file carries the program, and the page makes one of a
+//! program.
 
 use crate::puzzles::{POSED, posed};
 use fuseline_core::examples::example;

@@ -20,8 +20,8 @@ pub(crate) struct Parts {
     pub(crate) is_dropped: bool,
 }
 
-/// The list with some of its matmuls replaced by attention of 8 keys; the mask, and some of Q, K and V, may be
-/// external.
+/// The list with some of its matmuls replaced by attention of 8 keys; the mask, and some of Q, K
+/// and V, may be external.
 pub(crate) fn with_attention(ops: &[Op], drawn: &[Option<Parts>]) -> Vec<Op> {
     let mut all = Vec::new();
     let mut drawn = drawn.iter().cycle();

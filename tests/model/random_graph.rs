@@ -5,7 +5,8 @@ use fuseline_core::{Device, Op, OpType, TensorDecl};
 use proptest::prelude::*;
 use strum::VariantArray;
 
-/// A list in execution order whose ops read earlier outputs or external tensors, and the declarations of these.
+/// A list in execution order whose ops read earlier outputs or external tensors, and the
+/// declarations of these.
 pub(crate) fn ops(max_ops: usize) -> impl Strategy<Value = (Vec<Op>, Vec<TensorDecl>)> {
     let op = (
         prop::sample::select(OpType::VARIANTS),
@@ -36,7 +37,8 @@ pub(crate) fn ops(max_ops: usize) -> impl Strategy<Value = (Vec<Op>, Vec<TensorD
     })
 }
 
-/// Ops that can often be fused, of a few compatible shapes: whole rows, one value per row, and matmuls.
+/// Ops that can often be fused, of a few compatible shapes: whole rows, one value per row, and
+/// matmuls.
 pub(crate) fn fusable_ops(
     ops: std::ops::RangeInclusive<usize>,
 ) -> impl Strategy<Value = (Vec<Op>, Vec<TensorDecl>)> {

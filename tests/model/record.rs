@@ -115,8 +115,8 @@ proptest! {
     }
 }
 
-/// The reduction inlines the reshape, and the reshape has a buffer of its own besides. As a view it joins the kernel of the
-/// reduction, which computes it once.
+/// The reduction inlines the reshape, and the reshape has a buffer of its own besides. As a view it
+/// joins the kernel of the reduction, which computes it once.
 #[test]
 fn a_view_that_joins_the_kernel_that_inlines_it_is_not_recomputed() {
     let elementwise = |name| Op::new(name, OpType::Elementwise, &["x"], name, &[1], 1);
@@ -136,7 +136,8 @@ fn a_view_that_joins_the_kernel_that_inlines_it_is_not_recomputed() {
     }
 }
 
-/// Two kernels compute the softmax, one its row values and one its elements, and both carry its name.
+/// Two kernels compute the softmax, one its row values and one its elements, and both carry its
+/// name.
 #[test]
 fn an_op_in_two_kernels_is_replayed() {
     let graph = graph_of("input x : bf16[8, 5]\ns = softmax(x)\ny = neg(x)\n");

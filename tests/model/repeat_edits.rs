@@ -28,7 +28,8 @@ z = exp(y)
 t = tanh(z)
 ";
 
-/// The text after `edit`. Asserts that all lines are unchanged except those in `changed` (old, new).
+/// The text after `edit`. Asserts that all lines are unchanged except those in `changed` (old,
+/// new).
 fn edited(edit: impl Fn(&str, &Program) -> String, changed: &[(&str, &str)]) -> String {
     let result = edit(TEXT, &parse(TEXT).program);
     let expected = changed.iter().fold(TEXT.to_owned(), |text, (old, new)| {

@@ -37,7 +37,8 @@ pub(crate) fn folded(analysis: &Analysis) -> DagLayout {
     folded_layout(&analysis.graph, &analysis.partition, repeats(analysis))
 }
 
-/// `head`, then `body` with `#` as the number of the round and `@` as that of the one before, then `tail`.
+/// `head`, then `body` with `#` as the number of the round and `@` as that of the one before, then
+/// `tail`.
 pub(crate) fn program(head: &str, body: &str, tail: &str, rounds: usize) -> String {
     let mut text = format!("{head}\n");
     for round in 1..=rounds {
@@ -243,7 +244,8 @@ fn sizes_that_differ_end_a_fold() {
     let hidden = graph.op_named("g4").unwrap();
     graph.ops[hidden].shape = vec![64, 33];
     assert!(!repeats(&analysis).still_hold(&graph));
-    // The weight of a round is compared with those of the others, and what stands before all rounds is not.
+    // The weight of a round is compared with those of the others, and what stands before all rounds
+    // is not.
     for (weight, holds) in [("w4", false), ("e", true)] {
         let declared = format!("weight {weight} : f16");
         let narrow = text.replace(&declared, &declared.replace("f16", "f8"));

@@ -1,4 +1,5 @@
-//! Folded pictures: every op that is hidden has its equal in the shown round, and a frame holds that round and nothing else.
+//! Folded pictures: every op that is hidden has its equal in the shown round, and a frame holds
+//! that round and nothing else.
 //!
 //! `DAG_SVG=dir cargo test --test model repeats` also writes all drawings to `dir`.
 
@@ -189,7 +190,8 @@ fn the_first_view_of_a_folded_picture_can_be_read_and_cuts_no_tag() {
     }
 }
 
-/// A list of ops `rounds` times, each reading the outputs of the one before instead of its external tensors.
+/// A list of ops `rounds` times, each reading the outputs of the one before instead of its external
+/// tensors.
 fn repeated(ops: &[Op], rounds: usize) -> Vec<Op> {
     let last = |place: usize| {
         ops.len()

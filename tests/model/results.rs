@@ -1,5 +1,6 @@
-//! Results without a server: a class of forty students of whom the generator knows what they did, with broken and forged results
-//! among them. The engine has to find out the same, and nobody's word counts.
+//! Results without a server: a class of forty students of whom the generator knows what they did,
+//! with broken and forged results among them. The engine has to find out the same, and nobody's
+//! word counts.
 
 use crate::puzzles::posed;
 use fuseline_core::splitmix::SplitMix64;
@@ -196,7 +197,8 @@ fn the_engine_finds_what_forty_students_did() {
     let names = class.names();
     assert_eq!(names[0], "Ann");
     assert_eq!(names[5], "Ann (2)");
-    // Who has no name is called by the browser's chance name, of which this class has digits in order.
+    // Who has no name is called by the browser's chance name, of which this class has digits in
+    // order.
     assert_eq!(
         [&*names[2], &*names[7]],
         ["Student 0000", "Student 0000 (2)"]
@@ -328,7 +330,8 @@ fn broken_files_are_named_and_codes_are_found_in_messages() {
     let message = "Ann: r1.eN-_A\nhttps://example.org/fuseline/#r1.BBB, (r1.CC) xr1.no r1.";
     let codes = ["r1.eN-_A", "r1.BBB", "r1.CC"].map(|code| HandedIn::Code(vec![code.to_owned()]));
     assert_eq!(handed_in(message).unwrap(), codes);
-    // A mail program breaks lines, and an answer quotes them. Which lines belong to the code, its checksum tells.
+    // A mail program breaks lines, and an answer quotes them. Which lines belong to the code, its
+    // checksum tells.
     let message = "Hi\n> r1.AAA\n> BBB\r\n> CC\n>\n> Ann\n";
     let readings = ["r1.AAA", "r1.AAABBB", "r1.AAABBBCC"].map(str::to_owned);
     assert_eq!(

@@ -178,7 +178,8 @@ fn attributes_do_not_keep_a_function_that_cannot_be_called_so() {
     let two_inputs = r#"[{"op_type": "reduction", "function": "sum", "inputs": ["a", "b"], "output": "y",
         "shape": [1, 8], "dtype": "f16", "attributes": {"axis": 0}}]"#;
     for (json, call) in [
-        // A sum has the element type of its input, and one input; a cast has the type of its attribute.
+        // A sum has the element type of its input, and one input; a cast has the type of its
+        // attribute.
         (
             sum_with(r#"{"axis": 0}"#, "f32"),
             "y = reduction(x) : f32[1, 8]",

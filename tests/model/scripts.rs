@@ -388,7 +388,8 @@ struct SavedRow {
     kernels: Vec<Value>,
 }
 
-/// Examples whose script launched more or fewer kernels than the policy for torch.compile predicts, and why: `docs/scripts.md`.
+/// Examples whose script launched more or fewer kernels than the policy for torch.compile predicts,
+/// and why: `docs/scripts.md`.
 const DIFFERENT: &[(&str, isize, &str)] = &[
     ("mlp", 1, "seeds of a dropout"),
     ("attention", 1, "seeds of a dropout"),
@@ -404,7 +405,8 @@ const DIFFERENT: &[(&str, isize, &str)] = &[
     ("llama", 1, "copies of repeated keys and values"),
 ];
 
-/// Examples that have no row, because they are newer than the run or, like the last one, a place to write in.
+/// Examples that have no row, because they are newer than the run or, like the last one, a place to
+/// write in.
 const NOT_RUN: [&str; 3] = ["residual_layer", "transformer_block", "blank"];
 
 #[test]

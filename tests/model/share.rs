@@ -1,5 +1,6 @@
-//! Share links: round trips of the state as text, and checks before decompression. `tests/web/share.rs` and
-//! `tests/e2e/share.spec.mjs` test the compression, which is the browser's.
+//! Share links: round trips of the state as text, and checks before decompression.
+//! `tests/web/share.rs` and `tests/e2e/share.spec.mjs` test the compression, which is the
+//! browser's.
 
 use fuseline_core::model::device::Rate;
 use fuseline_core::{

@@ -149,7 +149,8 @@ fn a_slider_of_more_than_two_decades_doubles_in_equal_lengths() {
         );
         assert_eq!(row(2048).entered(&stop.to_string()), Ok(*stop));
     }
-    // A value between two stops stays, and the slider stands at the nearest one. The number box goes on in steps.
+    // A value between two stops stays, and the slider stands at the nearest one. The number box
+    // goes on in steps.
     let between = row(2176);
     assert_eq!(between.value_at(between.track().unwrap().at), 2048);
     assert_eq!(between.stepped(true), 2304);

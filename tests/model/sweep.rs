@@ -1,4 +1,5 @@
-//! A param along an axis: the figures are those of the program at each value, and crossings are exact.
+//! A param along an axis: the figures are those of the program at each value, and crossings are
+//! exact.
 
 use crate::cli::{json, run, stderr, stdout};
 use fuseline_core::analysis::sweep::{Change, Crossing, Measure, Relation, Sweep, sweep};
@@ -111,7 +112,8 @@ impl Analysed {
     }
 }
 
-/// Whether what a crossing says from its value on is so at another value, by an analysis of the text with that value.
+/// Whether what a crossing says from its value on is so at another value, by an analysis of the
+/// text with that value.
 fn holds(analysed: &Analysed, text: &str, param: &str, crossing: &Crossing, value: i64) -> bool {
     let of = |policy| analysed.at(text, param, value, policy);
     let of_all =
@@ -299,7 +301,8 @@ fn no_crossing_of_the_whole_slider_is_missed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A tensor grows with the square of N and a weight with N times K: the slider has one value from which it is larger.
+    /// A tensor grows with the square of N and a weight with N times K: the slider has one value
+    /// from which it is larger.
     #[test]
     fn a_square_passes_a_weight_at_the_first_value_of_the_slider(
         width in 1_i64..40, min in 1_i64..9, step in 1_i64..9, steps in 2_i64..400,

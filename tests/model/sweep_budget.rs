@@ -5,7 +5,8 @@ use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::{Objective, Options, Policy, analyze_program, device, notation};
 
-/// A Llama block under options that give its search 14,000 states at each value, where it visits 183 by default.
+/// A Llama block under options that give its search 14,000 states at each value, where it visits
+/// 183 by default.
 const LLAMA: &str = include_str!("files/sweep_of_searches.fuse");
 
 #[test]

@@ -1,6 +1,7 @@
 //! The chart of a sweep.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test model sweep_chart` rewrites the files; look at them before committing.
+//! `UPDATE_GOLDEN=1 cargo test --test model sweep_chart` rewrites the files; look at them before
+//! committing.
 
 use fuseline_core::analysis::sweep::{Measure, Sweep, sweep};
 use fuseline_core::examples::example;

@@ -49,7 +49,8 @@ fn the_largest_tensor_is_told_where_it_is_larger_whether_or_not_a_value_makes_bo
     assert_eq!(sentence(4096), None);
 }
 
-/// Of two policies, each has the smaller bound at some sizes: a sentence that claimed all larger sizes would contradict a later one.
+/// Of two policies, each has the smaller bound at some sizes: a sentence that claimed all larger
+/// sizes would contradict a later one.
 #[test]
 fn sentences_claim_no_more_than_one_value() {
     let options = Options::default();

@@ -53,10 +53,11 @@ fn tiled(text: &str, tile: BlockTile, group_rows: u64) -> Tiled {
     Tiled::new(matmul_of(text), tile, group_rows, h200()).unwrap()
 }
 
-/// 4096 cubed in f16 on the 132 multiprocessors of an H200, tiles of 128 x 128: 32 x 32 = 1024 tiles are 7.76 waves.
-/// A tile reads (128 + 128) x 4096 x 2 B = 2.1 MB for 128 x 128 x 8192 FLOPs, which is 64 FLOP/B. By themselves all read
-/// 1024 times that, 2.15 GB, where the operands have 67.1 MB. The 132 tiles of the first wave are eight rows of 16 columns
-/// and four of the next column: (8 + 17) x 128 x 8192 B = 26.2 MB.
+/// 4096 cubed in f16 on the 132 multiprocessors of an H200, tiles of 128 x 128: 32 x 32 = 1024
+/// tiles are 7.76 waves. A tile reads (128 + 128) x 4096 x 2 B = 2.1 MB for 128 x 128 x 8192 FLOPs,
+/// which is 64 FLOP/B. By themselves all read 1024 times that, 2.15 GB, where the operands have
+/// 67.1 MB. The 132 tiles of the first wave are eight rows of 16 columns and four of the next
+/// column: (8 + 17) x 128 x 8192 B = 26.2 MB.
 #[test]
 fn a_square_matmul_by_hand() {
     let square = tiled(&matmul_text(None, [4096; 3], "f16"), tile(128, 128, 64), 8);
@@ -118,8 +119,8 @@ fn tiles_at_the_edge_read_what_there_is() {
     );
 }
 
-/// The figure of Triton's tutorial on matmuls: operands of 9 x 9 blocks, of which the first nine tiles of the output need
-/// 90 in row-major order and 54 in groups of three rows.
+/// The figure of Triton's tutorial on matmuls: operands of 9 x 9 blocks, of which the first nine
+/// tiles of the output need 90 in row-major order and 54 in groups of three rows.
 #[test]
 fn the_order_of_tiles_decides_how_many_strips_a_wave_needs() {
     let text = matmul_text(None, [9 * 16; 3], "f16");
@@ -149,8 +150,8 @@ fn each_product_of_a_batch_reads_its_own_operands() {
     );
 }
 
-/// 256 x 256 sums on 256 threads are 256 registers, and a thread has 255. In f32 a step of 256 deep rows and columns has
-/// half a megabyte.
+/// 256 x 256 sums on 256 threads are 256 registers, and a thread has 255. In f32 a step of 256 deep
+/// rows and columns has half a megabyte.
 #[test]
 fn a_tile_that_exceeds_the_device_says_by_what() {
     let text = matmul_text(None, [4096; 3], "f32");
@@ -204,7 +205,8 @@ fn an_epilogue_runs_on_any_tile_and_a_norm_needs_whole_rows() {
     assert!(matches!(small[3].refusal, Some(Reason::TwoMatmuls { .. })));
 }
 
-/// Rows of 256 fit a tile of 256 columns. The kernel is refused all the same, as compilers refuse it.
+/// Rows of 256 fit a tile of 256 columns. The kernel is refused all the same, as compilers refuse
+/// it.
 #[test]
 fn a_tile_with_whole_rows_is_still_no_kernel() {
     let analysis = analysis_of(
@@ -277,8 +279,8 @@ fn legality_never_allows_what_a_tile_refuses() {
     assert!(refused > 100, "{refused}");
 }
 
-/// 4096 cubed: eight waves of 128 x 128 hold 1056 tiles, four of 256 x 128 hold 528 of twice the size; both are the same
-/// arithmetic, and the larger tiles load less.
+/// 4096 cubed: eight waves of 128 x 128 hold 1056 tiles, four of 256 x 128 hold 528 of twice the
+/// size; both are the same arithmetic, and the larger tiles load less.
 #[test]
 fn the_suggested_tile_wastes_least_and_loads_least() {
     let found = best(matmul_of(&matmul_text(None, [4096; 3], "f16")), h200()).unwrap();
@@ -353,7 +355,8 @@ proptest! {
         prop_assert_eq!(held.len() as u64, end - start);
     }
 
-    /// Sharing strips never reads more, every wave reads at least what is compulsory for it, and all is between.
+    /// Sharing strips never reads more, every wave reads at least what is compulsory for it, and
+    /// all is between.
     #[test]
     fn reads_are_ordered(m in 1_u64..3000, k in 1_u64..600, n in 1_u64..3000, batch in 1_u64..4, rows in sides(), columns in sides(), group in prop::sample::select(GROUPS.to_vec())) {
         let text = matmul_text(Some(batch), [m, k, n], "f16");

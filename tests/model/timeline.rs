@@ -108,7 +108,8 @@ pub(crate) fn live_bytes(analysis: &Analysis, execution: &Execution) -> Vec<u64>
     execution.kernels.ids().map(live).collect()
 }
 
-/// Under each kernel bars lie on each other without a gap, and together they are as high as the bytes that are live.
+/// Under each kernel bars lie on each other without a gap, and together they are as high as the
+/// bytes that are live.
 fn check_stack(analysis: &Analysis, is_fused: bool) -> Result<(), TestCaseError> {
     let execution = if is_fused {
         &analysis.fused
@@ -382,7 +383,8 @@ fn each_kernel_of_the_block_has_its_number_on_a_phone() {
     }
 }
 
-/// Inputs are held, but a chain needs its intermediate tensors only between two kernels: they lie in two places in turn.
+/// Inputs are held, but a chain needs its intermediate tensors only between two kernels: they lie
+/// in two places in turn.
 #[test]
 fn a_tensor_takes_the_place_of_one_that_was_freed() {
     let text = "input x : f16[1024]\na = relu(x)\nb = exp(a)\nc = tanh(b)\nd = sqrt(c)\n";

@@ -89,7 +89,8 @@ fn a_long_program_has_few_marks() {
     }
 }
 
-/// Of 1,500 results of one size the first 50 have bars of their own, and the rest is one bar with a name.
+/// Of 1,500 results of one size the first 50 have bars of their own, and the rest is one bar with a
+/// name.
 #[test]
 fn tensors_that_are_too_small_are_summed() {
     let mut text = "input x : f16[1024]\n".to_owned();

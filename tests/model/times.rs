@@ -40,8 +40,8 @@ static EXPECTED: LazyLock<Vec<Analysis>> = LazyLock::new(|| {
     each.collect()
 });
 
-/// The bound reads all bytes from memory. Whatever else a predicted time leaves out, it may lie below only for what the cache serves,
-/// and it says so beside both.
+/// The bound reads all bytes from memory. Whatever else a predicted time leaves out, it may lie
+/// below only for what the cache serves, and it says so beside both.
 #[test]
 fn a_predicted_time_below_its_bound_says_why() {
     let mut below = 0;
@@ -188,8 +188,9 @@ fn each_figure_of_an_assumed_size_is_marked() {
     }
 }
 
-/// A saved time is called what the column above it is called. Two matmuls have none, and where times are predicted neither has an op
-/// in front of a matmul, which each of its tiles would compute again.
+/// A saved time is called what the column above it is called. Two matmuls have none, and where
+/// times are predicted neither has an op in front of a matmul, which each of its tiles would
+/// compute again.
 #[test]
 fn a_saved_time_is_of_the_kind_of_all_times() {
     let text = "input x : f16[512, 512]\nweight w : f16[512, 512]\ns = softmax(x)\na = relu(s)\nm = matmul(a, w)\nn = matmul(m, w)\n";
@@ -231,7 +232,8 @@ fn one_kernel_is_counted_as_one() {
     assert!(said.contains("1 kernel becomes 1."), "{said}");
 }
 
-/// A kernel that holds whole columns reads memory in strides, which no measured kernel does. The compiler sums columns in two kernels.
+/// A kernel that holds whole columns reads memory in strides, which no measured kernel does. The
+/// compiler sums columns in two kernels.
 #[test]
 fn a_kernel_of_columns_and_what_reads_their_means_has_no_time() {
     let text =

@@ -55,7 +55,8 @@ fn sized(program: &Program, size: Option<i64>) -> Program {
     program
 }
 
-/// Where Triton is not installed, at least this much of its rules is checked: pointers have the shape of the tile.
+/// Where Triton is not installed, at least this much of its rules is checked: pointers have the
+/// shape of the tile.
 #[test]
 fn a_store_of_one_row_has_the_shape_of_its_tile() {
     let (analysis, kernels) = analysed(&parse(SMALL[0]).program, Policy::Rules).unwrap();

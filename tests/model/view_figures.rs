@@ -120,7 +120,8 @@ proptest! {
     }
 }
 
-/// The sizes of the first paper, by hand: 196,608 bytes are 98,304 elements of f16, a tile of four has 64 columns.
+/// The sizes of the first paper, by hand: 196,608 bytes are 98,304 elements of f16, a tile of four
+/// has 64 columns.
 #[test]
 fn what_is_told_of_the_tiles_of_attention() {
     let sizes = AttentionSizes::default()
@@ -150,7 +151,8 @@ fn what_is_told_of_the_tiles_of_attention() {
     );
 }
 
-/// The matmul of the README of Triton's order: 4096 x 4096 x 4096 in tiles of 128 x 128 x 64 on an H200, by hand.
+/// The matmul of the README of Triton's order: 4096 x 4096 x 4096 in tiles of 128 x 128 x 64 on an
+/// H200, by hand.
 #[test]
 fn what_is_told_of_a_square_matmul() {
     let text = "input x : f16[4096, 4096]\nweight w : f16[4096, 4096]\nup = matmul(x, w)\n";
@@ -193,7 +195,8 @@ fn what_is_told_of_a_square_matmul() {
         lines("wave efficiency")[0],
         "1,024 tiles / 1,056 slots = 97.0 %"
     );
-    // 13 rows of tiles meet 16 columns: eight rows at a time, 132 tiles are 16 columns of eight and four more.
+    // 13 rows of tiles meet 16 columns: eight rows at a time, 132 tiles are 16 columns of eight and
+    // four more.
     assert_eq!(
         lines("first wave, strips shared"),
         [

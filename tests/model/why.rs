@@ -198,7 +198,8 @@ fn the_limits_name_what_is_beyond_them() {
 
 #[test]
 fn what_both_kernels_compute_is_computed_once_when_they_are_one() {
-    // The compiler computes the chain of `c` in both kernels, and on this device arithmetic is the bound.
+    // The compiler computes the chain of `c` in both kernels, and on this device arithmetic is the
+    // bound.
     let text = "\
 input x : f16[64, 64]
 weight w : f16[64, 64]
@@ -254,8 +255,8 @@ fn words_hold_names_and_figures() {
     assert_eq!(sentences[1], "They run in one kernel.");
 }
 
-/// The maximum ends its kernel. It and the exponentials are in different kernels for the same reason, though a
-/// third op is between them.
+/// The maximum ends its kernel. It and the exponentials are in different kernels for the same
+/// reason, though a third op is between them.
 #[test]
 fn ops_that_do_not_feed_each_other_have_the_reason_of_an_edge_between_their_kernels() {
     let text = "input x : f16[64, 256]\nm = max(x)\nd = sub(x, m)\ne = exp(d)\n";
@@ -280,7 +281,8 @@ fn what_cannot_run_has_no_price_in_words() {
     assert_eq!(said.text(), "Separate: `m` must run between them.");
 }
 
-/// Without launch times, ops bound by arithmetic take as long in one kernel as in two, except for rounding.
+/// Without launch times, ops bound by arithmetic take as long in one kernel as in two, except for
+/// rounding.
 #[test]
 fn what_only_rounding_saves_does_not_pay() {
     let options = Options {

@@ -42,7 +42,8 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
         let options = with_attention(policy);
         ask(AROUND_ATTENTION, &options, first, second).0
     };
-    // Ops by index: q 0, mask 1, scores 2 to out 5, low 6, y 7, total 8. The last op names the kernel, unless a matmul of it is an end.
+    // Ops by index: q 0, mask 1, scores 2 to out 5, low 6, y 7, total 8. The last op names the
+    // kernel, unless a matmul of it is an end.
     for policy in [Policy::None, Policy::Rules, Policy::Optimal] {
         assert_eq!(
             reason(policy, "q", "scores"),
@@ -82,7 +83,8 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
     assert_eq!(gain.unwrap().saved_bytes(), 2 * 256 * 64 * 2);
 }
 
-/// The compiler plans on the graph in which attention is one op; its reasons name ops of the program.
+/// The compiler plans on the graph in which attention is one op; its reasons name ops of the
+/// program.
 #[test]
 fn the_compilers_reasons_name_ops_of_the_program_behind_an_attention() {
     let options = Options {

@@ -108,7 +108,8 @@ proptest! {
             }
             if let Reason::Cycle { path } = reason {
                 prop_assert!(!can_be_ordered(graph, &after_partition));
-                // A path from one kernel to the other: each op feeds the next or is in the same kernel.
+                // A path from one kernel to the other: each op feeds the next or is in the same
+                // kernel.
                 prop_assert_eq!(partition.kernel_of[path[0]], a);
                 prop_assert!(partition.computes(b, path[path.len() - 1]));
                 let goes_on = path.windows(2).all(|pair| {
@@ -221,7 +222,8 @@ proptest! {
     }
 }
 
-/// No merge is priced at more than the two kernels take; without a time are only merges with a matmul.
+/// No merge is priced at more than the two kernels take; without a time are only merges with a
+/// matmul.
 #[test]
 fn no_price_exceeds_the_time_of_the_two_kernels() {
     let mut without_time = 0;

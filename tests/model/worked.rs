@@ -59,7 +59,8 @@ pub(crate) fn comes_out(term: &Term) -> Result<(), String> {
     is_equal.then_some(()).ok_or_else(|| format!("{term:#?}"))
 }
 
-/// What a view tells about a number: its terms come to what is shown, or words say why there is no number.
+/// What a view tells about a number: its terms come to what is shown, or words say why there is no
+/// number.
 pub(crate) fn assert_told(told: &Explanation) {
     match &told.term {
         Some(term) => {

@@ -1,4 +1,5 @@
-//! Whole models as an H100 ran them, beside what is predicted: `tests/measure/results/h100_models.json`.
+//! Whole models as an H100 ran them, beside what is predicted:
+//! `tests/measure/results/h100_models.json`.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
 use fuseline_core::notation::parse;
@@ -102,7 +103,8 @@ fn the_programs_are_those_that_ran_and_agree_with_eager() {
     }
 }
 
-/// Kernels that ran, those of them that found a predicted one, and the error of the estimated time of all kernels in percent.
+/// Kernels that ran, those of them that found a predicted one, and the error of the estimated time
+/// of all kernels in percent.
 type Run = (usize, usize, i32);
 
 /// Of each model eager and compiled, as docs/scripts.md has them.
@@ -156,7 +158,8 @@ fn a_pattern_in_a_model_is_compared_with_its_records() {
     assert_eq!(patterns("llama"), []);
 }
 
-/// What is said of a compiled run that is `times` as fast as eager, under `policy` and with `reshape`.
+/// What is said of a compiled run that is `times` as fast as eager, under `policy` and with
+/// `reshape`.
 fn notes_of(text: &str, times: f64, policy: &str, reshape: ReshapeCost) -> Vec<Note> {
     let mut options = Options {
         device: device("h100").unwrap().clone(),

@@ -1,4 +1,5 @@
-//! Worksheets: each question of a lesson on paper, with a key, and other numbers for each neighbour.
+//! Worksheets: each question of a lesson on paper, with a key, and other numbers for each
+//! neighbour.
 
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::prose::{Inline, Part, figures};

@@ -285,7 +285,8 @@ fn an_element_that_is_not_finite_has_to_be_so_in_both() {
     }
 }
 
-/// Before, a multiply-add counted as much as an element from memory, and runs of matmuls took a tenth of what they may.
+/// Before, a multiply-add counted as much as an element from memory, and runs of matmuls took a
+/// tenth of what they may.
 #[test]
 fn matmuls_count_by_the_rate_that_was_measured_of_one() {
     let text = "param N = 16384 in 64..16384 step 64\ninput x : f32[N, N]\nweight w : f32[N, N]\ny = matmul(x, w)";
@@ -303,7 +304,8 @@ fn matmuls_count_by_the_rate_that_was_measured_of_one() {
     assert_eq!(size(Some(0.05e12)), 1024);
 }
 
-/// A shader adds up all elements before each, so it takes the square of the row, by which the time is bounded.
+/// A shader adds up all elements before each, so it takes the square of the row, by which the time
+/// is bounded.
 #[test]
 fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {
     for (axis, declared) in [("-1", "x : f32[64, N]"), ("0", "x : f32[N, 64]")] {
@@ -333,7 +335,8 @@ fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {
     );
 }
 
-/// A shader computes products far below the vector rate. Without a rate of them they are predicted at that one.
+/// A shader computes products far below the vector rate. Without a rate of them they are predicted
+/// at that one.
 #[test]
 fn products_are_predicted_at_the_rate_of_a_product() {
     let text =

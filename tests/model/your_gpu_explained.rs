@@ -1,4 +1,5 @@
-//! What is told of a run on the GPU of a visitor: results, times beside the prediction, sizes and failures.
+//! What is told of a run on the GPU of a visitor: results, times beside the prediction, sizes and
+//! failures.
 
 use crate::your_gpu::{LIMITS, RATES, TEXT, job, measured, program, reference, refused};
 use fuseline_codegen::interpret::{Budget, Reference, Setup};
@@ -12,7 +13,8 @@ use fuseline_view::present::your_gpu::{
     check_rows, failure_text, headline, notes, rates_text, sum_row, time_rows, total_row,
 };
 
-/// A run whose results are exact but for `error` on the first element of each, and whose kernels take twice what is predicted.
+/// A run whose results are exact but for `error` on the first element of each, and whose kernels
+/// take twice what is predicted.
 fn outcome(error: f64) -> Outcome {
     let (small, partition) = reference(TEXT, &Budget::INTERPRETED);
     let checked = small.checked(&partition).unwrap();

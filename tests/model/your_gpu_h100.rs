@@ -1,4 +1,5 @@
-//! The examples as an H100 ran them by WebGPU, beside what is predicted: `tests/measure/results/webgpu_h100.json`.
+//! The examples as an H100 ran them by WebGPU, beside what is predicted:
+//! `tests/measure/results/webgpu_h100.json`.
 
 use fuseline_codegen::interpret::{Reference, Setup};
 use fuseline_codegen::your_gpu::{Limits, Rates, predicted, timed_budget};
@@ -151,7 +152,8 @@ fn the_document_has_the_times_that_were_measured() {
     assert!(told >= 12, "{told} rows");
 }
 
-/// The rate of products follows from the product of 4096 x 4096 matrices, which was a program of its own in this run.
+/// The rate of products follows from the product of 4096 x 4096 matrices, which was a program of
+/// its own in this run.
 #[test]
 fn the_rate_of_products_is_that_of_a_product_that_ran() {
     let file = file();

@@ -1,4 +1,5 @@
-//! The jobs that measure the GPU of a visitor, the device that their rates make of it, and how often a launch is repeated.
+//! The jobs that measure the GPU of a visitor, the device that their rates make of it, and how
+//! often a launch is repeated.
 
 use crate::your_gpu::{LIMITS, RATES, measured, today};
 use fuseline_codegen::your_gpu::probe::Probe;
@@ -183,7 +184,8 @@ fn a_chain_has_the_links_that_are_counted() {
 }
 
 proptest! {
-    /// Whatever a launch takes, the search ends, and what it says is the time to the resolution of the clock.
+    /// Whatever a launch takes, the search ends, and what it says is the time to the resolution of
+    /// the clock.
     #[test]
     fn repetitions_end_with_the_time_of_one(exponent in -7.0..0.3_f64, launches in 1_u32..200) {
         const RESOLUTION_S: f64 = 1e-4;

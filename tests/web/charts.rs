@@ -1,4 +1,5 @@
-//! Charts: marks that keep their elements, the focus and the tooltip, and nothing of what is not shown.
+//! Charts: marks that keep their elements, the focus and the tooltip, and nothing of what is not
+//! shown.
 
 use crate::components::{TEXT, over};
 use crate::mounted::{Mounted, drawn, mounted, settled};

@@ -1,4 +1,5 @@
-//! Components over a given program: what stands in the document, and what a visitor's events do to the text.
+//! Components over a given program: what stands in the document, and what a visitor's events do to
+//! the text.
 
 use crate::mounted::{Mounted, mounted, settled};
 use fuseline::app::history::Origin;

@@ -1,4 +1,5 @@
-//! What a script gets from the four functions: plain objects, exact counts, errors that say what to mend.
+//! What a script gets from the four functions: plain objects, exact counts, errors that say what to
+//! mend.
 
 use fuseline::exports::{analyze_transformer_block, estimate_memory_traffic, find_fusion_groups};
 use js_sys::{Array, BigInt, JSON, Reflect};

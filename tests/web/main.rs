@@ -1,4 +1,5 @@
-//! Components and exported functions in a real browser: `./dev test` runs them by `wasm-bindgen-test` in Chromium.
+//! Components and exported functions in a real browser: `./dev test` runs them by
+//! `wasm-bindgen-test` in Chromium.
 #![cfg(target_arch = "wasm32")]
 #![allow(
     clippy::unwrap_used,

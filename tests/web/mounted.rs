@@ -104,7 +104,8 @@ impl Mounted {
         settled().await;
     }
 
-    /// Presses a key on the first element that matches. Returns whether the browser does what the key does by itself.
+    /// Presses a key on the first element that matches. Returns whether the browser does what the
+    /// key does by itself.
     pub(crate) async fn press(&self, selector: &str, key: &str) -> bool {
         self.press_key(selector, key, false).await
     }

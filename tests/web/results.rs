@@ -235,7 +235,8 @@ async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
         text(&root.one("[role=status]")),
         "It is one op. Choose another."
     );
-    // An op that goes takes its place in the lists along, and the question about it: the first row is asked.
+    // An op that goes takes its place in the lists along, and the question about it: the first row
+    // is asked.
     page.edit(TEXT.replace("norm: n = softmax(z)\n", ""), Origin::Single);
     settled().await;
     assert_eq!([chosen(0), chosen(1)], ["up", "act"]);

@@ -10,7 +10,8 @@ use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-/// Made once by another zlib and kept: a change that breaks it breaks every link in every slide deck.
+/// Made once by another zlib and kept: a change that breaks it breaks every link in every slide
+/// deck.
 const LINK: &str = "v1.eNpLSS3LTE61zTAyMOAqy0wtty3NSystTk3h4ipILErMVQhWsFUwNTRSyMxTMDSy0NMzNDAyUSguSS0Acbky8wpKSxQqFKwU0gzNooN1FMxMYrkqgVqKUnNKNSo0uQBaGxsi";
 
 async fn encoded(written: &[u8]) -> Result<String, ShareError> {

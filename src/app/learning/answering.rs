@@ -10,8 +10,8 @@ use fuseline_learn::lesson::to_do::Wanted;
 use leptos::prelude::*;
 
 impl Learning {
-    /// Takes an answer to the task of the step. An answer that cannot be read is told and changes nothing, and a first
-    /// wrong one leaves the task open.
+    /// Takes an answer to the task of the step. An answer that cannot be read is told and changes
+    /// nothing, and a first wrong one leaves the task open.
     ///
     /// # Errors
     /// What is wrong with the answer.
@@ -86,7 +86,8 @@ impl Learning {
         });
     }
 
-    /// The steps of the open lesson that the visitor did not answer at once, from 0, with their titles and how they ended. Tracked.
+    /// The steps of the open lesson that the visitor did not answer at once, from 0, with their
+    /// titles and how they ended. Tracked.
     pub fn missed_steps(self) -> Vec<(usize, String, Option<Outcome>)> {
         self.open.with(|open| {
             let Some(OpenLesson {

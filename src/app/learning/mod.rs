@@ -143,7 +143,8 @@ impl Learning {
             move || {
                 (
                     self.step.get(),
-                    // What the visitor has left for the whole page is not what the next visit opens.
+                    // What the visitor has left for the whole page is not what the next visit
+                    // opens.
                     (self.page.screen.is_learning.get())
                         .then(|| self.open.with(|open| open.as_ref().map(|open| open.id)))
                         .flatten(),
@@ -217,7 +218,8 @@ impl Learning {
         self.show_asked();
     }
 
-    /// Whether the heading of the step shall get the focus, once for each time that a visitor goes to a step.
+    /// Whether the heading of the step shall get the focus, once for each time that a visitor goes
+    /// to a step.
     pub fn takes_focus(self) -> bool {
         self.wants_focus
             .try_update_value(std::mem::take)
@@ -244,7 +246,8 @@ impl Learning {
         self.page.select_mark(state.mark.as_ref());
     }
 
-    /// Closes the lesson, brings back the program and the choices from before it, and shows the lists.
+    /// Closes the lesson, brings back the program and the choices from before it, and shows the
+    /// lists.
     pub fn close(self) {
         self.is_edited.set(false);
         self.judged.set(None);
@@ -259,7 +262,8 @@ impl Learning {
         self.page.screen.is_learning.set_if_changed(true);
     }
 
-    /// Closes what is open, a lesson or the lists, and shows the page from its top with the program from before.
+    /// Closes what is open, a lesson or the lists, and shows the page from its top with the program
+    /// from before.
     pub fn leave(self) {
         self.room.set_if_changed(Room::Lists);
         self.close();
@@ -269,7 +273,8 @@ impl Learning {
         browser::scroll_to_top();
     }
 
-    /// Goes to the next step, after the last one to the end of the lesson, and from there to the next lesson.
+    /// Goes to the next step, after the last one to the end of the lesson, and from there to the
+    /// next lesson.
     pub fn go_on(self) {
         if self.is_closing.get_untracked() {
             match untrack(|| self.listed_after()) {
@@ -301,8 +306,8 @@ impl Learning {
         });
     }
 
-    /// Whether the page is no longer what the words of the step are about. Tasks that are done by changing it do not
-    /// count. Tracked.
+    /// Whether the page is no longer what the words of the step are about. Tasks that are done by
+    /// changing it do not count. Tracked.
     pub fn has_page_changed(self) -> bool {
         let is_to_change = (self.task()).is_some_and(|task| task.is_done_on_page());
         let Some(states) = self.states().filter(|_| !is_to_change) else {
@@ -390,7 +395,8 @@ impl Learning {
             .with(|open| open.as_ref().map(of).unwrap_or_default())
     }
 
-    /// The language of the open lesson's author, for the `lang` attribute of what they wrote. Tracked.
+    /// The language of the open lesson's author, for the `lang` attribute of what they wrote.
+    /// Tracked.
     pub fn lang(self) -> Option<String> {
         let of = |open: &OpenLesson| open.lesson.lang.as_str().to_owned();
         self.open.with(|open| open.as_ref().map(of))

@@ -1,8 +1,9 @@
 //! What outlives a visit: the documents in the browser's storage.
 //!
-//! A document that was only opened (an example, a link) is stored after its first picture, so that one which never finishes is
-//! not what the next visit opens. The entries of the tab's history carry the ids of their documents: a reload opens the same
-//! one, and *Back* returns to the one before a link.
+//! A document that was only opened (an example, a link) is stored after its first picture, so that
+//! one which never finishes is not what the next visit opens. The entries of the tab's history
+//! carry the ids of their documents: a reload opens the same one, and *Back* returns to the one
+//! before a link.
 
 mod opening;
 
@@ -87,8 +88,9 @@ impl Session {
         expect_context()
     }
 
-    /// Opens the document of this entry of the tab's history, else the one that was changed last, else the example of a first visit;
-    /// then the link. Instead of a document whose last start did not finish it opens another own text, and says so.
+    /// Opens the document of this entry of the tab's history, else the one that was changed last,
+    /// else the example of a first visit; then the link. Instead of a document whose last start did
+    /// not finish it opens another own text, and says so.
     pub fn open(link: Option<Link>) -> Self {
         starts::forget_old();
         let documents = stored::documents();
@@ -163,7 +165,8 @@ impl Session {
         session
     }
 
-    /// Stores changes when they pause and when the page is left; follows links and the tab's history.
+    /// Stores changes when they pause and when the page is left; follows links and the tab's
+    /// history.
     pub fn keep(self) {
         let page = self.page;
         Effect::watch(
@@ -239,7 +242,8 @@ impl Session {
         });
         let covers = Covers::of_context();
         browser::on_window(ev::popstate, move |_| {
-            // Who follows a link makes an entry without a name. The link is read before what it closes changes the address.
+            // Who follows a link makes an entry without a name. The link is read before what it
+            // closes changes the address.
             let Some(id) = browser::entry_name() else {
                 return;
             };
@@ -279,7 +283,8 @@ impl Session {
         self.open.with_value(|open| open.id.clone())
     }
 
-    /// Names this entry of the tab's history by its document. Its address keeps a link that opens what the page shows.
+    /// Names this entry of the tab's history by its document. Its address keeps a link that opens
+    /// what the page shows.
     fn name_entry(self) {
         let page = self.page;
         let is_link = page.origin.sent.with_untracked(|sent| sent.link.is_some());
@@ -333,7 +338,8 @@ impl Session {
         self.store_later();
     }
 
-    /// The choices have changed: of this document, or with the text of another one, which [`Session::follow_text`] opens.
+    /// The choices have changed: of this document, or with the text of another one, which
+    /// [`Session::follow_text`] opens.
     fn follow_choices(self) {
         let is_of_another = (self.page.text)
             .with_untracked(|text| self.open.with_value(|open| open.is_replaced_by(text)));

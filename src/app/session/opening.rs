@@ -1,4 +1,5 @@
-//! What takes the place of the open document: a stored one, the program of a lesson or a puzzle, or a link.
+//! What takes the place of the open document: a stored one, the program of a lesson or a puzzle, or
+//! a link.
 
 use super::Session;
 use crate::app::documents::OpenDocument;
@@ -52,8 +53,9 @@ impl Session {
         stored::forget(id);
     }
 
-    /// Shows the program of a step of a lesson with its choices, as one step of undo. What is edited in it is an exercise and not
-    /// kept among the visitor's own texts. `lesson` is as in [`Document::lesson`].
+    /// Shows the program of a step of a lesson with its choices, as one step of undo. What is
+    /// edited in it is an exercise and not kept among the visitor's own texts. `lesson` is as in
+    /// [`Document::lesson`].
     pub fn open_exercise(self, state: &SharedState, lesson: Option<String>) {
         let is_other = self.page.text.with_untracked(|text| *text != state.text);
         // A text of the same words keeps its own choices, and is not what the exercise edits.
@@ -68,8 +70,8 @@ impl Session {
         self.store_later();
     }
 
-    /// Makes room for a lesson or a puzzle: the visitor's own program is no step of its undo. Returns the document to return to; `None`
-    /// where an exercise is open already.
+    /// Makes room for a lesson or a puzzle: the visitor's own program is no step of its undo.
+    /// Returns the document to return to; `None` where an exercise is open already.
     pub fn set_own_aside(self) -> Option<String> {
         let history = self.page.set_history_aside();
         let document = self.document_to_return_to();
@@ -85,7 +87,8 @@ impl Session {
             .with_value(|open| (!open.is_exercise()).then(|| open.id.clone()))
     }
 
-    /// Opens the document from before a lesson with its steps of undo; the example of a first visit where it was not stored.
+    /// Opens the document from before a lesson with its steps of undo; the example of a first visit
+    /// where it was not stored.
     pub fn return_to(self, id: Option<&str>) {
         match id.filter(|id| stored::document(id).is_some()) {
             Some(id) => self.open_document(id),
@@ -94,8 +97,8 @@ impl Session {
         self.resume_steps();
     }
 
-    /// Brings the steps of undo back that were set aside. After a reload there are none, and those of an exercise are no steps of the own
-    /// program.
+    /// Brings the steps of undo back that were set aside. After a reload there are none, and those
+    /// of an exercise are no steps of the own program.
     pub fn resume_steps(self) {
         let history = self.aside.try_update_value(Option::take).flatten();
         self.page.resume_history(history.unwrap_or_default());
@@ -111,8 +114,8 @@ impl Session {
         }
     }
 
-    /// Opens the state of a link, as one step of undo. For a puzzle, [`Puzzling`](crate::app::puzzling::Puzzling) keeps what was
-    /// open before.
+    /// Opens the state of a link, as one step of undo. For a puzzle,
+    /// [`Puzzling`](crate::app::puzzling::Puzzling) keeps what was open before.
     pub(in crate::app) fn open_state(self, state: &SharedState, name: &str) {
         let page = self.page;
         self.store();
@@ -136,7 +139,8 @@ impl Session {
             is_note_hidden: false,
         });
         self.name_entry();
-        // On a phone a sheet would cover the sentence, and without one nothing would say why the charts are dim.
+        // On a phone a sheet would cover the sentence, and without one nothing would say why the
+        // charts are dim.
         if let Some(name) = &state.selected_op
             && !browser::shows_sheets()
         {

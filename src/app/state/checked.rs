@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub struct Checked {
     /// All errors, warnings and notes, in text order.
     pub diagnostics: Memo<Arc<Vec<Diagnostic>>>,
-    /// For each of them the corrections that hold in the text; while a slider is dragged, those from before.
+    /// For each of them the corrections that hold in the text; while a slider is dragged, those
+    /// from before.
     pub fixes: Memo<Arc<Vec<Vec<Fix>>>>,
     /// Whether the text has an error.
     pub has_error: Memo<bool>,
@@ -23,7 +24,8 @@ pub struct Checked {
     pub is_computing: Memo<bool>,
     /// Whether an older analysis is shown, because the text has an error or is not understood yet.
     pub is_stale: Memo<bool>,
-    /// Whether it is drawn in grey, to show that. Not for the moment that an event of a slider takes.
+    /// Whether it is drawn in grey, to show that. Not for the moment that an event of a slider
+    /// takes.
     pub is_grey: Memo<bool>,
 }
 

@@ -5,12 +5,13 @@ use fuseline_view::page::links::SharedState;
 use std::sync::Arc;
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// Asks another component to take the focus. The component that made the element takes the request when its view is up to
-/// date, and clears it, so no component has to find an element that another one made.
+/// Asks another component to take the focus. The component that made the element takes the request
+/// when its view is up to date, and clears it, so no component has to find an element that another
+/// one made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FocusRequest {
-    /// The graph: the selected op or kernel, else the one that had the focus last, else the graph as a whole. Used when the
-    /// element that had the focus was removed.
+    /// The graph: the selected op or kernel, else the one that had the focus last, else the graph
+    /// as a whole. Used when the element that had the focus was removed.
     Graph,
     /// The field that finds ops and tensors by name.
     Find,

@@ -8,7 +8,8 @@ use fuseline_core::{Conventions, Device, FusionOptions, Options, Policy, default
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// States that a search visits while a slider is dragged, so that the handler of one event stays short.
+/// States that a search visits while a slider is dragged, so that the handler of one event stays
+/// short.
 const DRAG_BUDGET_STATES: usize = 2_000;
 
 /// What the visitor chose beside the text.
@@ -47,7 +48,8 @@ impl Chosen {
         }
     }
 
-    /// Under what choices the text is analysed. While a slider is dragged, a search has a small budget.
+    /// Under what choices the text is analysed. While a slider is dragged, a search has a small
+    /// budget.
     pub(super) fn options(self, slider: SliderState) -> Memo<Options> {
         Memo::new(move |_| {
             let mut options = Options {

@@ -1,16 +1,19 @@
-//! What is computed from the text and the choices, as memos: each is computed when it is first read after a change.
+//! What is computed from the text and the choices, as memos: each is computed when it is first read
+//! after a change.
 //!
 //! ```text
 //! text ── parsed ───┐
 //!                   ├── present_text ── understood ──┬── diagnostics
-//! choices ─ options ┘                                └── last_good ── steps ── shown (after `step`)
+//! choices ─ options ┘                                └── last_good ── steps ── shown
 //! ```
 //!
-//! A memo that nobody reads is not computed, and one whose sources have not changed keeps its value: the costly memos of a
-//! tab cost nothing while it is closed, and nothing when it is opened again unchanged.
+//! A memo that nobody reads is not computed, and one whose sources have not changed keeps its
+//! value: the costly memos of a tab cost nothing while it is closed, and nothing when it is opened
+//! again unchanged.
 //!
-//! Of a large program the worker chooses the kernels and places the boxes. Until it has answered, `understood` and all that
-//! follows keep their last values; then the analysis, the graph and the charts come in a task each.
+//! Of a large program the worker chooses the kernels and places the boxes. Until it has answered,
+//! `understood` and all that follows keep their last values; then the analysis, the graph and the
+//! charts come in a task each.
 
 use super::memos::{answered, in_next_task, shared_memo, shared_option};
 use super::selection::{NamedSelection, Selection};
@@ -61,9 +64,11 @@ pub(super) fn wanted_picture(
     })
 }
 
-/// The present text with the kernels that the worker has chosen; `None` without a wanted picture, and until it is there.
+/// The present text with the kernels that the worker has chosen; `None` without a wanted picture,
+/// and until it is there.
 ///
-/// The analysis and the pictures of it are each a task of some 50 ms for 2,000 ops: between them the page answers its visitor.
+/// The analysis and the pictures of it are each a task of some 50 ms for 2,000 ops: between them
+/// the page answers its visitor.
 pub(super) fn understood_by_worker(
     present_text: Memo<Arc<AnalysedText>>,
     wanted_picture: Memo<Option<Job>>,
@@ -111,8 +116,9 @@ pub(super) fn diagnostics(
     })
 }
 
-/// Each is tried on the whole text, which takes longer than all else that a slider's event needs: while one is dragged, those
-/// from before stay, and [`Page::correct`](super::Page::correct) makes none.
+/// Each is tried on the whole text, which takes longer than all else that a slider's event needs:
+/// while one is dragged, those from before stay, and [`Page::correct`](super::Page::correct) makes
+/// none.
 pub(super) fn fixes(
     text: Memo<Arc<str>>,
     diagnostics: Memo<Arc<Vec<Diagnostic>>>,
@@ -131,8 +137,9 @@ pub(super) fn fixes(
     })
 }
 
-/// The last text without an error that is understood, analysed under the present choices. Before there is one, and when another
-/// program has taken its place, what can be read of the present text.
+/// The last text without an error that is understood, analysed under the present choices. Before
+/// there is one, and when another program has taken its place, what can be read of the present
+/// text.
 pub(super) fn last_good(
     present_text: Memo<Arc<AnalysedText>>,
     understood: Memo<Arc<AnalysedText>>,
@@ -182,8 +189,8 @@ fn analysed_under(
     analysed.has_graph().then_some(analysed)
 }
 
-/// `last_good`, or while the *Steps* tab is open, with the kernels after the first `step` decisions; of an older step or
-/// text while the worker computes that.
+/// `last_good`, or while the *Steps* tab is open, with the kernels after the first `step`
+/// decisions; of an older step or text while the worker computes that.
 pub(super) fn shown(
     last_good: Memo<Arc<AnalysedText>>,
     steps: Memo<Option<Arc<Steps>>>,
@@ -254,7 +261,8 @@ pub(super) fn shown(
     })
 }
 
-/// `shown`, or while the text has errors, the analysis of its valid statements; `None` while the worker computes that.
+/// `shown`, or while the text has errors, the analysis of its valid statements; `None` while the
+/// worker computes that.
 pub(super) fn present(
     understood: Memo<Arc<AnalysedText>>,
     has_error: Memo<bool>,

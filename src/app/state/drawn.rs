@@ -135,7 +135,8 @@ pub(super) fn charted(
 
 /// A graph with its layout in one column. Laid out again only when names, reads or kernels change.
 pub struct Drawn {
-    /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may be older.
+    /// The analysis at the time of the layout. Names, reads and kernels are up to date, sizes may
+    /// be older.
     pub analysis: Arc<Analysis>,
     /// The layout, by the page itself or by the worker.
     pub layout: Arc<DagLayout>,
@@ -146,7 +147,8 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// `last` as long as only sizes have changed, else a new layout. What is folded stays so until sizes make it unequal.
+    /// `last` as long as only sizes have changed, else a new layout. What is folded stays so until
+    /// sizes make it unequal.
     pub(super) fn of(
         shown: &AnalysedText,
         folding: Folding,

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// How far a figure lags behind a moving slider: long enough to be read.
 const LAG: Duration = Duration::from_millis(500);
 
-/// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets the last value; it
-/// returns the same `Arc` to say that nothing changed.
+/// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets
+/// the last value; it returns the same `Arc` to say that nothing changed.
 pub fn shared_memo<T: Send + Sync + 'static>(
     compute: impl Fn(Option<&Arc<T>>) -> Arc<T> + Send + Sync + 'static,
 ) -> Memo<Arc<T>> {
@@ -38,8 +38,9 @@ pub(super) fn shared_option<T: Send + Sync + 'static>(
 
 /// The same value as a signal, which is set in a microtask after each change.
 ///
-/// For what has many dependents: Leptos marks the dependents of a memo, and theirs, once for each path by which a change may
-/// reach it. The 200 marks of the charts with their attributes were marked 100,000 times per slider event.
+/// For what has many dependents: Leptos marks the dependents of a memo, and theirs, once for each
+/// path by which a change may reach it. The 200 marks of the charts with their attributes were
+/// marked 100,000 times per slider event.
 pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -> ReadSignal<T> {
     let source = source.into();
     let (value, set_value) = signal(source.get_untracked());
@@ -54,9 +55,11 @@ pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -
     value
 }
 
-/// The same value; while `is_moving` says that a slider moves, it follows its source only twice a second.
+/// The same value; while `is_moving` says that a slider moves, it follows its source only twice a
+/// second.
 ///
-/// For what is read and not watched. Digits that change in each frame cannot be read, and the pictures need that time.
+/// For what is read and not watched. Digits that change in each frame cannot be read, and the
+/// pictures need that time.
 pub fn unhurried<T: Send + Sync + 'static>(
     source: impl Into<Signal<Arc<T>>>,
     is_moving: impl Fn() -> bool + Copy + Send + Sync + 'static,
@@ -99,8 +102,8 @@ pub(super) fn answered<Q: Asked<Answer: Send + Sync + 'static>>(
     shared_option(move || job.with(|job| worker.answer::<Q>(job.as_ref()?)))
 }
 
-/// The same value in a task of its own, so that the page answers its visitor between computing and showing it; `None` until
-/// then.
+/// The same value in a task of its own, so that the page answers its visitor between computing and
+/// showing it; `None` until then.
 pub(super) fn in_next_task<T: Send + Sync + 'static>(
     source: Memo<Option<Arc<T>>>,
 ) -> Memo<Option<Arc<T>>> {

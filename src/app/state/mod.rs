@@ -1,7 +1,9 @@
-//! The state of the page: the text, what the visitor chose beside it, and what is computed from both.
+//! The state of the page: the text, what the visitor chose beside it, and what is computed from
+//! both.
 //!
-//! The text is the single source of truth: every edit, wherever it is made, is a new text through [`Page::edit`] or
-//! [`Page::replace`]. [`Page`] is made once at the root and given to all components as context.
+//! The text is the single source of truth: every edit, wherever it is made, is a new text through
+//! [`Page::edit`] or [`Page::replace`]. [`Page`] is made once at the root and given to all
+//! components as context.
 
 mod actions;
 mod against;

@@ -35,7 +35,8 @@ pub struct Page {
     /// The present text, of which only the valid statements are analysed; `None` when no analysis
     /// is possible.
     pub present: Signal<Option<Arc<AnalysedText>>>,
-    /// The last text without an error that is understood, and its analysis, which pictures and tables show.
+    /// The last text without an error that is understood, and its analysis, which pictures and
+    /// tables show.
     pub shown: Memo<Arc<AnalysedText>>,
     /// The analysis of [`Page::shown`].
     pub analysis: Memo<Arc<Analysis>>,
@@ -137,7 +138,8 @@ impl Page {
         expect_context()
     }
 
-    /// The same page for figures that are read and not watched: its analysis follows a moving slider twice a second.
+    /// The same page for figures that are read and not watched: its analysis follows a moving
+    /// slider twice a second.
     #[must_use]
     pub fn unhurried(self) -> Self {
         Self {
@@ -205,7 +207,8 @@ impl Page {
         }));
     }
 
-    /// Where a shown op is in the text; `None` while the text has an error, because then spans are those of an older text.
+    /// Where a shown op is in the text; `None` while the text has an error, because then spans are
+    /// those of an older text.
     pub fn span_of_op(self, op: OpId) -> Option<Span> {
         let shown = self.shown.get();
         let statement = *shown.statement_of_op().get(op)?;

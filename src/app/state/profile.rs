@@ -1,4 +1,5 @@
-//! A measurement of the visitor's own: what was opened, and which of its kernels are which of the page's.
+//! A measurement of the visitor's own: what was opened, and which of its kernels are which of the
+//! page's.
 
 use super::memos::shared_option;
 use fuseline_core::Analysis;
@@ -26,7 +27,8 @@ impl OpenProfile {
     }
 }
 
-/// The kernels of the shown run beside those of the page. While a slider is held, partners stay as they are.
+/// The kernels of the shown run beside those of the page. While a slider is held, partners stay as
+/// they are.
 pub(super) fn matching(
     profile: RwSignal<Option<Arc<OpenProfile>>>,
     analysis: Memo<Arc<Analysis>>,

@@ -20,7 +20,8 @@ pub struct Screen {
     pub is_learning: RwSignal<bool>,
     /// The puzzle whose kernels the visitor makes.
     pub puzzle: RwSignal<Option<Source>>,
-    /// As in [`Choices`](crate::app::history::Choices); [`Page::moves`](super::Page::moves) knows the start, too.
+    /// As in [`Choices`](crate::app::history::Choices); [`Page::moves`](super::Page::moves) knows
+    /// the start, too.
     pub(super) moves: RwSignal<Option<usize>>,
     /// The open tab of the panel below the pictures.
     pub tab: RwSignal<Tab>,

@@ -24,8 +24,8 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// A tensor as the graph has it: between the op that writes it and a reader, of another kernel if there is one, else from
-    /// outside or as a result.
+    /// A tensor as the graph has it: between the op that writes it and a reader, of another kernel
+    /// if there is one, else from outside or as a result.
     pub fn of_tensor(analysis: &Analysis, tensor: TensorId) -> Self {
         let edge = || {
             let producer = analysis.graph.tensors.get(tensor)?.producer?;
@@ -58,8 +58,9 @@ impl Selection {
         }
     }
 
-    /// Name of the op that identifies the selection in links and after edits: the op itself, the producer of an edge, the
-    /// first op of a kernel, the first one that reads or else writes a tensor.
+    /// Name of the op that identifies the selection in links and after edits: the op itself, the
+    /// producer of an edge, the first op of a kernel, the first one that reads or else writes a
+    /// tensor.
     pub fn op_name(self, analysis: &Analysis) -> Option<&str> {
         let op = match self {
             Self::Nothing => return None,
@@ -110,8 +111,8 @@ impl NamedSelection {
         }
     }
 
-    /// The selection with the ids of another analysis: unchanged where its ids still name the same op, else the op of that
-    /// name or its kernel, else nothing.
+    /// The selection with the ids of another analysis: unchanged where its ids still name the same
+    /// op, else the op of that name or its kernel, else nothing.
     pub(super) fn in_analysis(&self, analysis: &Analysis) -> Selection {
         let name = self.op_name.as_deref();
         if self.selection.op_name(analysis) == name {

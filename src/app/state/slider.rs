@@ -15,7 +15,8 @@ const FAST_MOVE: Duration = Duration::from_millis(50);
 
 /// Pictures that follow the same moves of a slider that moves fast.
 ///
-/// All of them take longer than a frame of a 60 Hz screen where a processor is slow. Taking turns, each is at most two moves late.
+/// All of them take longer than a frame of a 60 Hz screen where a processor is slow. Taking turns,
+/// each is at most two moves late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The graph and the traffic.
@@ -79,8 +80,8 @@ impl SliderState {
         self.0.get_value().is_dragging.get()
     }
 
-    /// Whether a slider is held: from the press of a pointer until its release, and for a moment after each step by a key.
-    /// Meanwhile the axes of charts stand still. Tracked.
+    /// Whether a slider is held: from the press of a pointer until its release, and for a moment
+    /// after each step by a key. Meanwhile the axes of charts stand still. Tracked.
     pub fn is_held(self) -> bool {
         self.0.get_value().is_held.get()
     }
@@ -109,7 +110,8 @@ impl SliderState {
         self.pass_turn();
     }
 
-    /// Gives the turn to the next pictures if a slider moves fast, and to all of them if not, and as soon as it rests.
+    /// Gives the turn to the next pictures if a slider moves fast, and to all of them if not, and
+    /// as soon as it rests.
     fn pass_turn(self) {
         let Signals {
             turn,

@@ -12,8 +12,9 @@ use std::time::Duration;
 /// Duration of the movement, with some reserve.
 const SWITCH_TIME: Duration = Duration::from_millis(350);
 
-/// Whether the view went from fused to unfused or back, or the ops came into other kernels, less than [`SWITCH_TIME`] ago. Not
-/// while a slider is held: there everything takes effect at once. A signal and not a memo, because a timer resets it.
+/// Whether the view went from fused to unfused or back, or the ops came into other kernels, less
+/// than [`SWITCH_TIME`] ago. Not while a slider is held: there everything takes effect at once. A
+/// signal and not a memo, because a timer resets it.
 pub(super) fn is_switching(
     shown: Memo<Arc<AnalysedText>>,
     is_fused: RwSignal<bool>,

@@ -1,6 +1,7 @@
 //! The GPU of the visitor, by WebGPU: it opens a device, runs jobs on it and takes their times.
 //!
-//! Whatever goes wrong comes back as a [`Failure`]; the device is given up with the [`Gpu`] that holds it.
+//! Whatever goes wrong comes back as a [`Failure`]; the device is given up with the [`Gpu`] that
+//! holds it.
 
 mod clock;
 mod prepared;
@@ -117,7 +118,8 @@ impl Gpu {
         self.clock.is_some()
     }
 
-    /// The time of one run of all launches, or of one of them, in seconds: the median of rounds of repetitions.
+    /// The time of one run of all launches, or of one of them, in seconds: the median of rounds of
+    /// repetitions.
     ///
     /// # Errors
     /// If the device fails or takes too long.

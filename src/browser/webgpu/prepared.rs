@@ -135,7 +135,8 @@ impl Gpu {
                 .write_buffer(&buffer, 0, whole.unwrap_or_default());
             return buffer;
         }
-        // The GPU copies within its own memory some hundred times as fast as the page sends bytes to it.
+        // The GPU copies within its own memory some hundred times as fast as the page sends bytes
+        // to it.
         let sent = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size: chunk_bytes,

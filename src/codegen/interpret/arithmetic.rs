@@ -13,8 +13,8 @@ pub(super) enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The result of a step that was computed in f64. For a sum, product, quotient or square root of f32 values this is the
-    /// result in f32, because f64 has more than twice as many digits.
+    /// The result of a step that was computed in f64. For a sum, product, quotient or square root
+    /// of f32 values this is the result in f32, because f64 has more than twice as many digits.
     pub(super) fn round(self, value: f64) -> f64 {
         match self {
             Self::Single => single(value),

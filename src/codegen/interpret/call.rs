@@ -126,7 +126,8 @@ fn number_of(value: &AttributeValue, params: &HashMap<&str, i64>) -> Option<f64>
     }
 }
 
-/// The value of an expression as a real number: `1/8` is no size, but a number. The parser bounds how deep it nests.
+/// The value of an expression as a real number: `1/8` is no size, but a number. The parser bounds
+/// how deep it nests.
 fn real(expr: &Expr, params: &HashMap<&str, i64>) -> Option<f64> {
     Some(match &expr.kind {
         ExprKind::Int(value) => *value as f64,

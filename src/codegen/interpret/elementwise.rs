@@ -77,7 +77,8 @@ fn broadcast<'a>(
     (input.broadcast(task.shape)).ok_or_else(|| unfit(task, std::slice::from_ref(input)))
 }
 
-/// Each element by its row and column in the last two dimensions, its value, and by how many columns exceed rows.
+/// Each element by its row and column in the last two dimensions, its value, and by how many
+/// columns exceed rows.
 #[allow(clippy::cast_possible_wrap, reason = "the budget bounds sizes")]
 fn by_diagonal(
     task: &Task<'_>,

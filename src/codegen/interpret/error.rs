@@ -40,7 +40,8 @@ pub enum EvaluationError {
         /// The shape of its output.
         output: Vec<usize>,
     },
-    /// A matmul whose operands are larger than its contraction, and nothing says which part it reads.
+    /// A matmul whose operands are larger than its contraction, and nothing says which part it
+    /// reads.
     #[error("{0}, and `k=` does not say which part of an operand the op reads")]
     PartOfOperand(Box<Self>),
     /// A matmul without a contraction length.

@@ -32,7 +32,8 @@ pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>
     }
 }
 
-/// The function of an op. A matmul without one multiplies its operands as they are, and a reshape keeps the order.
+/// The function of an op. A matmul without one multiplies its operands as they are, and a reshape
+/// keeps the order.
 ///
 /// # Errors
 /// What an op of a bare type computes is not known.

@@ -1,4 +1,5 @@
-//! Numbers for inputs and weights: of a scale that keeps a network in range, and fit for what reads them.
+//! Numbers for inputs and weights: of a scale that keeps a network in range, and fit for what reads
+//! them.
 
 use super::number::rounded;
 use super::random::Random;
@@ -17,8 +18,8 @@ fn first_reader(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)> {
     Some((op, place))
 }
 
-/// Shape and element type of an external tensor. One that is not declared has those that its readers leave, or else those of
-/// the output of its first reader.
+/// Shape and element type of an external tensor. One that is not declared has those that its
+/// readers leave, or else those of the output of its first reader.
 pub fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DType)> {
     let known = graph.operand_shape(tensor);
     let reader = first_reader(graph, tensor).map(|(op, _)| &graph.ops[op]);
@@ -69,7 +70,8 @@ pub enum Kind {
     Coin,
 }
 
-/// The kind of numbers that a tensor of this shape gets, by its first reader and the operand that it is there.
+/// The kind of numbers that a tensor of this shape gets, by its first reader and the operand that
+/// it is there.
 pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -> Kind {
     let normal = |mean, deviation| Kind::Normal { mean, deviation };
     let is_weight = graph.tensors[tensor].role == TensorRole::Weight;
@@ -126,8 +128,8 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
     }
 }
 
-/// The fewest places that a reader of an index has, also one that reads it behind ops that only move its elements; `None` if nothing
-/// is indexed by it. `O(reads behind it)`.
+/// The fewest places that a reader of an index has, also one that reads it behind ops that only
+/// move its elements; `None` if nothing is indexed by it. `O(reads behind it)`.
 fn index_places(graph: &Graph, tensor: TensorId) -> Option<u64> {
     let mut carriers = vec![tensor];
     let mut is_seen: IdVec<TensorId, bool> = IdVec::from_elem(false, graph.tensors.len());
@@ -172,7 +174,8 @@ fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
     }
 }
 
-/// Whether the elements of the output are elements of this input: views and copies, what is gathered, and integers of another type.
+/// Whether the elements of the output are elements of this input: views and copies, what is
+/// gathered, and integers of another type.
 fn moves_elements_of(graph: &Graph, op: OpId, input: TensorId) -> bool {
     let function = graph.ops[op].function;
     let inputs = &graph.inputs[op];

@@ -1,13 +1,14 @@
 //! Runs a program on numbers, to see where rounding happens and what it does.
 //!
-//! Three runs on the same inputs: *exact*, all in f64; *unfused*, where each op computes in f32 and stores its output rounded
-//! to its element type; and *fused*, where only what a kernel of a partition stores is rounded. f64 is computed in f64. Two
-//! things are as on a GPU: sums and products of f16 are accumulated in f32, and matrix units take operands of the type of the
-//! tensor, so that a value that a kernel keeps in f32 is rounded where a matmul reads it. Sums go in the order of the elements;
-//! a GPU's order differs, by errors of f32.
+//! Three runs on the same inputs: *exact*, all in f64; *unfused*, where each op computes in f32 and
+//! stores its output rounded to its element type; and *fused*, where only what a kernel of a
+//! partition stores is rounded. f64 is computed in f64. Two things are as on a GPU: sums and
+//! products of f16 are accumulated in f32, and matrix units take operands of the type of the
+//! tensor, so that a value that a kernel keeps in f32 is rounded where a matmul reads it. Sums go
+//! in the order of the elements; a GPU's order differs, by errors of f32.
 //!
-//! Everything follows from the program, the sizes and a seed, bit for bit on every machine: functions such as exp are those of
-//! the crate `libm` everywhere.
+//! Everything follows from the program, the sizes and a seed, bit for bit on every machine:
+//! functions such as exp are those of the crate `libm` everywhere.
 
 mod arithmetic;
 mod array;
@@ -98,7 +99,8 @@ pub struct Refused {
 pub struct Error {
     /// The largest difference of an element; infinite if an element has overflowed.
     pub max_abs: f64,
-    /// The length of the difference over that of the exact tensor; infinite if an element has overflowed.
+    /// The length of the difference over that of the exact tensor; infinite if an element has
+    /// overflowed.
     pub relative: f64,
     /// The length of the difference, of the elements that have not overflowed.
     pub difference_length: f64,
@@ -208,8 +210,8 @@ impl Interpretation {
     }
 }
 
-/// Runs a program exactly, unfused and by a partition of its graph, at its own sizes or smaller ones. Linear in the steps of
-/// the program, which are bounded.
+/// Runs a program exactly, unfused and by a partition of its graph, at its own sizes or smaller
+/// ones. Linear in the steps of the program, which are bounded.
 ///
 /// # Errors
 /// What to change so that it can be run.
@@ -222,7 +224,8 @@ impl Interpretation {
 /// let analysis = analyze_program(&program, &Options::default()).analysis.unwrap();
 /// let ran = interpret(&program, &analysis.partition, &Setup::default()).unwrap();
 /// let y = ran.tensor_named("y").unwrap();
-/// let [unfused, fused] = [Run::Unfused, Run::Fused].map(|run| ran.error_of(y, run).unwrap().relative);
+/// let error = |run| ran.error_of(y, run).unwrap().relative;
+/// let [unfused, fused] = [Run::Unfused, Run::Fused].map(error);
 /// assert!(unfused > 10.0 * fused); // 1e-6 x has few digits left in f16
 /// ```
 pub fn interpret(

@@ -1,9 +1,11 @@
-//! Numbers as a GPU holds them: wide in registers, rounded to an element type where they are stored.
+//! Numbers as a GPU holds them: wide in registers, rounded to an element type where they are
+//! stored.
 
 use fuseline_core::model::dtype::DType;
 
-/// The nearest value of an element type, of two equally near ones the even one. A finite value beyond the largest becomes
-/// infinite; of eight-bit floats, which are E4M3 and have no infinity, not a number. Integers are cut off towards zero.
+/// The nearest value of an element type, of two equally near ones the even one. A finite value
+/// beyond the largest becomes infinite; of eight-bit floats, which are E4M3 and have no infinity,
+/// not a number. Integers are cut off towards zero.
 pub fn rounded(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F64 => value,

@@ -165,7 +165,8 @@ fn sorted(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     Some(result)
 }
 
-/// `x` with elements of the source written, or added, where the index says along an axis; the last one written stays.
+/// `x` with elements of the source written, or added, where the index says along an axis; the last
+/// one written stays.
 fn scattered(
     task: &Task<'_>,
     [x, index, source]: [&Array<'_>; 3],

@@ -1,4 +1,5 @@
-//! Matrix products and convolutions. Sums are taken in the order of K, each step a multiply-add with one rounding.
+//! Matrix products and convolutions. Sums are taken in the order of K, each step a multiply-add
+//! with one rounding.
 
 use super::arithmetic::Arithmetic;
 use super::array::{Array, count, offset, walk};
@@ -155,7 +156,8 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
     }
 }
 
-/// Adds a value for each feature, which changes every `inner` elements; `None` if the bias does not fit.
+/// Adds a value for each feature, which changes every `inner` elements; `None` if the bias does not
+/// fit.
 fn add_bias(
     task: &Task<'_>,
     values: &mut [f64],

@@ -40,10 +40,10 @@ pub(crate) fn random_key(seed: u64, name: &str) -> u32 {
     u32::try_from(numbers.draw() >> 32).unwrap_or_default()
 }
 
-/// The number from 0 to below 1 of a place under a key, in 24 bits, which f32 holds exactly. It follows from 32-bit arithmetic
-/// alone, so that the threads of a GPU draw the same, each for its element. The mixing is that of a generator by permuted
-/// congruences (O'Neill, "PCG: a family of simple fast space-efficient statistically good algorithms for random number
-/// generation", 2014).
+/// The number from 0 to below 1 of a place under a key, in 24 bits, which f32 holds exactly. It
+/// follows from 32-bit arithmetic alone, so that the threads of a GPU draw the same, each for its
+/// element. The mixing is that of a generator by permuted congruences (O'Neill, "PCG: a family of
+/// simple fast space-efficient statistically good algorithms for random number generation", 2014).
 pub fn uniform(key: u32, place: u32) -> f64 {
     let state = (place ^ key)
         .wrapping_mul(747_796_405)

@@ -1,4 +1,5 @@
-//! A program in f32 at sizes that fit a budget, to be run by another machine and compared with exact numbers.
+//! A program in f32 at sizes that fit a budget, to be run by another machine and compared with
+//! exact numbers.
 
 use super::array::count;
 use super::call::Call;
@@ -29,16 +30,16 @@ pub struct Reference {
 pub struct Checked {
     /// For each tensor its exact elements, in row-major order; `None` if it has no value.
     pub exact: IdVec<TensorId, Option<Vec<f64>>>,
-    /// For each tensor the largest error of an element in f32 arithmetic, unfused or by the kernels of the partition; `None`
-    /// for an external one and one without a value.
+    /// For each tensor the largest error of an element in f32 arithmetic, unfused or by the kernels
+    /// of the partition; `None` for an external one and one without a value.
     pub f32_error: IdVec<TensorId, Option<f64>>,
     /// Ops without a value.
     pub refused: Vec<Refused>,
 }
 
 impl Reference {
-    /// The program with its own params, or smaller ones in the same proportions where the budget asks for them. Resolves the
-    /// program at most some hundred times.
+    /// The program with its own params, or smaller ones in the same proportions where the budget
+    /// asks for them. Resolves the program at most some hundred times.
     ///
     /// # Errors
     /// What to change so that it can be run.
@@ -65,7 +66,8 @@ impl Reference {
         })
     }
 
-    /// The same graph with f32 elements alone: its bytes are those that shaders move, and its arithmetic theirs.
+    /// The same graph with f32 elements alone: its bytes are those that shaders move, and its
+    /// arithmetic theirs.
     ///
     /// # Errors
     /// As [`Reference::new`].
@@ -102,7 +104,8 @@ impl Reference {
         ))
     }
 
-    /// Computes it. Linear in the steps of the program, which the caller bounds by [`Budget::INTERPRETED`].
+    /// Computes it. Linear in the steps of the program, which the caller bounds by
+    /// [`Budget::INTERPRETED`].
     ///
     /// # Errors
     /// If a tensor is too large.

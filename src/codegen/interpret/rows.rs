@@ -58,7 +58,8 @@ impl Rows {
         folded
     }
 
-    /// For each row the place of the element that no other one beats, the first of equal ones; of one that is not a number, its.
+    /// For each row the place of the element that no other one beats, the first of equal ones; of
+    /// one that is not a number, its.
     fn places(&self, values: &[f64], beats: impl Fn(f64, f64) -> bool) -> Vec<f64> {
         let mut best: Vec<Option<f64>> = vec![None; self.count];
         let mut seen = vec![0_usize; self.count];
@@ -305,7 +306,8 @@ fn pool(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
     }))
 }
 
-/// The largest of the values of a window, or their sum over its elements, rounded by `r` after each step.
+/// The largest of the values of a window, or their sum over its elements, rounded by `r` after each
+/// step.
 pub(super) fn pooled(
     values: impl Iterator<Item = f64>,
     elements: usize,

@@ -60,7 +60,8 @@ impl Prepared<'_> {
         (values, refused)
     }
 
-    /// Kernel by kernel: what a kernel computes stays wide in its registers, and what it stores is rounded.
+    /// Kernel by kernel: what a kernel computes stays wide in its registers, and what it stores is
+    /// rounded.
     pub(super) fn by_kernels(
         &self,
         partition: &Partition,
@@ -114,7 +115,8 @@ impl Prepared<'_> {
         results
     }
 
-    /// f64 where a type asks for it, and for whole numbers, which it holds exactly; f32 for all else.
+    /// f64 where a type asks for it, and for whole numbers, which it holds exactly; f32 for all
+    /// else.
     fn arithmetic(&self, op: OpId) -> Arithmetic {
         let output = self.dtypes[self.graph.output[op]];
         let is_whole = matches!(output, DType::I64 | DType::I32 | DType::I8);
@@ -144,7 +146,8 @@ impl Prepared<'_> {
             Err(reason) => return Some(Err(reason)),
         };
         let arithmetic = arithmetic(op);
-        // Matrix units take operands of the type of the tensor, even those that the kernel has in wider registers.
+        // Matrix units take operands of the type of the tensor, even those that the kernel has in
+        // wider registers.
         let narrows = function.row().op_type == OpType::Matmul && arithmetic == Arithmetic::Single;
         let mut arguments = Vec::with_capacity(inputs.len() + call.literals.len());
         for &tensor in inputs {
@@ -200,7 +203,8 @@ pub(crate) fn ops_of(partition: &Partition, kernel: KernelId) -> Vec<OpId> {
     ops
 }
 
-/// For each tensor whether its kernel stores it: a result of the program, or read by a kernel that does not compute it.
+/// For each tensor whether its kernel stores it: a result of the program, or read by a kernel that
+/// does not compute it.
 pub(crate) fn stored(graph: &Graph, partition: &Partition) -> IdVec<TensorId, bool> {
     let tensors = graph.tensors.ids();
     let mut is_stored: IdVec<TensorId, bool> =

@@ -73,9 +73,11 @@ impl Budget {
 pub(super) enum Types {
     /// As written.
     Own,
-    /// What shaders compute: f32 in the place of all floats, and no whole numbers that overflow at 127.
+    /// What shaders compute: f32 in the place of all floats, and no whole numbers that overflow
+    /// at 127.
     F32,
-    /// The work of shaders: four bytes an element, and f32 arithmetic, in which they compute whole numbers, too.
+    /// The work of shaders: four bytes an element, and f32 arithmetic, in which they compute whole
+    /// numbers, too.
     Words,
 }
 
@@ -100,7 +102,8 @@ pub(super) struct Fitted {
     steps_of_op: IdVec<OpId, u64>,
 }
 
-/// The program with its own params, or with smaller ones where that is too much. Its graph is the same but for sizes.
+/// The program with its own params, or with smaller ones where that is too much. Its graph is the
+/// same but for sizes.
 ///
 /// # Errors
 /// What to reduce, or what is wrong with the sizes that the setup fixes.
@@ -260,7 +263,8 @@ fn unknown_shapes(ops: &[String]) -> Option<NotRun> {
     Some(NotRun::new(message, hint))
 }
 
-/// Multiply-adds of a product, at what each takes, else elements that an op reads and writes; for a pool those of its windows.
+/// Multiply-adds of a product, at what each takes, else elements that an op reads and writes; for a
+/// pool those of its windows.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -336,7 +340,8 @@ fn elements(graph: &Graph) -> Elements {
     }
 }
 
-/// A count with three digits: `16 million`, `1.11 trillion`. Rounded up, so that what is above a round limit never reads as the limit.
+/// A count with three digits: `16 million`, `1.11 trillion`. Rounded up, so that what is above a
+/// round limit never reads as the limit.
 fn in_words(count: u64) -> String {
     let (unit, name) = match count {
         0..BILLION => (MILLION, "million"),

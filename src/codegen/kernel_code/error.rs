@@ -19,7 +19,8 @@ pub enum CodegenError {
         /// The shape of its output.
         output: Vec<u64>,
     },
-    /// A matmul whose operands are larger than its contraction, and nothing says which part it reads.
+    /// A matmul whose operands are larger than its contraction, and nothing says which part it
+    /// reads.
     #[error("{0}, and `k=` does not say which part of an operand the op reads")]
     PartOfOperand(Box<Self>),
     /// Fuseline generates no kernel for this function.

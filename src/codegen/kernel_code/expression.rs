@@ -1,4 +1,5 @@
-//! What a kernel computes for one element, as a graph of expressions without repetition: equal ones are one.
+//! What a kernel computes for one element, as a graph of expressions without repetition: equal ones
+//! are one.
 
 use super::index::{Atom, Index, IndexId, Variable, VariableId};
 use crate::calculator::{Binary, Calculator, Unary};
@@ -40,7 +41,8 @@ impl Fold {
 pub enum Expr {
     /// A number, by its bits.
     Number(u64),
-    /// An element of a tensor; any number where the condition does not hold, and then nothing is read.
+    /// An element of a tensor; any number where the condition does not hold, and then nothing is
+    /// read.
     Read {
         tensor: TensorId,
         /// The place of the element in row-major order.
@@ -54,7 +56,8 @@ pub enum Expr {
     Place(IndexId),
     /// Whether the first index is less than the second: 1 or 0.
     Below(IndexId, IndexId),
-    /// A number from 0 to below 1 that looks random and follows from a key and a place, as [`uniform`](crate::interpret::uniform) gives it.
+    /// A number from 0 to below 1 that looks random and follows from a key and a place, as
+    /// [`uniform`](crate::interpret::uniform) gives it.
     Uniform(u32, IndexId),
     /// A function of a number.
     Unary(Unary, ExprId),
@@ -259,7 +262,8 @@ impl Expressions {
         }
     }
 
-    /// The expressions that these need, themselves among them, ascending; those behind a `stop` are left out, but not it.
+    /// The expressions that these need, themselves among them, ascending; those behind a `stop` are
+    /// left out, but not it.
     pub(super) fn needed(
         &self,
         roots: impl IntoIterator<Item = ExprId>,
@@ -278,8 +282,8 @@ impl Expressions {
             .collect()
     }
 
-    /// The expressions with others in the place of some, or with another index in the place of a variable. Linear in what
-    /// the roots need.
+    /// The expressions with others in the place of some, or with another index in the place of a
+    /// variable. Linear in what the roots need.
     pub(super) fn rewritten(
         &mut self,
         roots: &[ExprId],

@@ -1,7 +1,9 @@
-//! Indices: whole numbers that follow from the variables of a kernel, in a normal form in which equal ones are found equal.
+//! Indices: whole numbers that follow from the variables of a kernel, in a normal form in which
+//! equal ones are found equal.
 //!
-//! An index is a sum of variables, quotients and remainders, each times a factor. Splitting a place into the index of a shape
-//! and putting it together again gives the place back, which is how a value that two views of a tensor read is computed once.
+//! An index is a sum of variables, quotients and remainders, each times a factor. Splitting a place
+//! into the index of a shape and putting it together again gives the place back, which is how a
+//! value that two views of a tensor read is computed once.
 
 use super::expression::{ExprId, Expressions};
 use fuseline_core::model::ids::define_ids;
@@ -13,7 +15,8 @@ define_ids! {
     pub struct VariableId;
 }
 
-/// What runs from 0 to below an extent: the elements of a grid, the rows, the columns of a row, the steps of a sum.
+/// What runs from 0 to below an extent: the elements of a grid, the rows, the columns of a row, the
+/// steps of a sum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Its name in the code.
@@ -30,7 +33,8 @@ pub enum Atom {
     Quotient(IndexId, u64),
     /// What remains of an index after the division.
     Remainder(IndexId, u64),
-    /// A value that the kernel reads or computes, from 0 to below this number: the row of an embedding.
+    /// A value that the kernel reads or computes, from 0 to below this number: the row of an
+    /// embedding.
     Value(ExprId, u64),
 }
 
@@ -269,7 +273,8 @@ fn common_factor(rest: &Index, divisor: u64) -> u64 {
     factors.fold(divisor, gcd).max(1)
 }
 
-/// Without the factor that all terms and the divisor share. What the constant loses is smaller than that factor.
+/// Without the factor that all terms and the divisor share. What the constant loses is smaller than
+/// that factor.
 #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
 fn reduced(mut rest: Index, divisor: u64) -> (Index, u64) {
     let common = common_factor(&rest, divisor);

@@ -89,7 +89,8 @@ pub enum Grid {
     Elements(VariableId),
     /// A group of threads for each row.
     Rows(VariableId),
-    /// A group of threads for each tile of the rows and columns of a product, and each of a batch of them.
+    /// A group of threads for each tile of the rows and columns of a product, and each of a batch
+    /// of them.
     Tiles {
         /// Which product of the batch.
         batch: VariableId,
@@ -117,7 +118,8 @@ pub enum Statement {
         /// What is done for each.
         body: Vec<Statement>,
     },
-    /// The threads of a row go over its columns, and what they compute is folded to one value that all of them have.
+    /// The threads of a row go over its columns, and what they compute is folded to one value that
+    /// all of them have.
     Reduce {
         /// The fold, over the column.
         result: ExprId,
@@ -177,7 +179,8 @@ pub struct Removed {
     pub place: IndexId,
     /// The op that computes it would store it, and the kernel does not.
     pub is_store_removed: bool,
-    /// The ops that would load it, and find its value in the kernel, with what each calls it: itself or a free view of it.
+    /// The ops that would load it, and find its value in the kernel, with what each calls it:
+    /// itself or a free view of it.
     pub readers: Vec<(OpId, TensorId)>,
 }
 

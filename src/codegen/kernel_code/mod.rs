@@ -1,9 +1,11 @@
-//! Kernels as code: what a GPU would run for each kernel of a partition, printed in several languages.
+//! Kernels as code: what a GPU would run for each kernel of a partition, printed in several
+//! languages.
 //!
-//! Each op is defined as an expression of elements of its inputs ([`define`]), in which what the kernel computes itself takes
-//! the place of its element. A schedule then says which threads compute what ([`schedule`]), and gives a small form of three
-//! kinds: a thread for each element, a group of threads for each row with its reductions, and a group for each tile of a
-//! matrix product with what follows it. Printers write that form and decide nothing.
+//! Each op is defined as an expression of elements of its inputs ([`define`]), in which what the
+//! kernel computes itself takes the place of its element. A schedule then says which threads
+//! compute what ([`schedule`]), and gives a small form of three kinds: a thread for each element, a
+//! group of threads for each row with its reductions, and a group for each tile of a matrix product
+//! with what follows it. Printers write that form and decide nothing.
 
 mod define;
 mod error;
@@ -31,12 +33,13 @@ use fuseline_core::model::op::Op;
 use fuseline_core::model::partition::Partition;
 use fuseline_core::model::program::Program;
 
-/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
-/// or why it has no code.
+/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again
+/// what another one writes; or why it has no code.
 pub type Coded = Result<Option<Kernel>, CodegenError>;
 
-/// The kernels of a partition of a program's graph, each of whose ops comes from one of its statements. `views_are_free` is
-/// the convention that a view is another way to read the same bytes.
+/// The kernels of a partition of a program's graph, each of whose ops comes from one of its
+/// statements. `views_are_free` is the convention that a view is another way to read the same
+/// bytes.
 pub fn of_program(
     program: &Program,
     graph: &Graph,

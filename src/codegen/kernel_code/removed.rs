@@ -7,8 +7,9 @@ use fuseline_core::model::ids::{OpId, TensorId};
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
-/// What is removed from a kernel of these ops, which are ascending and hold the views that they read through: for each
-/// tensor where its value is first known. A value that needs no statement, a number, has no such place.
+/// What is removed from a kernel of these ops, which are ascending and hold the views that they
+/// read through: for each tensor where its value is first known. A value that needs no statement, a
+/// number, has no such place.
 pub(super) fn removed(
     graph: &Graph,
     kernel: &Kernel,

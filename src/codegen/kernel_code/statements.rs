@@ -1,4 +1,5 @@
-//! Expressions as statements: each is written once, in the outermost loop in which all that it depends on is known.
+//! Expressions as statements: each is written once, in the outermost loop in which all that it
+//! depends on is known.
 
 use super::expression::{Dependence, Expr, ExprId, Expressions, bit};
 use super::kernel::Statement;
@@ -8,8 +9,8 @@ use rustc_hash::FxBuildHasher;
 pub(super) type Known = HashSet<ExprId, FxBuildHasher>;
 
 impl Expressions {
-    /// What computes these expressions where the variables of `scope` are known; what is `known` is there already, and the
-    /// rest becomes known.
+    /// What computes these expressions where the variables of `scope` are known; what is `known` is
+    /// there already, and the rest becomes known.
     pub(super) fn block(
         &self,
         roots: impl IntoIterator<Item = ExprId>,
@@ -18,7 +19,8 @@ impl Expressions {
     ) -> Vec<Statement> {
         let mut statements = Vec::new();
         for expr in self.needed(roots, |expr| known.contains(&expr)) {
-            // A number needs no statement, and what depends on the variable of a loop is written inside of it.
+            // A number needs no statement, and what depends on the variable of a loop is written
+            // inside of it.
             let is_outside = self.depends_on(expr) & !scope != 0;
             if is_outside || known.contains(&expr) || matches!(self.exprs[expr], Expr::Number(_)) {
                 continue;

@@ -4,10 +4,12 @@ use super::job::{ProgramJob, elements};
 use crate::interpret::{Checked, Reference};
 use fuseline_core::TensorId;
 
-/// An error is tolerated up to this share of the largest exact value. f32 keeps a share of 6e-8; sums of a thousand numbers lose
-/// two digits of it, and WGSL allows `exp`, `tanh`, `sin` and the like a few units in the last place, `sin` and `cos` 5e-4.
+/// An error is tolerated up to this share of the largest exact value. f32 keeps a share of 6e-8;
+/// sums of a thousand numbers lose two digits of it, and WGSL allows `exp`, `tanh`, `sin` and the
+/// like a few units in the last place, `sin` and `cos` 5e-4.
 pub const TOLERANCE: f64 = 1e-4;
-/// Or up to this many times the error that the interpreter itself makes in f32, where the program loses digits by cancellation.
+/// Or up to this many times the error that the interpreter itself makes in f32, where the program
+/// loses digits by cancellation.
 pub const TOLERATED_F32_ERRORS: f64 = 16.0;
 
 /// A tensor that a GPU has written.
@@ -19,7 +21,8 @@ pub struct Output {
     pub elements: usize,
     /// Whether it is a result of the program.
     pub is_result: bool,
-    /// The largest error of an element; infinite if one is not finite where the exact one is, or is missing.
+    /// The largest error of an element; infinite if one is not finite where the exact one is, or is
+    /// missing.
     pub max_error: f64,
     /// The largest error that is tolerated.
     pub tolerance: f64,
@@ -74,8 +77,8 @@ impl Check {
     }
 }
 
-/// The largest error of an element, and the largest finite exact value. Elements that are not finite have to be so in both, and
-/// infinite ones with the same sign.
+/// The largest error of an element, and the largest finite exact value. Elements that are not
+/// finite have to be so in both, and infinite ones with the same sign.
 pub fn compare(values: &[f64], exact: &[f64]) -> (f64, f64) {
     let mut max_error: f64 = if values.len() < exact.len() {
         f64::INFINITY

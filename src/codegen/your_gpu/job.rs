@@ -1,4 +1,5 @@
-//! What a GPU shall run, as data: buffers with their contents, launches in their order, and what is read back.
+//! What a GPU shall run, as data: buffers with their contents, launches in their order, and what is
+//! read back.
 
 use super::failure::Failure;
 use crate::interpret::Reference;
@@ -6,7 +7,8 @@ use crate::kernel_code::{Naming, kernels, wgsl};
 use fuseline_core::notation::spelling::quoted;
 use fuseline_core::{DType, Graph, IdVec, KernelId, OpId, Partition, ReshapeCost, TensorId};
 
-/// Most elements of an external tensor that are drawn for a run that is timed; they are repeated to fill it.
+/// Most elements of an external tensor that are drawn for a run that is timed; they are repeated to
+/// fill it.
 pub const DRAWN_ELEMENTS: usize = 1 << 16;
 
 const SMALLER: &str = "make sizes smaller";
@@ -28,7 +30,8 @@ pub struct Buffer {
     pub name: String,
     /// Its size; a multiple of 4.
     pub bytes: u64,
-    /// What it holds at first: words of 4 bytes, from the lowest byte up, repeated to its end; zeros if this is empty.
+    /// What it holds at first: words of 4 bytes, from the lowest byte up, repeated to its end;
+    /// zeros if this is empty.
     pub contents: Vec<u8>,
 }
 
@@ -120,8 +123,9 @@ pub struct ProgramJob {
 }
 
 impl ProgramJob {
-    /// The kernels of a partition as launches, on inputs of the reference. Of an external tensor at most `most_drawn` elements
-    /// are drawn. Views are launched where the convention counts their bytes. Polynomial in the ops of a kernel.
+    /// The kernels of a partition as launches, on inputs of the reference. Of an external tensor at
+    /// most `most_drawn` elements are drawn. Views are launched where the convention counts their
+    /// bytes. Polynomial in the ops of a kernel.
     ///
     /// # Errors
     /// The kernels that have no shader.
@@ -188,7 +192,8 @@ impl ProgramJob {
             .collect()
     }
 
-    /// For each tensor whether it is a result of the program: returned, or seen through a view that is. `O(ops)`.
+    /// For each tensor whether it is a result of the program: returned, or seen through a view that
+    /// is. `O(ops)`.
     pub fn results(&self, reference: &Reference) -> IdVec<TensorId, bool> {
         let graph = &reference.graph;
         let tensors = graph.tensors.ids();

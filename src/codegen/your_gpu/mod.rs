@@ -1,4 +1,5 @@
-//! The program on the GPU of the visitor: what is run there, how often, and what can fail. `browser/webgpu` runs it.
+//! The program on the GPU of the visitor: what is run there, how often, and what can fail.
+//! `browser/webgpu` runs it.
 
 pub mod check;
 pub mod failure;
@@ -19,14 +20,16 @@ use crate::interpret::Budget;
 use fuseline_core::model::device::DeviceProbe;
 use repeats::LONGEST_WAIT_S;
 
-/// Bytes of all tensors of a run that is timed, at most. WebGPU does not tell how large the memory is, so they take no more than one
-/// buffer may, and no more than this.
+/// Bytes of all tensors of a run that is timed, at most. WebGPU does not tell how large the memory
+/// is, so they take no more than one buffer may, and no more than this.
 const MAX_BYTES: u64 = 2 << 30;
-/// A run that is timed shall take no longer by estimate, in seconds: it is repeated, and estimates may be wrong by some times.
+/// A run that is timed shall take no longer by estimate, in seconds: it is repeated, and estimates
+/// may be wrong by some times.
 pub const WANTED_RUN_S: f64 = 0.5;
 /// The share of its vector rate that a GPU reaches in generated kernels, at least.
 const LEAST_SHARE: f64 = 0.05;
-/// The share of the rate of the measured matmul that convolutions and matmuls of few tiles reach, at least.
+/// The share of the rate of the measured matmul that convolutions and matmuls of few tiles reach,
+/// at least.
 const LEAST_PRODUCT_SHARE: f64 = 0.5;
 
 /// Bytes of all tensors of a run that is timed, at most.
@@ -34,8 +37,9 @@ pub fn max_bytes(limits: &Limits) -> u64 {
     limits.max_buffer_bytes.min(MAX_BYTES)
 }
 
-/// The sizes of a run that is timed, on a GPU with these limits and rates: the program's own, or the largest that fit. Sizes that cannot be made
-/// smaller are admitted up to the time after which a run is given up.
+/// The sizes of a run that is timed, on a GPU with these limits and rates: the program's own, or
+/// the largest that fit. Sizes that cannot be made smaller are admitted up to the time after which
+/// a run is given up.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -39,7 +39,8 @@ pub struct Outcome {
     pub measured: DeviceProbe,
     /// What it admits.
     pub limits: Limits,
-    /// Whether the GPU took the times. Otherwise the page did, which also counts the way there and back.
+    /// Whether the GPU took the times. Otherwise the page did, which also counts the way there and
+    /// back.
     pub has_clock: bool,
     /// Params and their values in the text.
     pub own_sizes: Vec<(String, i64)>,
@@ -56,7 +57,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Measured time of the ops of a fused kernel, each as a kernel of its own; without what it computes again.
+    /// Measured time of the ops of a fused kernel, each as a kernel of its own; without what it
+    /// computes again.
     pub fn unfused_kernel_s(&self, kernel: KernelId) -> f64 {
         let ops = self.predicted.partition.kernels.get(kernel);
         let alone = ops.into_iter().flatten().copied().map(KernelId::of_lone_op);

@@ -5,8 +5,9 @@ use fuseline_core::analysis::analyze_kernels;
 use fuseline_core::model::device::{DeviceProbe, Rate};
 use fuseline_core::{Analysis, F32Matmul, Options, Partition};
 
-/// The analysis of what runs: the graph at its sizes with four bytes for each element, and these kernels. Products and convolutions
-/// have the rate that a product in a shader reaches, where it was measured: it is some times lower than that of the vector units.
+/// The analysis of what runs: the graph at its sizes with four bytes for each element, and these
+/// kernels. Products and convolutions have the rate that a product in a shader reaches, where it
+/// was measured: it is some times lower than that of the vector units.
 ///
 /// # Errors
 /// If the program has no graph at these sizes.

@@ -1,5 +1,5 @@
-//! Jobs that measure a GPU, and the device that their rates make of it: a copy, chains of multiply-adds and of exponentials, a
-//! product of matrices, and launches that do nothing.
+//! Jobs that measure a GPU, and the device that their rates make of it: a copy, chains of
+//! multiply-adds and of exponentials, a product of matrices, and launches that do nothing.
 
 use super::LEAST_SHARE;
 use super::failure::Failure;
@@ -20,14 +20,17 @@ const THREADS: u64 = 256;
 const COPY_BYTES: u64 = 128 << 20;
 /// Workgroups of the chains, enough to fill a large GPU.
 const CHAIN_GROUPS: u32 = 256;
-/// Rounds of links in a step. What a loop and the checks of the browser cost is as much as a round or two: of one round a step an
-/// H100 reached 36 TFLOP/s in multiply-adds, of 16 the 61 that it reached by CUDA.
+/// Rounds of links in a step. What a loop and the checks of the browser cost is as much as a round
+/// or two: of one round a step an H100 reached 36 TFLOP/s in multiply-adds, of 16 the 61 that it
+/// reached by CUDA.
 const ROUNDS_OF_STEP: u32 = 16;
-/// Steps of a chain at first, few enough for a GPU of software, and on a GPU that needs less than [`SHORT_S`] for them.
+/// Steps of a chain at first, few enough for a GPU of software, and on a GPU that needs less than
+/// [`SHORT_S`] for them.
 pub const CHAIN_STEPS: [u32; 2] = [2, 512];
 /// In seconds.
 pub const SHORT_S: f64 = 0.5e-3;
-/// Rows and columns of the product. The largest has 4096 tiles of 64 x 64, enough to fill a large GPU.
+/// Rows and columns of the product. The largest has 4096 tiles of 64 x 64, enough to fill a large
+/// GPU.
 const PRODUCT_SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
 /// A product takes no longer in seconds, on a GPU that reaches [`LEAST_SHARE`] of its vector rate.
 const LONGEST_PRODUCT_S: f64 = 0.05;
@@ -43,8 +46,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// Four chains a thread, each of four lanes, that do not wait for each other. The number of steps is read, so that no compiler
-/// computes them beforehand.
+/// Four chains a thread, each of four lanes, that do not wait for each other. The number of steps
+/// is read, so that no compiler computes them beforehand.
 const CHAINS_BEGIN: &str = "\
 @group(0) @binding(0) var<storage, read> steps: array<u32>;
 @group(0) @binding(1) var<storage, read_write> sums: array<vec4<f32>>;
@@ -130,8 +133,8 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// The GPU as a device like others. WebGPU tells nothing of matrix units, caches and the size of its memory; the memory of a
-    /// workgroup is the largest that it admits.
+    /// The GPU as a device like others. WebGPU tells nothing of matrix units, caches and the size
+    /// of its memory; the memory of a workgroup is the largest that it admits.
     ///
     /// # Errors
     /// A rate that no GPU has.
@@ -234,8 +237,8 @@ fn chains_of(link: &str, amount_of_link: u64, steps: u32, name: &str) -> Probe {
     }
 }
 
-/// A product of square matrices by the shader that a program would have for it; the amount is its FLOPs. It is as large as a GPU
-/// with these limits and this vector rate computes it quickly.
+/// A product of square matrices by the shader that a program would have for it; the amount is its
+/// FLOPs. It is as large as a GPU with these limits and this vector rate computes it quickly.
 ///
 /// # Errors
 /// If it has no shader.

@@ -10,7 +10,8 @@ pub const LONGEST_WAIT_S: f64 = 2.0;
 pub const LONGEST_COMPILATION_S: f64 = 20.0;
 /// A GPU that had nothing to do for so long may have lowered its clock, in seconds.
 pub const COLD_AFTER_S: f64 = 0.5;
-/// For so long a cold GPU works before a time counts, in seconds. An H100 at a sixth of its clock raises it after 0.27 s.
+/// For so long a cold GPU works before a time counts, in seconds. An H100 at a sixth of its clock
+/// raises it after 0.27 s.
 pub const WARM_UP_S: f64 = 0.4;
 /// Rounds of repetitions, of which the median counts.
 pub const ROUNDS: usize = 5;
@@ -18,7 +19,8 @@ pub const ROUNDS: usize = 5;
 const LONGEST_ROUNDS_S: f64 = 0.5;
 /// Most launches in one submission.
 const MAX_LAUNCHES: u32 = 4096;
-/// Of a time below the clock's resolution nothing is known, so the next try is at most this much longer.
+/// Of a time below the clock's resolution nothing is known, so the next try is at most this much
+/// longer.
 const GROWTH: f64 = 16.0;
 
 /// The search for the number of repetitions of `launches` launches.
@@ -42,8 +44,8 @@ impl Repeats {
         }
     }
 
-    /// Takes the time of a submission. The time of one repetition in seconds once enough of them are measured, else `None`
-    /// and [`Repeats::count`] for the next submission.
+    /// Takes the time of a submission. The time of one repetition in seconds once enough of them
+    /// are measured, else `None` and [`Repeats::count`] for the next submission.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -30,7 +30,8 @@ pub fn HistoryButtons() -> impl IntoView {
     }
 }
 
-/// `aria-disabled` instead of `disabled`, because a disabled button would lose the focus at the last step.
+/// `aria-disabled` instead of `disabled`, because a disabled button would lose the focus at the
+/// last step.
 #[component]
 fn HistoryButton(
     /// Its name.

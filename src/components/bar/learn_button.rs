@@ -6,15 +6,16 @@ use crate::app::state::Page;
 use fuseline_browser as browser;
 use leptos::prelude::*;
 
-/// Leads to the lists, also out of a lesson or a puzzle, and from there back to the visitor's program. On the whole page it leads to
-/// the lesson or the puzzle that is open.
+/// Leads to the lists, also out of a lesson or a puzzle, and from there back to the visitor's
+/// program. On the whole page it leads to the lesson or the puzzle that is open.
 #[component]
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
     let learning = Learning::of_context();
     let puzzling = Puzzling::of_context();
     let is_open = move || page.screen.is_learning.get();
-    // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is no other.
+    // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is
+    // no other.
     let is_new = move || {
         learning.is_some_and(|learning| {
             (learning.progress).with(|progress| progress.open.is_none() && progress.is_empty())

@@ -36,8 +36,8 @@ pub fn Menu(
     let menu = NodeRef::<html::Details>::new();
     let open_menu = move || menu.get_untracked().filter(|_| is_open.get_untracked());
     let leave = move || {
-        // The focused element is about to be removed with the panel. Firefox would lose what was typed into it: an element
-        // that is removed changes nothing there.
+        // The focused element is about to be removed with the panel. Firefox would lose what was
+        // typed into it: an element that is removed changes nothing there.
         if open_menu().is_some_and(|menu| has_focus_within(&menu)) {
             focus(button);
         }

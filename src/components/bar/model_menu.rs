@@ -1,4 +1,5 @@
-//! What the numbers are made with: the figures of the GPU, the counting conventions and the precision of f32 matmuls.
+//! What the numbers are made with: the figures of the GPU, the counting conventions and the
+//! precision of f32 matmuls.
 
 use super::device_figures::DeviceFigures;
 use super::menu::Menu;

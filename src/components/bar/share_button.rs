@@ -17,7 +17,8 @@ pub fn ShareButton() -> impl IntoView {
     let page = Page::of_context();
     // Here and not in the panel, so that a note which is half written outlives it.
     let note = RwSignal::new(String::new());
-    // Who passes a link on unchanged sees the note that came with it, and sends it, changes it or takes it out.
+    // Who passes a link on unchanged sees the note that came with it, and sends it, changes it or
+    // takes it out.
     Effect::new(move |came: Option<String>| {
         let comes = page
             .origin
@@ -102,7 +103,8 @@ fn excess(note: &str) -> usize {
     note.chars().count().saturating_sub(Note::MAX_CHARS)
 }
 
-/// The note, with a count of its characters. A note that is too long is left to the visitor to shorten.
+/// The note, with a count of its characters. A note that is too long is left to the visitor to
+/// shorten.
 #[component]
 fn NoteField(
     note: RwSignal<String>,

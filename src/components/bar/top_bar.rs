@@ -12,7 +12,8 @@ use crate::app::stage::is_staged;
 use fuseline_view::page::view::View;
 use leptos::prelude::*;
 
-/// What is analysed and with which model, the lessons, and what to do with the result. Undo and redo come with the first edit.
+/// What is analysed and with which model, the lessons, and what to do with the result. Undo and
+/// redo come with the first edit.
 #[component]
 pub fn TopBar() -> impl IntoView {
     let is_model_open = RwSignal::new(false);

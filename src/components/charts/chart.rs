@@ -14,14 +14,16 @@ use leptos::prelude::*;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A chart is redrawn when its width crosses a multiple of this many pixels, not at each pixel of a window resize.
+/// A chart is redrawn when its width crosses a multiple of this many pixels, not at each pixel of a
+/// window resize.
 const WIDTH_STEP_PX: f64 = 8.0;
 
 /// The height that a chart has to fill; `None` where its width decides.
 #[derive(Clone, Copy)]
 struct HeightToFill(Option<f64>);
 
-/// The height of a chart that is being drawn: this share of its width within `limits`, or what its dialog has for an enlarged one.
+/// The height of a chart that is being drawn: this share of its width within `limits`, or what its
+/// dialog has for an enlarged one.
 pub fn height_of(width: f64, share: f64, limits: RangeInclusive<f64>) -> f64 {
     let filled = use_context::<HeightToFill>().and_then(|height| height.0);
     filled.unwrap_or_else(|| (width * share).clamp(*limits.start(), *limits.end()))
@@ -33,8 +35,8 @@ pub fn Chart(
     /// Prefix of the ids in the picture, unique on the page.
     #[prop(into)]
     id: String,
-    /// Draws the picture for a width in scene units and the axes that shall stand still. Tracked: a change of a signal that
-    /// it reads redraws the picture.
+    /// Draws the picture for a width in scene units and the axes that shall stand still. Tracked: a
+    /// change of a signal that it reads redraws the picture.
     #[prop(into)]
     draw: Callback<(f64, Option<Axes>), Scene>,
     /// Whether it stands in the dialog of [`Enlarge`], whose height it fills.
@@ -70,7 +72,8 @@ pub fn Chart(
         let width = (width / WIDTH_STEP_PX).floor() * WIDTH_STEP_PX;
         (width > 0.0).then_some(width)
     });
-    // On the page a chart makes its container as high as itself; in a dialog the container has a height of its own.
+    // On the page a chart makes its container as high as itself; in a dialog the container has a
+    // height of its own.
     let height = Memo::new(move |_| {
         let scale = browser::type_scale() * WIDTH_STEP_PX;
         is_enlarged.then(|| (size_px.get().1 / scale).floor() * WIDTH_STEP_PX)
@@ -149,7 +152,8 @@ pub fn LargeChart(
     }
 }
 
-/// A [`LargeChart`] of the kernels of the page. A press on a mark selects its tensor, or else its kernel.
+/// A [`LargeChart`] of the kernels of the page. A press on a mark selects its tensor, or else its
+/// kernel.
 #[component]
 pub fn KernelChart(
     /// Prefix of the ids in the picture, unique on the page.

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 /// How long the pointer rests on a mark before its tooltip replaces another one.
 const SWITCH_AFTER: Duration = Duration::from_millis(120);
-/// How long a tooltip stays after the pointer has left its mark, so that the pointer can move onto the tooltip.
+/// How long a tooltip stays after the pointer has left its mark, so that the pointer can move onto
+/// the tooltip.
 const HIDE_AFTER: Duration = Duration::from_millis(500);
 
 /// A mark, as long as each scene has it. A scene that leaves it as it was runs none of its readers.
@@ -28,9 +29,9 @@ pub(super) struct ShownMark {
 pub struct ChartState {
     /// The marks in drawing order.
     pub(super) keys: ReadSignal<Vec<MarkKey>>,
-    /// The marks of which copies are drawn on top: those of the selected kernel, those of the kernel under the pointer, and the words
-    /// that arrows would cover.
-    /// Copies, because a mark that is moved to the front would lose the focus.
+    /// The marks of which copies are drawn on top: those of the selected kernel, those of the
+    /// kernel under the pointer, and the words that arrows would cover. Copies, because a mark that
+    /// is moved to the front would lose the focus.
     pub(super) raised_keys: Memo<Vec<MarkKey>>,
     /// The mark whose tooltip shows.
     pub(super) pointed: Memo<Option<MarkKey>>,
@@ -155,7 +156,8 @@ impl ChartState {
         self.is_kernel_selected(key) || self.is_tensor_selected(key)
     }
 
-    /// Whether a press on a mark takes the selection back: it selects the tensor, or else the kernel. Tracked.
+    /// Whether a press on a mark takes the selection back: it selects the tensor, or else the
+    /// kernel. Tracked.
     pub(super) fn is_pressed(self, key: MarkKey) -> bool {
         match key.tensor {
             Some(_) => self.is_tensor_selected(key),
@@ -202,8 +204,8 @@ impl ChartState {
         }
     }
 
-    /// Called before marks are added, removed or moved. If that takes the focus from a mark, the mark gets it back, or the
-    /// one that the tab key reaches if the mark was removed.
+    /// Called before marks are added, removed or moved. If that takes the focus from a mark, the
+    /// mark gets it back, or the one that the tab key reaches if the mark was removed.
     pub(super) fn keep_focus(self) {
         if let Some(focused) = self.focused.get_value() {
             queue_microtask(move || {

@@ -33,7 +33,8 @@ impl EnlargedChart {
     }
 }
 
-/// The button, and the dialog with the chart and the card of what is pressed in it. Escape, the button *Close* and a press beside the dialog close it.
+/// The button, and the dialog with the chart and the card of what is pressed in it. Escape, the
+/// button *Close* and a press beside the dialog close it.
 #[component]
 pub fn Enlarge(
     /// The title of the dialog.

@@ -82,7 +82,8 @@ pub fn RaisedMark(
     })
 }
 
-/// The elements of a mark. Each attribute follows the mark by itself, so that a slider changes few of them.
+/// The elements of a mark. Each attribute follows the mark by itself, so that a slider changes few
+/// of them.
 #[component]
 fn ShapeView(
     /// The mark. Its shapes are all texts or all outlines.

@@ -1,6 +1,7 @@
 //! Charts: scenes shown as SVG, with marks that can be pointed at, focused and pressed.
 //!
-//! [`Chart`] draws a scene for its width, [`SceneView`] shows a scene. A hidden chart draws nothing.
+//! [`Chart`] draws a scene for its width, [`SceneView`] shows a scene. A hidden chart draws
+//! nothing.
 
 pub mod chart;
 pub mod chart_state;

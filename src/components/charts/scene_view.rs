@@ -9,8 +9,9 @@ use fuseline_view::picture::charts::scene::{Mark, Scene};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A picture with a tooltip for the mark under the pointer or with the focus. It is one tab stop: arrow keys move from mark
-/// to mark. A mark keeps its element from scene to scene, so it keeps the focus while sizes change.
+/// A picture with a tooltip for the mark under the pointer or with the focus. It is one tab stop:
+/// arrow keys move from mark to mark. A mark keeps its element from scene to scene, so it keeps the
+/// focus while sizes change.
 #[component]
 pub fn SceneView(
     /// Prefix of the ids in the picture, unique on the page.
@@ -25,7 +26,8 @@ pub fn SceneView(
     /// The tensor whose marks are emphasized.
     #[prop(into, optional)]
     selected_tensor: Signal<Option<TensorId>>,
-    /// Whether the picture goes over from some kernels to others, so that what belongs to a kernel travels.
+    /// Whether the picture goes over from some kernels to others, so that what belongs to a kernel
+    /// travels.
     #[prop(into, optional)]
     is_switching: Signal<bool>,
     /// Called when a mark is pressed.

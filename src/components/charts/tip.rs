@@ -1,5 +1,5 @@
-//! The tooltip of a chart: the label of the mark under the pointer or with the focus. For screen readers the label is the
-//! name of the mark.
+//! The tooltip of a chart: the label of the mark under the pointer or with the focus. For screen
+//! readers the label is the name of the mark.
 
 use super::chart_state::ChartState;
 use fuseline_browser::{is_on, on_window};
@@ -38,7 +38,8 @@ fn TipBox(
             chart.hide_tip();
         }
     });
-    // A finger points at nothing once it is lifted, so a tooltip that it has opened stays until it presses elsewhere.
+    // A finger points at nothing once it is lifted, so a tooltip that it has opened stays until it
+    // presses elsewhere.
     on_window(ev::pointerdown, move |event| {
         if event.pointer_type() == "touch" && !is_on(&event, ".chart-stop, .chart-tip") {
             chart.hide_tip();
@@ -96,7 +97,8 @@ impl TipContent {
         })
     }
 
-    /// Puts the tooltip above or below its mark, where there is more space, and shifts it so that it stays over the chart.
+    /// Puts the tooltip above or below its mark, where there is more space, and shifts it so that
+    /// it stays over the chart.
     fn transform(&self) -> String {
         let down = if self.top_percent < 50.0 {
             distance_below(self.role)
@@ -107,7 +109,8 @@ impl TipContent {
     }
 }
 
-/// Distance from a mark to a tooltip below it. A point and its number have labels below them that must stay visible.
+/// Distance from a mark to a tooltip below it. A point and its number have labels below them that
+/// must stay visible.
 const fn distance_below(role: Role) -> &'static str {
     match role {
         Role::NumberPlate => "46px",

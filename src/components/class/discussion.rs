@@ -14,7 +14,8 @@ use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A dialog with a question at a time. A remote control goes on as in a lesson: it tells the answer, then shows the next question.
+/// A dialog with a question at a time. A remote control goes on as in a lesson: it tells the
+/// answer, then shows the next question.
 #[component]
 pub fn Discussion(
     /// The lesson, if it is one of the page.

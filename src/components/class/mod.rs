@@ -10,7 +10,8 @@ use crate::app::learning::{Learning, Room};
 use leptos::html;
 use leptos::prelude::*;
 
-/// The title of a room, with the ways out of it. The title gets the focus: a screen reader goes on there.
+/// The title of a room, with the ways out of it. The title gets the focus: a screen reader goes on
+/// there.
 #[component]
 fn RoomHead(
     /// The lessons.

@@ -44,7 +44,8 @@ pub fn ClassPane(
             view! { <p class="quiet">{format!("{what} that this page does not have. If you wrote them, open their files here, too: then the answers to them are checked.")}</p> }
         })
     };
-    // What the engine said is of the class as it is then: names are read with it, and once for all tables.
+    // What the engine said is of the class as it is then: names are read with it, and once for all
+    // tables.
     let tables = move || {
         let (lessons, puzzles) = (classroom.lessons.get(), classroom.puzzles.get());
         let named = class.with_untracked(|class| {

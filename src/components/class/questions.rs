@@ -64,7 +64,8 @@ pub(super) fn answer(column: &Column) -> Option<impl IntoView + use<>> {
         .then(|| view! { <p class="class-answer">"Answer: " {sentence(&column.right)}</p> })
 }
 
-/// The first guesses as bars; with the right one marked and what the lesson says to the others where the answer is told.
+/// The first guesses as bars; with the right one marked and what the lesson says to the others
+/// where the answer is told.
 pub(super) fn guesses(column: &Column, is_told: bool) -> impl IntoView + use<> {
     let all: usize = column.guesses.iter().map(|guess| guess.count).sum();
     let (shown, others) = column

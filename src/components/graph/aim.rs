@@ -29,8 +29,9 @@ pub(super) struct BeforeReveal {
 }
 
 impl ForLayout<Aim> {
-    /// The aim, if it is valid for `graph`. A visitor who looks at the whole picture does so when kernels merge or another policy fuses,
-    /// too. While they step through decisions, a part of their own choice stays valid for the layouts of all steps.
+    /// The aim, if it is valid for `graph`. A visitor who looks at the whole picture does so when
+    /// kernels merge or another policy fuses, too. While they step through decisions, a part of
+    /// their own choice stays valid for the layouts of all steps.
     pub(super) fn valid_for(self, graph: &PlacedGraph, is_stepping: bool) -> Option<Aim> {
         let is_kept = match self.value {
             Aim::Part {

@@ -1,6 +1,8 @@
-//! Merging two kernels by hand, by dragging one onto the other or by keys, and cutting a kernel before an op.
+//! Merging two kernels by hand, by dragging one onto the other or by keys, and cutting a kernel
+//! before an op.
 //!
-//! While a plan waits for a partner or for a second key, a live region over the graph tells its effect.
+//! While a plan waits for a partner or for a second key, a live region over the graph tells its
+//! effect.
 
 use super::plan::{MergeRole, Plan};
 use super::state::Graph;
@@ -11,7 +13,8 @@ use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::present::manual::{Change, producer_beside};
 use leptos::prelude::*;
 
-/// A merge of ops that the unfused view shows, until the graph has the boxes of the unfused kernels.
+/// A merge of ops that the unfused view shows, until the graph has the boxes of the unfused
+/// kernels.
 #[derive(Clone, Copy)]
 pub(super) struct AwaitedMerge {
     from: OpId,
@@ -69,13 +72,15 @@ impl Graph {
         }
     }
 
-    /// Shows the boxes of the unfused kernels for a merge. Of a large program the worker computes them first.
+    /// Shows the boxes of the unfused kernels for a merge. Of a large program the worker computes
+    /// them first.
     fn start_unfused(self, merge: AwaitedMerge) {
         self.page().choose_policy(Policy::None);
         self.awaited_merge.set(Some(merge));
     }
 
-    /// Goes on with a merge as soon as the unfused kernels are shown, unless the visitor has chosen other ones by then.
+    /// Goes on with a merge as soon as the unfused kernels are shown, unless the visitor has chosen
+    /// other ones by then.
     pub(super) fn merge_when_unfused(self) {
         Effect::new(move || {
             let Some(AwaitedMerge { from, with }) = self.awaited_merge.get() else {
@@ -135,7 +140,8 @@ impl Graph {
         }
     }
 
-    /// Makes the planned change, or says why that is not possible. Ends the plan, unless something is still to be chosen.
+    /// Makes the planned change, or says why that is not possible. Ends the plan, unless something
+    /// is still to be chosen.
     fn make_planned(self) {
         let Some(plan) = self.plan_now() else {
             return;

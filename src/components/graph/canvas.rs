@@ -14,13 +14,15 @@ use fuseline_view::present::names::counted;
 use leptos::html;
 use leptos::prelude::*;
 
-/// The part of a sheet of paper that the graph may take below the result, in the units in which it is drawn on the screen.
+/// The part of a sheet of paper that the graph may take below the result, in the units in which it
+/// is drawn on the screen.
 const PAPER_PX: Size = (1000.0, 800.0);
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
-/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls the page. So does a
-/// finger that begins up or down, unless the screen is filled; one that stays is a click. The canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
+/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel
+/// scrolls the page. So does a finger that begins up or down, unless the screen is filled; one that
+/// stays is a click. The canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
 #[component]
 pub fn GraphCanvas(
     /// What the button *Full screen* shows full-screen; without it there is no button.
@@ -47,8 +49,8 @@ pub fn GraphCanvas(
         let (width, height) = canvas_px.get();
         (is_printing.get() || unit_px.get() > 1.0).then(|| format!("0 0 {width} {height}"))
     };
-    // Sides in pixels: with 100 % the picture has another size in each pass in which the page's layout measures its rows, and
-    // Chromium sets all of its words again in each.
+    // Sides in pixels: with 100 % the picture has another size in each pass in which the page's
+    // layout measures its rows, and Chromium sets all of its words again in each.
     let length = move |side_of: fn(Size) -> f64| {
         let side = side_of(size_px.get());
         (side > 0.0 && !is_printing.get()).then(|| format!("{side}px"))
@@ -186,7 +188,8 @@ fn fold_title(drawing: Drawing) -> &'static str {
 #[component]
 fn FullScreen(panel: NodeRef<html::Section>) -> impl IntoView {
     let fills_screen = browser::is_full_screen(panel);
-    // Browsers forget where the page was scrolled to, and the key of a browser leaves without this page.
+    // Browsers forget where the page was scrolled to, and the key of a browser leaves without this
+    // page.
     let scrolled_px = StoredValue::new(0.0);
     let toggle = move || {
         if !fills_screen.get_untracked() {

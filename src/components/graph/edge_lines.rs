@@ -12,8 +12,8 @@ use leptos::prelude::*;
 /// Radius of an edge's corners.
 const CORNER: f64 = 10.0;
 
-/// A solid line for a tensor that goes through memory. If the tensor may stay on chip, a dotted line as well; one of the two
-/// is visible.
+/// A solid line for a tensor that goes through memory. If the tensor may stay on chip, a dotted
+/// line as well; one of the two is visible.
 #[component]
 pub(super) fn EdgeLines(
     /// The state of the graph.
@@ -28,7 +28,8 @@ pub(super) fn EdgeLines(
         let place = placed.layout.edges.get(edge)?;
         let data = path_data(&place.points, CORNER);
         let is_weight = placed.layout.brings_weight(place);
-        // Of what is repeated the last round writes what is read behind it, and the shown one stands for it.
+        // Of what is repeated the last round writes what is read behind it, and the shown one
+        // stands for it.
         let producer = placed.analysis.graph.tensors.get(place.tensor)?.producer;
         let selection = match producer.zip(place.to.op()) {
             Some((producer, consumer)) => Selection::Edge { producer, consumer },
@@ -73,8 +74,8 @@ pub(super) fn EdgeLines(
     })
 }
 
-/// Only tensors inside a kernel, those that the kernel of the reader computes again, inputs and outputs of a reshape, which may be a
-/// view, and a tensor that another op of the kernel has read.
+/// Only tensors inside a kernel, those that the kernel of the reader computes again, inputs and
+/// outputs of a reshape, which may be a view, and a tensor that another op of the kernel has read.
 fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {
     let analysis = &placed.analysis;
     let (from, to) = (edge.from.op(), edge.to.op());

@@ -10,8 +10,8 @@ use leptos::prelude::*;
 use leptos::svg;
 
 impl Graph {
-    /// A new layout replaces all elements. Gives the focus back to the op or kernel of the same name, else to the selected
-    /// kernel, else to the canvas.
+    /// A new layout replaces all elements. Gives the focus back to the op or kernel of the same
+    /// name, else to the selected kernel, else to the canvas.
     pub(super) fn keep_focus(self) {
         Effect::new(move || {
             let number = self.placed.with(|placed| placed.number);
@@ -63,7 +63,8 @@ impl Graph {
         }
     }
 
-    /// Gives the focus to an op or a kernel. If it is out of view it is mounted first: the tab stop always is.
+    /// Gives the focus to an op or a kernel. If it is out of view it is mounted first: the tab stop
+    /// always is.
     pub(super) fn focus(self, target: FocusTarget) {
         let target = (self.placed).with_untracked(|placed| placed.layout.shown(target));
         let exists = (self.placed)
@@ -83,7 +84,8 @@ impl Graph {
         }
     }
 
-    /// Focuses the element of an op or a kernel when it is requested. Called by the component of the element.
+    /// Focuses the element of an op or a kernel when it is requested. Called by the component of
+    /// the element.
     pub(super) fn take_requests(self, target: FocusTarget, node: NodeRef<svg::G>) {
         Effect::new(move || {
             if self.focus_request.get() == Some(target)
@@ -105,7 +107,8 @@ impl Graph {
         }
     }
 
-    /// The tag of a repeat got the focus: moves it into view. When the tag goes, the first kernel of the repeat takes the focus.
+    /// The tag of a repeat got the focus: moves it into view. When the tag goes, the first kernel
+    /// of the repeat takes the focus.
     pub(super) fn on_tag_focus(self, first: KernelId, tag: Rect) {
         let kernel = FocusTarget::Kernel(first);
         self.focused.set(Some(self.for_layout(kernel)));
@@ -113,8 +116,8 @@ impl Graph {
         self.reveal(tag);
     }
 
-    /// An op or a kernel of the layout with this number lost the focus. If there is another layout, it was removed and
-    /// [`Graph::keep_focus`] gives the focus back.
+    /// An op or a kernel of the layout with this number lost the focus. If there is another layout,
+    /// it was removed and [`Graph::keep_focus`] gives the focus back.
     pub(super) fn on_blur(self, number: usize) {
         if self.layout_number() == number {
             self.focused.set(None);

@@ -11,7 +11,8 @@ use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::present::pinned::KernelAgainst;
 use leptos::prelude::*;
 
-/// A box around the ops of a kernel, with the number of the kernel. It can be dragged onto another one.
+/// A box around the ops of a kernel, with the number of the kernel. It can be dragged onto another
+/// one.
 #[component]
 pub(super) fn KernelBox(
     /// The state of the graph.

@@ -58,7 +58,8 @@ impl Graph {
         }
     }
 
-    /// A click beside all mounted ops and kernels. In an overview most are not mounted, so they are found by position.
+    /// A click beside all mounted ops and kernels. In an overview most are not mounted, so they are
+    /// found by position.
     pub(super) fn click_canvas(self, event: &MouseEvent) {
         if self.was_dragged() {
             return;
@@ -101,7 +102,8 @@ impl Graph {
         }
     }
 
-    /// Handles a key on an op or a kernel: selects it or follows its edges. `false` for any other key.
+    /// Handles a key on an op or a kernel: selects it or follows its edges. `false` for any other
+    /// key.
     fn key_on_target(self, key: &str, target: FocusTarget) -> bool {
         if key == "Enter" || key == " " {
             self.toggle(target);

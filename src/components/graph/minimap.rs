@@ -1,5 +1,5 @@
-//! A small picture of the whole graph, on which a pointer moves the view. Keys and screen readers reach everything on the
-//! graph itself.
+//! A small picture of the whole graph, on which a pointer moves the view. Keys and screen readers
+//! reach everything on the graph itself.
 
 use super::placed::PlacedGraph;
 use super::state::Graph;

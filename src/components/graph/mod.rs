@@ -1,8 +1,10 @@
-//! The graph of the program: ops in the boxes of their kernels, edges through memory and edges on chip.
+//! The graph of the program: ops in the boxes of their kernels, edges through memory and edges on
+//! chip.
 //!
-//! [`state::Graph`] holds the signals of the graph, made of the plain types in [`placed`], [`aim`], [`plan`] and [`pressed`].
-//! [`focus`], [`moving`], [`by_hand`], [`keys`] and [`pointer`] are its methods. [`canvas`] calls them from its event handlers
-//! and shows a [`picture`]: keyed lists of what is in view, or an [`overview`] where that is very much.
+//! [`state::Graph`] holds the signals of the graph, made of the plain types in [`placed`], [`aim`],
+//! [`plan`] and [`pressed`]. [`focus`], [`moving`], [`by_hand`], [`keys`] and [`pointer`] are its
+//! methods. [`canvas`] calls them from its event handlers and shows a [`picture`]: keyed lists of
+//! what is in view, or an [`overview`] where that is very much.
 #![allow(
     unreachable_pub,
     reason = "the macro makes the props of a component public, though most components here are private to the graph"

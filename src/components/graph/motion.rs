@@ -1,4 +1,5 @@
-//! How a picture comes from the one before it: what is in both travels to its place, what is new appears.
+//! How a picture comes from the one before it: what is in both travels to its place, what is new
+//! appears.
 
 use super::placed::PlacedGraph;
 use super::state::Graph;
@@ -34,8 +35,8 @@ impl Graph {
         });
     }
 
-    /// Called when a picture is about to be mounted: lets its parts travel if its ops came into other kernels by a choice, and
-    /// not by a slider.
+    /// Called when a picture is about to be mounted: lets its parts travel if its ops came into
+    /// other kernels by a choice, and not by a slider.
     pub(super) fn start_motion(self, placed: &PlacedGraph) {
         let is_held = untrack(|| self.page().slider.is_held());
         let to = self.viewport.get_untracked();
@@ -63,7 +64,8 @@ impl Graph {
         });
     }
 
-    /// Lets an element travel to its place from where it was in the picture before, or appear if it was not there.
+    /// Lets an element travel to its place from where it was in the picture before, or appear if it
+    /// was not there.
     pub(super) fn travel(
         self,
         element: NodeRef<svg::G>,

@@ -16,8 +16,8 @@ use leptos::prelude::*;
 const MESSAGE_PX: f64 = 56.0;
 
 impl Graph {
-    /// Moves what is selected in another view into sight, an edge with both ends. An effect and not a memo: where the picture
-    /// moves depends on where it was before.
+    /// Moves what is selected in another view into sight, an edge with both ends. An effect and not
+    /// a memo: where the picture moves depends on where it was before.
     pub(super) fn reveal_selections(self) {
         let is_canvas_known = Memo::new(move |_| self.canvas_px.get().0 > 0.0);
         Effect::new(move || {
@@ -30,8 +30,8 @@ impl Graph {
         });
     }
 
-    /// A frame of another size shows the picture as at first, with what is selected or focused in sight. Only where the visitor
-    /// moved the picture to stays.
+    /// A frame of another size shows the picture as at first, with what is selected or focused in
+    /// sight. Only where the visitor moved the picture to stays.
     pub(super) fn fit_new_frames(self) {
         let frame_px = Memo::new(move |last: Option<&Size>| {
             // Paper is no frame: what was in sight before is in sight after it.
@@ -120,13 +120,15 @@ impl Graph {
         self.before_reveal.set_value(None);
     }
 
-    /// Scrolls the page until the op that was clicked is in sight: on a phone its card may cover it.
+    /// Scrolls the page until the op that was clicked is in sight: on a phone its card may cover
+    /// it.
     pub(super) fn reveal_clicked(self) {
         let canvas = self.canvas;
         browser::after_picture(move || browser::reveal_within(canvas, ".dag-op-box.is-selected"));
     }
 
-    /// The part of the canvas that the card about what was clicked leaves free, or in a puzzle the message of a move. Untracked.
+    /// The part of the canvas that the card about what was clicked leaves free, or in a puzzle the
+    /// message of a move. Untracked.
     fn uncovered_px(self) -> (f64, f64) {
         let (width, height) = self.canvas_px.get_untracked();
         let page = self.page();

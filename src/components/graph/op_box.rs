@@ -8,7 +8,8 @@ use fuseline_view::picture::dag::focus::FocusTarget;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A button in the shape of the box, under words that may be cut off. The name of the button has them in full.
+/// A button in the shape of the box, under words that may be cut off. The name of the button has
+/// them in full.
 #[component]
 pub(super) fn OpBox(
     /// The state of the graph.

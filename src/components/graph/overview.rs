@@ -6,7 +6,8 @@ use fuseline_view::picture::dag::overview::{Edges, boxes, edges};
 use fuseline_view::present::badge::KernelLook;
 use leptos::prelude::*;
 
-/// Ops, kernels and edges in view, without words. They are no buttons; the few that must be are drawn in full on top.
+/// Ops, kernels and edges in view, without words. They are no buttons; the few that must be are
+/// drawn in full on top.
 #[component]
 pub(super) fn Overview(
     /// The state of the graph.

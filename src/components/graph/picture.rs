@@ -18,8 +18,9 @@ use fuseline_view::picture::dag::sight::{FULL_READABLE_OPS, Sight, keep_places};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// What is in view, bottom to top: in full, or as an overview if that is too much. What is selected or focused, or is part of
-/// a plan or a decision, is always mounted in full, so that keys and screen readers reach it out of view.
+/// What is in view, bottom to top: in full, or as an overview if that is too much. What is selected
+/// or focused, or is part of a plan or a decision, is always mounted in full, so that keys and
+/// screen readers reach it out of view.
 #[component]
 pub(super) fn Picture(
     /// The state of the graph.

@@ -52,7 +52,8 @@ pub(super) enum GraphRoom {
 }
 
 impl PlacedGraph {
-    /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
+    /// `last` as long as the canvas has room for as many columns of the same graph, else a new
+    /// layout.
     pub(super) fn of(
         drawn: Arc<Drawn>,
         canvas: Size,
@@ -100,8 +101,8 @@ impl PlacedGraph {
         })
     }
 
-    /// The number of columns before the last move; `None` at the start of a puzzle. The frame may not have its size yet, so what was
-    /// chosen for these kernels before does not count.
+    /// The number of columns before the last move; `None` at the start of a puzzle. The frame may
+    /// not have its size yet, so what was chosen for these kernels before does not count.
     fn columns_before(&self, drawn: &Arc<Drawn>) -> Option<usize> {
         if Arc::ptr_eq(&self.drawn, drawn) {
             return self.before;

@@ -14,7 +14,8 @@ pub(super) enum Plan {
         /// The present partner.
         with: Option<KernelId>,
     },
-    /// A merge of two ops in the unfused view. It starts from the unfused kernels, which are shown once it is made.
+    /// A merge of two ops in the unfused view. It starts from the unfused kernels, which are shown
+    /// once it is made.
     MergeUnfused {
         /// The op that is dragged.
         from: OpId,
@@ -80,7 +81,8 @@ impl Plan {
         }
     }
 
-    /// The role of a kernel or an op in a merge. `is_possible` tells whether the change is, once that is known.
+    /// The role of a kernel or an op in a merge. `is_possible` tells whether the change is, once
+    /// that is known.
     pub(super) fn role_of(
         self,
         target: FocusTarget,

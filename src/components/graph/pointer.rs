@@ -1,4 +1,5 @@
-//! Pointers and the wheel on the graph: they pan, zoom, and drag a kernel onto another one, or an op of the unfused view.
+//! Pointers and the wheel on the graph: they pan, zoom, and drag a kernel onto another one, or an
+//! op of the unfused view.
 
 use super::state::Graph;
 use fuseline_browser as browser;
@@ -13,8 +14,8 @@ const DRAG_PX: f64 = 4.0;
 const FINGER_DRAG_PX: f64 = 8.0;
 
 impl Graph {
-    /// The panel of a kernel is pressed, or an op in it. The first pointer can drag it onto another one; a finger does so by its
-    /// number, for elsewhere it moves the picture.
+    /// The panel of a kernel is pressed, or an op in it. The first pointer can drag it onto another
+    /// one; a finger does so by its number, for elsewhere it moves the picture.
     pub(super) fn press_part(self, part: FocusTarget, event: &PointerEvent) {
         if !is_finger(event) || browser::is_on(event, ".dag-badge") {
             self.pointers
@@ -54,7 +55,8 @@ impl Graph {
         }
     }
 
-    /// After a long press browsers may send no click, so a finger that stays does at once what its click would do.
+    /// After a long press browsers may send no click, so a finger that stays does at once what its
+    /// click would do.
     fn await_hold(self, event: &PointerEvent) {
         let Some(target) = event.target() else {
             return;
@@ -169,7 +171,8 @@ impl Graph {
     pub(super) fn wheel(self, event: &WheelEvent) {
         let lines = if event.delta_mode() == 0 { 1.0 } else { 24.0 };
         if !(event.ctrl_key() || event.meta_key()) {
-            // Without a key the wheel scrolls the page. That of a puzzle does not scroll, and its graph may be larger.
+            // Without a key the wheel scrolls the page. That of a puzzle does not scroll, and its
+            // graph may be larger.
             if self.has_page_of_puzzle() && self.is_cut_off.get_untracked() {
                 event.prevent_default();
                 let (dx, dy) = (event.delta_x() * lines, event.delta_y() * lines);

@@ -10,7 +10,8 @@ pub(super) struct PressedPointers {
     pub(super) down: Vec<(i32, Point)>,
     /// Whether the present or last press moved far enough to be a drag.
     pub(super) is_drag: bool,
-    /// Whether the present or last press was a long one of a finger, which has done what a click does.
+    /// Whether the present or last press was a long one of a finger, which has done what a click
+    /// does.
     pub(super) is_held: bool,
     /// The kernel or op that was pressed, until the event has bubbled to the canvas.
     pub(super) pressed_part: Option<FocusTarget>,

@@ -10,7 +10,8 @@ use leptos::prelude::*;
 /// Ops from which on there is a field: fewer are found at a glance.
 const MIN_OPS: usize = 30;
 
-/// Finds ops and tensors by name. What is found is selected, so the graph shows it, or its equal where that stands for it.
+/// Finds ops and tensors by name. What is found is selected, so the graph shows it, or its equal
+/// where that stands for it.
 #[component]
 pub fn GraphSearch() -> impl IntoView {
     let page = Page::of_context();

@@ -5,7 +5,8 @@ use super::state::Graph;
 use fuseline_core::OpId;
 use leptos::prelude::*;
 
-/// A label below the op: the size of a tensor that goes through memory, where a click opens the reason, or the name of one on chip.
+/// A label below the op: the size of a tensor that goes through memory, where a click opens the
+/// reason, or the name of one on chip.
 #[component]
 pub(super) fn SizeLabel(
     /// The state of the graph.

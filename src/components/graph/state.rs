@@ -82,8 +82,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture, in units of
-    /// `unit_px` screen pixels.
+    /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper
+    /// shows the whole picture, in units of `unit_px` screen pixels.
     pub(super) fn new(page: Page, canvas_px: Signal<Size>, unit_px: Signal<f64>) -> Self {
         let placed = placed_in(page, canvas_px);
         let selection =
@@ -217,8 +217,8 @@ impl Graph {
         ForLayout { number, value }
     }
 
-    /// The words or widths of a part of the layout with this number; the last ones when there is another layout already, so that
-    /// the part is about to be unmounted.
+    /// The words or widths of a part of the layout with this number; the last ones when there is
+    /// another layout already, so that the part is about to be unmounted.
     pub(super) fn look<T>(
         self,
         number: usize,

@@ -1,4 +1,5 @@
-//! Lessons and puzzles: their lists, the open one with its steps and tasks, and the results of a class.
+//! Lessons and puzzles: their lists, the open one with its steps and tasks, and the results of a
+//! class.
 
 pub mod closing;
 pub mod editor;
@@ -21,7 +22,8 @@ use leptos::prelude::*;
 use list::LessonList;
 use pane::LessonPane;
 
-/// The open puzzle or lesson, else the lists of both, or results; nothing while the page is the visitor's own.
+/// The open puzzle or lesson, else the lists of both, or results; nothing while the page is the
+/// visitor's own.
 #[component]
 pub fn Learn() -> impl IntoView {
     let learning = Learning::of_context();

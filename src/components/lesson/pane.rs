@@ -31,7 +31,8 @@ pub fn LessonPane() -> impl IntoView {
             .open
             .with(|open| open.as_ref().map(|open| open.lesson.title.clone()))
     };
-    // Each showing of a step has elements of its own: answers of one step are no answers of the next.
+    // Each showing of a step has elements of its own: answers of one step are no answers of the
+    // next.
     let shown = Memo::new(move |before: Option<&Shown>| {
         let step = learning.present();
         match before {
@@ -79,7 +80,8 @@ fn StepView(
     heading.on_load(move |_| {
         if learning.takes_focus() {
             browser::focus(heading);
-            // The page gets its layout of a lesson first: what is out of sight before may be in sight after it.
+            // The page gets its layout of a lesson first: what is out of sight before may be in
+            // sight after it.
             browser::after_picture(move || browser::reveal_node(head));
         }
     });

@@ -34,8 +34,8 @@ pub fn TaskView(
     let problem = RwSignal::new(String::new());
     let is_answered = move || learning.judged.with(Option::is_some);
     let is_missed = move || learning.nudge.with(|nudge| !nudge.is_empty());
-    // What a press says comes into view, also what it says a second time. Of parts that find no room together the last one is
-    // seen.
+    // What a press says comes into view, also what it says a second time. Of parts that find no
+    // room together the last one is seen.
     let answer = move |answer: &Answer| {
         problem.set_if_changed(learning.answer(answer).err().unwrap_or_default());
         if untrack(is_answered) {

@@ -1,4 +1,5 @@
-//! A lesson on paper: questions with space, an empty roofline, the way to the page, and the key on a sheet of its own.
+//! A lesson on paper: questions with space, an empty roofline, the way to the page, and the key on
+//! a sheet of its own.
 
 use super::prose::{inlines, prose};
 use crate::STYLE_SHEETS;
@@ -15,7 +16,8 @@ use fuseline_view::picture::charts::roofline::empty_scene;
 use fuseline_view::picture::export::chart;
 use leptos::prelude::*;
 
-/// The sheets of the open lesson, over the page, which is not printed meanwhile. Escape closes them.
+/// The sheets of the open lesson, over the page, which is not printed meanwhile. Escape closes
+/// them.
 #[component]
 pub fn WorksheetDialog(
     /// The lessons.

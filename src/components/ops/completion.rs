@@ -1,7 +1,7 @@
 //! The list of completions at the caret of the text area.
 //!
-//! The text area keeps the focus: the list is told by `aria-activedescendant`, and keys that do not choose from it write as
-//! ever.
+//! The text area keeps the focus: the list is told by `aria-activedescendant`, and keys that do not
+//! choose from it write as ever.
 
 use crate::app::history::Origin;
 use crate::app::state::{Page, SetIfChanged};
@@ -63,7 +63,8 @@ impl Completions {
         self.found.set(found);
     }
 
-    /// Follows the typing: the list opens behind the first letters of a word, and closes where no word is.
+    /// Follows the typing: the list opens behind the first letters of a word, and closes where no
+    /// word is.
     pub(super) fn typed(self, caret: usize) {
         let is_in_word = self.page.text.with_untracked(|text| {
             let before = text.get(..caret).unwrap_or_default().chars().rev();

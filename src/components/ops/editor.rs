@@ -1,7 +1,7 @@
 //! The op list as text: a text area over coloured lines.
 //!
-//! Both are in one grid cell of one scroller. The lines give the cell its size and the text area fills it, so both scroll
-//! together.
+//! Both are in one grid cell of one scroller. The lines give the cell its size and the text area
+//! fills it, so both scroll together.
 
 use super::code::{CodeLines, LINE_STEP};
 use super::completion::{CompletionList, Completions, LIST_ID};
@@ -61,9 +61,9 @@ impl TextArea {
         });
     }
 
-    /// Writes the text into the area. By hand and not by `prop:value`: the caret has to be set in the same turn as the text, so
-    /// that it does not override what the visitor does next, and a typed text is in the area already. Returns whether the text was
-    /// another one. Tracked.
+    /// Writes the text into the area. By hand and not by `prop:value`: the caret has to be set in
+    /// the same turn as the text, so that it does not override what the visitor does next, and a
+    /// typed text is in the area already. Returns whether the text was another one. Tracked.
     fn write(self) -> bool {
         let Some(area) = self.area.get() else {
             return false;
@@ -136,7 +136,8 @@ impl TextArea {
     }
 }
 
-/// The text area, with colours, marks and a band behind the selected lines, and what is offered at the caret.
+/// The text area, with colours, marks and a band behind the selected lines, and what is offered at
+/// the caret.
 #[component]
 pub fn Editor() -> impl IntoView {
     let page = Page::of_context();
@@ -238,7 +239,8 @@ pub fn Editor() -> impl IntoView {
     }
 }
 
-/// The op on the line of a byte of the text, or nothing; `None` while the spans are those of an older text.
+/// The op on the line of a byte of the text, or nothing; `None` while the spans are those of an
+/// older text.
 fn op_on_line(page: Page, byte: usize) -> Option<Selection> {
     if page.checked.is_stale.get_untracked() {
         return None;

@@ -20,7 +20,8 @@ struct RefusedInput {
     reason: String,
 }
 
-/// A field that edits the text when it is left or Enter is pressed. A refused input stays in the field, with the reason.
+/// A field that edits the text when it is left or Enter is pressed. A refused input stays in the
+/// field, with the reason.
 #[component]
 pub fn Field(
     /// Prefix of the ids of its elements, unique on the page.

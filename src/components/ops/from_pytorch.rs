@@ -10,7 +10,8 @@ use leptos::prelude::*;
 /// Where the build serves it.
 const FILE: &str = "./fuseline.py";
 
-/// A dialog with the file and how to use it. Escape, the button *Close* and a press beside the dialog close it.
+/// A dialog with the file and how to use it. Escape, the button *Close* and a press beside the
+/// dialog close it.
 #[component]
 pub fn FromPytorch(
     /// The dialog. A parent shows it.

@@ -25,8 +25,9 @@ use leptos::prelude::*;
 use open_menu::OpenMenu;
 use table::OpsTable;
 
-/// The op list as text and as a table, and what an op may call; or, folded, the tab that opens them. The text area
-/// stays mounted all the time, so that it keeps its caret and its scroll position.
+/// The op list as text and as a table, and what an op may call; or, folded, the tab that opens
+/// them. The text area stays mounted all the time, so that it keeps its caret and its scroll
+/// position.
 #[component]
 pub fn Ops() -> impl IntoView {
     let page = Page::of_context();

@@ -1,4 +1,5 @@
-//! Opens a file, or one of the texts that the browser keeps, and shows how a PyTorch model becomes one.
+//! Opens a file, or one of the texts that the browser keeps, and shows how a PyTorch model becomes
+//! one.
 
 use crate::app::documents::{MAX_OWN, Stored};
 use crate::app::session::Session;

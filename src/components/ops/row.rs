@@ -82,7 +82,8 @@ pub fn Row(
             class=move || format!("op-row {}", kernel.get().map(|kernel| page.kernel_class(kernel)).unwrap_or_default())
             class:is-selected=is_selected
             on:focusin=move |_| select()
-            // In the capture phase, so that the op is selected before a button in the row removes or moves it.
+            // In the capture phase, so that the op is selected before a button in the row removes
+            // or moves it.
             on:click:capture=move |_| select()
         >
             <td role="cell" class="op-kernel">{badge}</td>
@@ -194,8 +195,9 @@ fn FunctionPicker(
             set_callee(text, program, place.get_untracked(), function)
         });
     };
-    // A hundred options in each of sixty rows are most of what a table of a large program would build. So a picker has them when
-    // somebody reaches it; until then it has the one that is chosen.
+    // A hundred options in each of sixty rows are most of what a table of a large program would
+    // build. So a picker has them when somebody reaches it; until then it has the one that is
+    // chosen.
     let is_reached = RwSignal::new(false);
     let reach = move || is_reached.set(true);
     let chosen = move || {

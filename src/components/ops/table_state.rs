@@ -61,8 +61,9 @@ pub struct TableState {
     pub(super) page: Page,
     rows: Memo<Vec<OpRow>>,
     max_rows: RwSignal<usize>,
-    /// The id of a row and its control that shall get the focus, until the row has taken the request. Set after the text is
-    /// edited: effects run in the order in which they are notified, so the rows are updated before one takes the request.
+    /// The id of a row and its control that shall get the focus, until the row has taken the
+    /// request. Set after the text is edited: effects run in the order in which they are notified,
+    /// so the rows are updated before one takes the request.
     pub(super) focus_request: RwSignal<Option<(usize, RowControl)>>,
     /// The text of the focused field of inputs.
     pub(super) typed_inputs: RwSignal<Option<String>>,

@@ -13,7 +13,8 @@ use std::time::Duration;
 /// The bar goes when the mouse has rested for as long.
 const REST: Duration = Duration::from_secs(4);
 
-/// The bar. It is in sight while the mouse moves or the focus is in it, so that a class sees the views alone.
+/// The bar. It is in sight while the mouse moves or the focus is in it, so that a class sees the
+/// views alone.
 #[component]
 pub fn PresenterBar(
     /// The state of presenting.

@@ -1,4 +1,5 @@
-//! The window with the speaker's notes. It reads the lesson itself; the page says where it is in it, and takes commands.
+//! The window with the speaker's notes. It reads the lesson itself; the page says where it is in
+//! it, and takes commands.
 
 use super::plan::PlanTable;
 use crate::app::session::{show_theme, stored_theme};

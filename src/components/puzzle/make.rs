@@ -20,7 +20,8 @@ struct Making {
     puzzling: Puzzling,
     title: RwSignal<String>,
     goal: RwSignal<String>,
-    /// The puzzle, or why there is none; `None` before it was asked for, and after the words have changed.
+    /// The puzzle, or why there is none; `None` before it was asked for, and after the words have
+    /// changed.
     made: RwSignal<Option<Result<Arc<Posed>, MakeError>>>,
 }
 

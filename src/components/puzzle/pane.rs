@@ -1,4 +1,5 @@
-//! The open puzzle: its goal, par, how far the kernels are from it, and what helps, in a bar above the graph.
+//! The open puzzle: its goal, par, how far the kernels are from it, and what helps, in a bar above
+//! the graph.
 
 use super::standing::{Ranks, StandingLine};
 use super::walk::WalkSteps;

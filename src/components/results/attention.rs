@@ -1,4 +1,5 @@
-//! The *Attention* tab: the bytes of attention as one kernel, and how they grow with the length of the sequence.
+//! The *Attention* tab: the bytes of attention as one kernel, and how they grow with the length of
+//! the sequence.
 
 use super::online_softmax::OnlineSoftmax;
 use crate::app::state::Page;
@@ -31,7 +32,8 @@ struct AttentionInputs {
     set_sizes: Callback<AttentionSizes>,
 }
 
-/// Sizes, the chart, tiles and bytes. They are those of the first attention in the program until the visitor changes one.
+/// Sizes, the chart, tiles and bytes. They are those of the first attention in the program until
+/// the visitor changes one.
 #[component]
 pub fn AttentionView(
     /// What is counted.

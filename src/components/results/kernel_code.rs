@@ -1,4 +1,5 @@
-//! The selected kernel as code, with the bytes of each load and store, and struck through what fusion removed.
+//! The selected kernel as code, with the bytes of each load and store, and struck through what
+//! fusion removed.
 
 use crate::app::state::Page;
 use crate::components::radio_button::RadioButton;
@@ -153,7 +154,8 @@ fn Lines(
     }
 }
 
-/// The colour of the kernel that writes the tensor, as in the graph; none for what comes from outside.
+/// The colour of the kernel that writes the tensor, as in the graph; none for what comes from
+/// outside.
 fn class_of(page: Page, tensor: TensorId) -> String {
     let kernel = page.analysis.with(|analysis| {
         let producer = analysis.graph.tensors.get(tensor)?.producer?;

@@ -1,4 +1,5 @@
-//! The selected kernel in detail: the tensors that it moves, the edges that stay on chip, and how each figure is computed.
+//! The selected kernel in detail: the tensors that it moves, the edges that stay on chip, and how
+//! each figure is computed.
 
 use crate::app::state::{FocusRequest, Page};
 use crate::components::by_pointer::ByPointer;
@@ -200,7 +201,8 @@ fn OnChipEdges(
     }
 }
 
-/// An edge and its button. While it is pointed at or has the focus, the effect of the cut is shown; a click cuts.
+/// An edge and its button. While it is pointed at or has the focus, the effect of the cut is shown;
+/// a click cuts.
 #[component]
 fn CutLine(
     /// The edge. Its names may change, its ops do not.

@@ -26,8 +26,8 @@ impl SelectedKernel {
     }
 }
 
-/// A row in the colour of its kernel. A click selects the kernel. The button in the first cell, with the kernel's number,
-/// does the same from the keyboard.
+/// A row in the colour of its kernel. A click selects the kernel. The button in the first cell,
+/// with the kernel's number, does the same from the keyboard.
 #[component]
 pub fn KernelTableRow(
     #[prop(into)] kernel: Signal<KernelId>,

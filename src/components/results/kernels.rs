@@ -53,7 +53,8 @@ pub fn KernelsTable(
     };
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
-        // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.
+        // A kernel that is not listed has no button. If its request stayed, it would take the focus
+        // when more are listed.
         if let Some(FocusRequest::KernelButton(kernel)) = page.screen.focus_request.get()
             && kernel.index() >= row_count()
         {
@@ -143,7 +144,8 @@ fn Row(
     let page = Page::of_context();
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
-        // A kernel that gets the focus is also selected, so only the selected row subscribes to requests.
+        // A kernel that gets the focus is also selected, so only the selected row subscribes to
+        // requests.
         if is_selected.get()
             && page.screen.focus_request.get() == Some(FocusRequest::KernelButton(kernel.get()))
             && button.get().is_some()

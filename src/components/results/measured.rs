@@ -1,4 +1,5 @@
-//! The *Measured* tab: predictions against measurements. Its files are fetched when it is first opened.
+//! The *Measured* tab: predictions against measurements. Its files are fetched when it is first
+//! opened.
 
 use crate::app::state::{Page, Told};
 use crate::components::charts::Chart;

@@ -55,8 +55,8 @@ use your_measurement::YourMeasurement;
 /// A tab that is opened scrolls into sight where less of it is seen.
 const SEEN_PX: f64 = 240.0;
 
-/// All tabs. Only the open one is mounted, so that a slider event updates no other. State that must survive the closing of
-/// a tab is a signal here.
+/// All tabs. Only the open one is mounted, so that a slider event updates no other. State that must
+/// survive the closing of a tab is a signal here.
 #[component]
 pub fn Results() -> impl IntoView {
     let page = Page::of_context();

@@ -12,7 +12,8 @@ use std::time::Duration;
 /// Between two steps while it plays.
 const BEAT: Duration = Duration::from_millis(1200);
 
-/// Eight numbers, the way through them, the steps with their figures, and why the maximum is subtracted.
+/// Eight numbers, the way through them, the steps with their figures, and why the maximum is
+/// subtracted.
 #[component]
 pub fn OnlineSoftmax() -> impl IntoView {
     let run = RwSignal::new(SoftmaxRun::default());

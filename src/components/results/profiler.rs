@@ -1,4 +1,5 @@
-//! The *Profiler* tab: the kernels over time and the table of one kernel, as profilers would show them, with their commands.
+//! The *Profiler* tab: the kernels over time and the table of one kernel, as profilers would show
+//! them, with their commands.
 
 use crate::app::state::{Page, Selection};
 use crate::components::charts::Chart;

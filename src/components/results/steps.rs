@@ -1,4 +1,5 @@
-//! The *Steps* tab: goes through the decisions of the policy, while graph, charts and figures follow.
+//! The *Steps* tab: goes through the decisions of the policy, while graph, charts and figures
+//! follow.
 
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::components::keyed_rows::row_at;
@@ -12,7 +13,8 @@ use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// Up to this many ops the page follows each step at once. With more it follows when the controls rest.
+/// Up to this many ops the page follows each step at once. With more it follows when the controls
+/// rest.
 const FOLLOW_AT_ONCE_OPS: usize = 500;
 
 /// The controls rest when they have not moved for this long.
@@ -100,7 +102,8 @@ impl Stepper {
     }
 }
 
-/// The content of the tab. Its controls are docked at the lower edge of the window, so that the graph is visible with them.
+/// The content of the tab. Its controls are docked at the lower edge of the window, so that the
+/// graph is visible with them.
 #[component]
 pub fn StepsPanel() -> impl IntoView {
     let page = Page::of_context();

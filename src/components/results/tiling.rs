@@ -1,4 +1,5 @@
-//! The *Tiling* tab: a matmul in tiles, what they read and how they fill the device, and what may follow in a tile.
+//! The *Tiling* tab: a matmul in tiles, what they read and how they fill the device, and what may
+//! follow in a tile.
 
 use crate::app::state::Page;
 use crate::components::charts::Chart;

@@ -1,4 +1,5 @@
-//! The *Why not* tab: the reason and the price of each edge that is not fused, and an answer for any two ops.
+//! The *Why not* tab: the reason and the price of each edge that is not fused, and an answer for
+//! any two ops.
 
 use super::op_picker::OpPicker;
 use crate::app::analysed::AnalysedText;
@@ -45,7 +46,8 @@ impl Listed {
 /// The content of the tab.
 #[component]
 pub fn WhyPanel(
-    /// The order that the visitor chose. Without a choice what counts most under the objective of the policy comes first.
+    /// The order that the visitor chose. Without a choice what counts most under the objective of
+    /// the policy comes first.
     chosen_order: RwSignal<Option<EdgeOrder>>,
 ) -> impl IntoView {
     let page = Page::of_context();
@@ -214,7 +216,8 @@ fn Row(
     };
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
-        // An edge of a link may be out of view. One that was clicked is told about where it was clicked.
+        // An edge of a link may be out of view. One that was clicked is told about where it was
+        // clicked.
         if is_selected.get()
             && page.inspected() == Selection::Nothing
             && let Some(button) = button.get()

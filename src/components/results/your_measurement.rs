@@ -1,4 +1,5 @@
-//! The visitor's own measurement in the *Measured* tab: each kernel that ran beside the predicted one.
+//! The visitor's own measurement in the *Measured* tab: each kernel that ran beside the predicted
+//! one.
 
 use super::kernel_rows::SelectedKernel;
 use crate::app::state::{OpenProfile, Page, Selection, Told};

@@ -19,7 +19,8 @@ use std::collections::HashMap;
 const LEAST_SHARE: f64 = 1e-3;
 /// Merges by hand that are told.
 const MERGES: usize = 5;
-/// Merges that are looked at for them, the largest estimate first. Most of the dearest are not allowed.
+/// Merges that are looked at for them, the largest estimate first. Most of the dearest are not
+/// allowed.
 const CANDIDATES: usize = 200;
 /// Merges that are made to see what they save, because each takes an analysis.
 const TRIED: usize = 12;
@@ -52,8 +53,9 @@ pub struct Advised {
     pub rounds: usize,
 }
 
-/// The changes that would save time, the largest saving first. Each is priced alone by the state that it leads to, and savings
-/// of several do not add up. Ops of a block are merged in every round.
+/// The changes that would save time, the largest saving first. Each is priced alone by the state
+/// that it leads to, and savings of several do not add up. Ops of a block are merged in every
+/// round.
 ///
 /// Some [`TRIED`] analyses, and the time of [`Why::priced_edges`].
 pub fn advise(shown: KernelsInText<'_>) -> Vec<Advised> {
@@ -88,8 +90,8 @@ pub fn advise(shown: KernelsInText<'_>) -> Vec<Advised> {
     advised
 }
 
-/// The merges by hand that save most. Estimates of each edge say which are made to see what they save: the marks keep all other
-/// kernels as shown only where these are legal by hand.
+/// The merges by hand that save most. Estimates of each edge say which are made to see what they
+/// save: the marks keep all other kernels as shown only where these are legal by hand.
 fn merges(shown: KernelsInText<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised> {
     let analysis = shown.analysis;
     let why = Why::new(analysis);
@@ -129,8 +131,8 @@ fn by_saving(a: &Advised, b: &Advised) -> Ordering {
     saved_s(b).total_cmp(&saved_s(a))
 }
 
-/// For each edge between kernels these, and what their merge alone would save; of the same edge in the rounds of a block those
-/// of the first one, with the price of all.
+/// For each edge between kernels these, and what their merge alone would save; of the same edge in
+/// the rounds of a block those of the first one, with the price of all.
 fn estimates(shown: KernelsInText<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], RoundsPrice)> {
     let kernel_of = &shown.analysis.partition.kernel_of;
     let rounds = Rounds::new(shown.analysis, shown.statement_of_op);
@@ -149,7 +151,8 @@ fn estimates(shown: KernelsInText<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 
     merges
 }
 
-/// The options under which the advice is followed; `None` where they are so already, or the advice is none of options.
+/// The options under which the advice is followed; `None` where they are so already, or the advice
+/// is none of options.
 fn with(graph: &Graph, options: &Options, advice: Advice) -> Option<Options> {
     let mut options = options.clone();
     match advice {

@@ -16,7 +16,8 @@ pub struct Compared {
     pub policy: Policy,
     /// Kernels, traffic and times under that policy.
     pub analysis: Arc<Analysis>,
-    /// The edges that it treats in another way than the chosen policy, by consumer in execution order.
+    /// The edges that it treats in another way than the chosen policy, by consumer in execution
+    /// order.
     pub differing: Vec<DifferingEdge>,
 }
 
@@ -27,12 +28,13 @@ pub struct DifferingEdge {
     pub producer: OpId,
     /// The op that reads it.
     pub consumer: OpId,
-    /// This policy keeps the tensor inside a kernel and the chosen one does not; otherwise the reverse.
+    /// This policy keeps the tensor inside a kernel and the chosen one does not; otherwise the
+    /// reverse.
     pub is_fused: bool,
 }
 
-/// The policies that are worth comparing, in the order of [`Policy::VARIANTS`]: all, but *manual* only where the text
-/// states a kernel or the policy is chosen. `O(ops)`.
+/// The policies that are worth comparing, in the order of [`Policy::VARIANTS`]: all, but *manual*
+/// only where the text states a kernel or the policy is chosen. `O(ops)`.
 pub fn compared_policies(chosen: &Analysis) -> impl Iterator<Item = Policy> {
     let is_stated = chosen.graph.ops.iter().any(|op| op.kernel.is_some());
     let own = chosen.options.policy;
@@ -40,8 +42,8 @@ pub fn compared_policies(chosen: &Analysis) -> impl Iterator<Item = Policy> {
     policies.filter(move |&policy| policy != Policy::Manual || is_stated || policy == own)
 }
 
-/// The policies of [`compared_policies`] on the graph of `chosen`, under its other options. As many analyses as there are
-/// policies.
+/// The policies of [`compared_policies`] on the graph of `chosen`, under its other options. As many
+/// analyses as there are policies.
 pub fn compare(chosen: &Analysis) -> Vec<Compared> {
     compared_policies(chosen)
         .map(|policy| {
@@ -55,8 +57,8 @@ pub fn compare(chosen: &Analysis) -> Vec<Compared> {
         .collect()
 }
 
-/// The results by bytes or by time, the least first: by the expected time where it is known, otherwise by the lower bound.
-/// Equal ones keep their order.
+/// The results by bytes or by time, the least first: by the expected time where it is known,
+/// otherwise by the lower bound. Equal ones keep their order.
 pub fn ranked(all: &[Compared], by: Objective) -> Vec<&Compared> {
     let mut ranked: Vec<&Compared> = all.iter().collect();
     let fused = |compared: &Compared| {

@@ -24,7 +24,8 @@ pub(super) struct Held {
     pub(super) views: Views,
 }
 
-/// Counts all kernels of a partition. Calls `each` with every kernel at once, while its data is in a near cache.
+/// Counts all kernels of a partition. Calls `each` with every kernel at once, while its data is in
+/// a near cache.
 pub(super) fn execute(
     graph: &Graph,
     partition: &Partition,

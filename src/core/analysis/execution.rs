@@ -37,8 +37,9 @@ impl Kernel {
 pub struct Execution {
     /// Kernels in the order in which they run.
     pub kernels: IdVec<KernelId, Kernel>,
-    /// Kernels after the first that ops of unknown shape may join into one with it. Of all of them the sums count a tensor that
-    /// several read once, and one launch, so that they are lower bounds.
+    /// Kernels after the first that ops of unknown shape may join into one with it. Of all of them
+    /// the sums count a tensor that several read once, and one launch, so that they are lower
+    /// bounds.
     pub may_join: usize,
     /// Sum of their bytes.
     pub traffic: Traffic,

@@ -1,17 +1,20 @@
 //! When kernels are launched and when they run, as a profiler's timeline shows them.
 //!
-//! Python needs longer for one launch than a small kernel runs, so the GPU waits between such kernels. Kernels that wait in
-//! the queue follow each other closely, and so do those of a CUDA graph, which one call launches. The three constants are
-//! measured with PyTorch 2.11 beside an H200, as `docs/measurement.md` says. Other hosts have other ones.
+//! Python needs longer for one launch than a small kernel runs, so the GPU waits between such
+//! kernels. Kernels that wait in the queue follow each other closely, and so do those of a CUDA
+//! graph, which one call launches. The three constants are measured with PyTorch 2.11 beside an
+//! H200, as `docs/measurement.md` says. Other hosts have other ones.
 
 use crate::analysis::Analysis;
 use crate::model::ids::KernelId;
 
-/// From one launch to the next, where Python makes each call: 10 to 17 µs on the hosts of two H200, eager or compiled.
+/// From one launch to the next, where Python makes each call: 10 to 17 µs on the hosts of two H200,
+/// eager or compiled.
 pub const PYTHON_LAUNCH_S: f64 = 13e-6;
 /// From a call to the start of its kernel on an idle GPU.
 pub const LATENCY_S: f64 = 6e-6;
-/// From the end of a kernel to the start of the next one in the queue. The model's launch time covers it.
+/// From the end of a kernel to the start of the next one in the queue. The model's launch time
+/// covers it.
 pub const GAP_S: f64 = 1.2e-6;
 
 /// Who launches the kernels.

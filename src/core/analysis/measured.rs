@@ -44,13 +44,14 @@ pub struct Row {
     pub time_us: f64,
     /// Names of the kernels that ran.
     pub kernels: Vec<String>,
-    /// Bytes that its kernels read from DRAM, caches flushed before each. `None` if they were not counted; the file
-    /// then has `null`.
+    /// Bytes that its kernels read from DRAM, caches flushed before each. `None` if they were not
+    /// counted; the file then has `null`.
     #[serde(deserialize_with = "Option::deserialize")]
     pub dram_read_bytes: Option<u64>,
 }
 
-/// Who made the kernels. Measured files and scripts of programs have names of their own, by which it is parsed.
+/// Who made the kernels. Measured files and scripts of programs have names of their own, by which
+/// it is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoStaticStr, EnumString)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -179,8 +180,8 @@ impl Row {
     }
 }
 
-/// The prediction for a row on a device; `program` is its op list. `None` if the list cannot be analysed
-/// or the device has no rates to predict times with.
+/// The prediction for a row on a device; `program` is its op list. `None` if the list cannot be
+/// analysed or the device has no rates to predict times with.
 pub fn predict(row: &Row, program: &Program, device: &Device) -> Option<Predicted> {
     let options = row.options(device);
     predicted(&analyze_program(&row.sized(program), &options).analysis?)

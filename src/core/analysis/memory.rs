@@ -1,9 +1,10 @@
 //! Device memory that a program needs: the bytes of all tensors that are live at once.
 //!
-//! Kernels run in their order. A tensor that a kernel writes is live from that kernel to the last one that reads it, a
-//! result of the program to the end, also where ops read it. Inputs and weights are live all the time, for the caller of
-//! a PyTorch program holds them. A tensor that no kernel writes stays on chip, and a view indexes the bytes of another
-//! tensor: neither needs memory of its own. Workspaces of libraries and what an allocator loses are not counted.
+//! Kernels run in their order. A tensor that a kernel writes is live from that kernel to the last
+//! one that reads it, a result of the program to the end, also where ops read it. Inputs and
+//! weights are live all the time, for the caller of a PyTorch program holds them. A tensor that no
+//! kernel writes stays on chip, and a view indexes the bytes of another tensor: neither needs
+//! memory of its own. Workspaces of libraries and what an allocator loses are not counted.
 
 use crate::analysis::execution::{Execution, Kernel, PeakMemory};
 use crate::analysis::result::Analysis;
@@ -34,8 +35,8 @@ impl Lifetime {
     }
 }
 
-/// Bytes of each input and weight, as large as its declaration or, without one, its largest reader says; 0 for other tensors.
-/// What they count as traffic is another matter. `O(ops + reads)`.
+/// Bytes of each input and weight, as large as its declaration or, without one, its largest reader
+/// says; 0 for other tensors. What they count as traffic is another matter. `O(ops + reads)`.
 fn external_sizes(graph: &Graph) -> IdVec<TensorId, u64> {
     let mut bytes = IdVec::from_elem(0, graph.tensors.len());
     for (op, inputs) in graph.inputs.iter_enumerated() {
@@ -55,7 +56,8 @@ pub(super) fn external_bytes(graph: &Graph) -> u64 {
     external_sizes(graph).iter().sum()
 }
 
-/// The peak while `kernels` run in their order and `external_bytes` are always live. `O(ops + reads and writes)`.
+/// The peak while `kernels` run in their order and `external_bytes` are always live.
+/// `O(ops + reads and writes)`.
 pub(super) fn peak_memory(
     graph: &Graph,
     kernels: &IdVec<KernelId, Kernel>,
@@ -82,7 +84,8 @@ pub(super) fn peak_memory(
     peak
 }
 
-/// The tensors that kernels write, in the order in which they do. One that nobody needs is live while its kernel runs.
+/// The tensors that kernels write, in the order in which they do. One that nobody needs is live
+/// while its kernel runs.
 fn written_lifetimes<'a>(
     graph: &'a Graph,
     kernels: &'a IdVec<KernelId, Kernel>,
@@ -102,8 +105,9 @@ fn written_lifetimes<'a>(
     })
 }
 
-/// Whatever is in memory while an execution runs: inputs and weights throughout, then what kernels write, in that order. The
-/// bytes that are live while a kernel runs are the sum over those that [hold](Lifetime::holds) it. `O(ops + reads and writes)`.
+/// Whatever is in memory while an execution runs: inputs and weights throughout, then what kernels
+/// write, in that order. The bytes that are live while a kernel runs are the sum over those that
+/// [hold](Lifetime::holds) it. `O(ops + reads and writes)`.
 pub fn lifetimes(analysis: &Analysis, execution: &Execution) -> Vec<Lifetime> {
     let (graph, kernels) = (&analysis.graph, &execution.kernels);
     let Some((first, last)) = kernels.ids().next().zip(kernels.ids().last()) else {

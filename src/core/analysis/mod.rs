@@ -45,8 +45,8 @@ pub struct Outcome {
     pub analysis: Option<Analysis>,
     /// For each op of the analysis its statement in [`Program::ops`].
     pub statement_of_op: IdVec<OpId, usize>,
-    /// Errors and assumptions, without those of the parser. Stated kernels that are not legal are in
-    /// [`Analysis::refused`].
+    /// Errors and assumptions, without those of the parser. Stated kernels that are not legal are
+    /// in [`Analysis::refused`].
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -57,7 +57,8 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
     analyze_planned(program, options, |graph| fusion::plan(graph, options))
 }
 
-/// The same with a plan of the program's graph that was computed before, for example in another thread.
+/// The same with a plan of the program's graph that was computed before, for example in another
+/// thread.
 pub fn analyze_program_with(program: &Program, options: &Options, plan: Plan) -> Outcome {
     analyze_planned(program, options, |_| plan)
 }

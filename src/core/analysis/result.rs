@@ -61,11 +61,11 @@ pub struct Analysis {
     pub tensors: IdVec<TensorId, TensorTraffic>,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
-    /// Unfused over fused time, both lower bounds; 1 when nothing runs. `None` where they leave out FLOPs or ops, because
-    /// two times of which only a part is known have no ratio.
+    /// Unfused over fused time, both lower bounds; 1 when nothing runs. `None` where they leave out
+    /// FLOPs or ops, because two times of which only a part is known have no ratio.
     pub speedup: Option<f64>,
-    /// Times on a device with measured rates; `None` on any other, and where the roofline has no peak for the work of
-    /// an op.
+    /// Times on a device with measured rates; `None` on any other, and where the roofline has no
+    /// peak for the work of an op.
     pub predicted: Option<Predicted>,
     /// The user's choices.
     pub options: Options,
@@ -83,8 +83,8 @@ impl Analysis {
         self.unfused.of_lone_op(op).is_free
     }
 
-    /// The tensor that an op computes, if it stays on chip in its kernel. None of a view, whose bytes are those of the tensor that it
-    /// indexes.
+    /// The tensor that an op computes, if it stays on chip in its kernel. None of a view, whose
+    /// bytes are those of the tensor that it indexes.
     pub fn kept_on_chip(&self, op: OpId) -> Option<TensorId> {
         let tensor = self.graph.output.get(op).copied()?;
         let is_kept = self.tensors.get(tensor)?.is_on_chip && !self.is_free_view(op);
@@ -96,8 +96,8 @@ impl Analysis {
         !self.graph.unknown_ops.is_empty()
     }
 
-    /// Whether the tensors of the fused program that are live at once fit the device; `None` if its memory is unknown, or if
-    /// those of known shape fit and others are missing.
+    /// Whether the tensors of the fused program that are live at once fit the device; `None` if its
+    /// memory is unknown, or if those of known shape fit and others are missing.
     pub fn fits_memory(&self) -> Option<bool> {
         let memory = self.options.device.hardware.memory_bytes?;
         let fits = self.fused.peak_memory.bytes as f64 <= memory.value;

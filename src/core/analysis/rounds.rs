@@ -25,7 +25,8 @@ pub struct StatementEdge {
 }
 
 impl<'a> Rounds<'a> {
-    /// `statement_of_op` gives for each op its statement: those of a block have several. `O(n log n)` in ops.
+    /// `statement_of_op` gives for each op its statement: those of a block have several.
+    /// `O(n log n)` in ops.
     pub fn new(analysis: &'a Analysis, statement_of_op: &'a IdVec<OpId, usize>) -> Self {
         let graph = &analysis.graph;
         let mut rounds = Self {

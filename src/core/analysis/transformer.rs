@@ -44,12 +44,12 @@ impl From<&Analysis> for FusionSummary {
     }
 }
 
-/// Unfused and fused traffic of one transformer block: self-attention and feed-forward network, both
-/// followed by a residual add and a layer norm.
+/// Unfused and fused traffic of one transformer block: self-attention and feed-forward network,
+/// both followed by a residual add and a layer norm.
 ///
 /// # Errors
-/// A size of zero, a hidden size that is no multiple of the number of heads, an element width that no type
-/// has, or bytes past `2^63 - 1`.
+/// A size of zero, a hidden size that is no multiple of the number of heads, an element width that
+/// no type has, or bytes past `2^63 - 1`.
 ///
 /// ```
 /// let block = fuseline_core::analyze_transformer_block(2048, 4096, 32, 2)?;

@@ -6,13 +6,15 @@ use crate::model::dtype::DType;
 use crate::model::options::Options;
 use crate::model::work::Work;
 
-/// The point of a kernel on the roofline. Its time is a lower bound for data in memory: full overlap at peak rates.
+/// The point of a kernel on the roofline. Its time is a lower bound for data in memory: full
+/// overlap at peak rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with FLOPs that are not known: no point.
+    /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with FLOPs that are not
+    /// known: no point.
     pub intensity: Option<f64>,
-    /// `min(peak, intensity * bandwidth)`; without the peak if that is unknown. `None` of an opaque operator, too, which may
-    /// run on any units: no point.
+    /// `min(peak, intensity * bandwidth)`; without the peak if that is unknown. `None` of an opaque
+    /// operator, too, which may run on any units: no point.
     pub attainable_flops_per_s: Option<f64>,
     /// Which of [`Times`] and the launch takes longest.
     pub bound: Bound,
@@ -21,7 +23,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Whether time and attainable rate leave out FLOPs, because their rate or their number is not known.
+    /// Whether time and attainable rate leave out FLOPs, because their rate or their number is not
+    /// known.
     pub fn is_incomplete(&self) -> bool {
         self.bound == Bound::Unknown
     }
@@ -58,7 +61,8 @@ impl UnitWork {
     }
 }
 
-/// What each unit has to do for a kernel of this work and these bytes, memory first. They all work at the same time.
+/// What each unit has to do for a kernel of this work and these bytes, memory first. They all work
+/// at the same time.
 pub fn unit_works(options: &Options, work: Work, bytes: u64) -> [UnitWork; 4] {
     let peaks = peaks(options, work);
     let of = |unit, amount, peak: Option<Figure>| UnitWork {
@@ -131,8 +135,9 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// The roof of a kernel: the peak for its matmul, or without one that of the vector units, in f64 where some of its
-    /// arithmetic is. An opaque operator has none, because it may run on either.
+    /// The roof of a kernel: the peak for its matmul, or without one that of the vector units, in
+    /// f64 where some of its arithmetic is. An opaque operator has none, because it may run on
+    /// either.
     pub fn roof(&self, work: Work) -> Option<Figure> {
         match work.matrix_dtype {
             _ if work.opaque_flops.is_some() => None,
@@ -169,7 +174,8 @@ pub enum MissingFigure {
     Units,
 }
 
-/// The figure that the time of this work lacks on the chosen device; `None` if the time counts all work.
+/// The figure that the time of this work lacks on the chosen device; `None` if the time counts all
+/// work.
 pub fn missing_figure(options: &Options, work: Work) -> Option<MissingFigure> {
     let peaks = peaks(options, work);
     if work.opaque_flops.is_some() {
@@ -192,8 +198,9 @@ pub fn missing_figure(options: &Options, work: Work) -> Option<MissingFigure> {
 
 /// Places a kernel of this work and these bytes on the roofline of the chosen device.
 ///
-/// The attainable rate of a kernel with a matmul is limited by the peak for the matmul's element type, that of any
-/// other by the vector units': in f64 where some of its arithmetic is. `is_free`: a view, which is not launched.
+/// The attainable rate of a kernel with a matmul is limited by the peak for the matmul's element
+/// type, that of any other by the vector units': in f64 where some of its arithmetic is. `is_free`:
+/// a view, which is not launched.
 pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placement {
     let device = &options.device;
     let flops = work.flops() as f64;

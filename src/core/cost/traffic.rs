@@ -29,7 +29,8 @@ pub struct KernelTraffic {
 }
 
 impl KernelTraffic {
-    /// Bytes read. No overflow: [`build_graph`](crate::build_graph) bounds the sum over the program.
+    /// Bytes read. No overflow: [`build_graph`](crate::build_graph) bounds the sum over the
+    /// program.
     pub fn bytes_read(&self) -> u64 {
         self.reads.iter().map(|a| a.bytes).sum()
     }
@@ -54,8 +55,8 @@ pub struct Traffic {
     pub bytes_written: u64,
     /// Bytes read and written.
     pub total: u64,
-    /// Total of the unfused program minus this total; negative if kernels that recompute ops read more; 0 for
-    /// the unfused program.
+    /// Total of the unfused program minus this total; negative if kernels that recompute ops read
+    /// more; 0 for the unfused program.
     pub saved_by_fusion: i64,
 }
 
@@ -110,7 +111,8 @@ pub(crate) struct TrafficCount<'a> {
     pub(crate) views: Views,
     /// Number of kernels counted so far.
     kernels: usize,
-    /// For each tensor the last kernel that read it, by its number here, and the place in that kernel's reads.
+    /// For each tensor the last kernel that read it, by its number here, and the place in that
+    /// kernel's reads.
     read_by: IdVec<TensorId, (usize, usize)>,
     /// Reads and writes of the kernel that is being counted.
     reads: Vec<Access>,
@@ -139,9 +141,9 @@ impl<'a> TrafficCount<'a> {
     /// What a kernel that computes `ops` reads and writes; every count of bytes comes from here.
     /// `O(ops + reads)`.
     ///
-    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it, unless the
-    /// kernel `computes` the op that produces its bytes. An output is written if `is_written` says that it
-    /// leaves the kernel.
+    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it,
+    /// unless the kernel `computes` the op that produces its bytes. An output is written if
+    /// `is_written` says that it leaves the kernel.
     pub(crate) fn of_kernel(
         &mut self,
         ops: impl Iterator<Item = OpId>,
@@ -264,8 +266,9 @@ pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> Id
     is_written
 }
 
-/// Whether the output of an op leaves the kernels that compute it: it is a result, or a reader runs in a kernel that
-/// does not compute it, or a view of it leaves. `is_kept`: all kernels that run this reader compute the op themselves.
+/// Whether the output of an op leaves the kernels that compute it: it is a result, or a reader runs
+/// in a kernel that does not compute it, or a view of it leaves. `is_kept`: all kernels that run
+/// this reader compute the op themselves.
 pub(crate) fn leaves(
     graph: &Graph,
     views: &Views,

@@ -8,10 +8,10 @@ use crate::model::op::element_count;
 use crate::model::op_type::OpType;
 use crate::model::work::Work;
 
-/// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each output
-/// element, a reduction its count for each element of its first input, a reshape that computes its count for each output
-/// element, attention what [`scores`] says, an operator that is not known what the
-/// program states. A function that is not in the table counts 1.
+/// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each
+/// output element, a reduction its count for each element of its first input, a reshape that
+/// computes its count for each output element, attention what [`scores`] says, an operator that is
+/// not known what the program states. A function that is not in the table counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
     if let Some(stand_in) = graph.stand_in(op) {
         return stand_in.work;
@@ -65,8 +65,9 @@ pub fn work_of_ops<'o>(
 /// Vector FLOPs of attention for each score: its scale, and five of the softmax.
 pub const FLOPS_OF_A_SCORE: u64 = 6;
 
-/// Queries times keys of all heads of a call of attention, and the FLOPs of one score in both products: `2 * (D + E)` for head
-/// sizes D of Q and K and E of V. `None` if the shapes are unknown. A causal call counts all scores, as PyTorch does.
+/// Queries times keys of all heads of a call of attention, and the FLOPs of one score in both
+/// products: `2 * (D + E)` for head sizes D of Q and K and E of V. `None` if the shapes are
+/// unknown. A causal call counts all scores, as PyTorch does.
 pub fn scores(graph: &Graph, op: OpId) -> Option<(u64, u64)> {
     let [batch @ .., width] = &graph.ops[op].shape[..] else {
         return None;
@@ -110,8 +111,8 @@ fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
     }
 }
 
-/// The type that the matrix units multiply: that of the first operand if it is known, because an output may be
-/// accumulated or stored in another type.
+/// The type that the matrix units multiply: that of the first operand if it is known, because an
+/// output may be accumulated or stored in another type.
 fn matrix_dtype(graph: &Graph, op: OpId) -> Option<DType> {
     let first = graph.inputs[op]
         .first()
@@ -121,8 +122,9 @@ fn matrix_dtype(graph: &Graph, op: OpId) -> Option<DType> {
 
 /// Contraction length K: stated by the op, else from the operands.
 ///
-/// An operand of shape `[.., p, q]` whose side `p` or `q` is a side of the output gives the other one as
-/// K. Both operands must agree where both are known; a square operand fits whatever the other one says.
+/// An operand of shape `[.., p, q]` whose side `p` or `q` is a side of the output gives the other
+/// one as K. Both operands must agree where both are known; a square operand fits whatever the
+/// other one says.
 pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     let definition = &graph.ops[op];
     if definition.k.is_some() {
@@ -175,8 +177,8 @@ pub(crate) fn k_of_shapes(output: &[u64], a: Option<&[u64]>, b: Option<&[u64]>) 
     }
 }
 
-/// If one operand packs more than the op reads (Q, K and V side by side), the other one alone determines K,
-/// provided that K is a side of the packed one too.
+/// If one operand packs more than the op reads (Q, K and V side by side), the other one alone
+/// determines K, provided that K is a side of the packed one too.
 fn packed_k(candidates: &[u64], packed: Option<(u64, u64)>) -> Option<u64> {
     let (p, q) = packed?;
     candidates.iter().copied().find(|&k| k == p || k == q)

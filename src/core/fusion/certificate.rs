@@ -4,8 +4,8 @@ use crate::model::options::Objective;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// Times whose relative difference is at most this count as equal, because bounds are rounded down, costs are
-/// rounded up, and sums of floats round.
+/// Times whose relative difference is at most this count as equal, because bounds are rounded down,
+/// costs are rounded up, and sums of floats round.
 pub const ROUNDING: f64 = 1e-9;
 
 /// What a search has proven about a partition.
@@ -29,7 +29,8 @@ pub struct Certificate {
     pub open_regions: usize,
 }
 
-/// The partitions of which a certificate speaks: those into legal kernels, and what else they may contain.
+/// The partitions of which a certificate speaks: those into legal kernels, and what else they may
+/// contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(BorshSerialize, BorshDeserialize)]
@@ -67,8 +68,8 @@ impl Amount {
 }
 
 impl Certificate {
-    /// Upper bound on how far the cost is above the optimum, in percent of the lower bound; `None` if that is
-    /// zero.
+    /// Upper bound on how far the cost is above the optimum, in percent of the lower bound; `None`
+    /// if that is zero.
     pub fn excess_pct(&self) -> Option<f64> {
         let bound = self.lower_bound.value();
         (bound > 0.0).then(|| (self.cost.value() / bound - 1.0) * 100.0)

@@ -14,8 +14,8 @@ define_ids! {
     pub struct NodeId;
 }
 
-/// A kernel of the compiler. An op does not identify one: row values and elements of a norm may be in two kernels, and an inlined
-/// op is computed in several.
+/// A kernel of the compiler. An op does not identify one: row values and elements of a norm may be
+/// in two kernels, and an inlined op is computed in several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct NodeKernel {
     /// Its first node that computes ops.
@@ -57,7 +57,8 @@ pub enum Decision {
         /// The op before it in the kernel, whose output it reads.
         producer: OpId,
     },
-    /// Rules: the kernel whose last op is another producer of an op is merged into the kernel of that op.
+    /// Rules: the kernel whose last op is another producer of an op is merged into the kernel of
+    /// that op.
     Merged {
         /// The op that reads both kernels.
         op: OpId,
@@ -82,10 +83,12 @@ pub enum Decision {
         node: NodeId,
         /// The ops: inlined ones first, the op that names the node last.
         ops: Vec<OpId>,
-        /// The buffer holds the output of the last op; otherwise row values, partial results or a copy.
+        /// The buffer holds the output of the last op; otherwise row values, partial results or a
+        /// copy.
         is_output: bool,
     },
-    /// Inductor: a view of a buffer launches nothing, and is part of the kernel that writes the buffer.
+    /// Inductor: a view of a buffer launches nothing, and is part of the kernel that writes the
+    /// buffer.
     Stays {
         /// The op that only indexes the buffer.
         view: OpId,
@@ -96,7 +99,8 @@ pub enum Decision {
     Viewed {
         /// An op of a kernel of free views.
         view: OpId,
-        /// An op of the kernel that writes the bytes or, of external ones, of the first that reads them.
+        /// An op of the kernel that writes the bytes or, of external ones, of the first that reads
+        /// them.
         with: OpId,
     },
     /// Inductor: a round of fusion begins.
@@ -144,8 +148,8 @@ pub enum Decision {
         /// What it runs.
         ops: Vec<OpId>,
     },
-    /// These ops do not become one kernel. They are one op of each of two kernels, or all ops of a stated
-    /// kernel.
+    /// These ops do not become one kernel. They are one op of each of two kernels, or all ops of a
+    /// stated kernel.
     Refused {
         /// What would run together.
         ops: Vec<OpId>,

@@ -1,7 +1,8 @@
 //! Whether a set of ops may be one kernel, and if not, why.
 //!
-//! Legality depends only on the set, the options and the on-chip memory of the device. Whether the kernels of a
-//! program have an order in which they can run is checked separately, by `model::acyclic`.
+//! Legality depends only on the set, the options and the on-chip memory of the device. Whether the
+//! kernels of a program have an order in which they can run is checked separately, by
+//! `model::acyclic`.
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
 use super::reason::Reason;
@@ -31,8 +32,8 @@ pub(crate) fn check_in(context: &RegionContext<'_>, ops: &[OpId]) -> Result<(), 
     check_counted(context, ops, None)
 }
 
-/// The same, given the number of tensors that the ops read from outside, if it is known. Without a reduction no more
-/// than [`MAX_OPERANDS`] reads are visited then.
+/// The same, given the number of tensors that the ops read from outside, if it is known. Without a
+/// reduction no more than [`MAX_OPERANDS`] reads are visited then.
 pub(crate) fn check_counted(
     context: &RegionContext<'_>,
     ops: &[OpId],
@@ -67,7 +68,8 @@ pub(crate) fn most_ops(options: &FusionOptions) -> usize {
     options.max_ops.clamp(1, MAX_OPS)
 }
 
-/// Whether this set of a region may be one kernel, with or without the free views at its edges: nothing runs for them.
+/// Whether this set of a region may be one kernel, with or without the free views at its edges:
+/// nothing runs for them.
 pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     let checked = check_whole_set(region, set);
     if checked.is_ok() || region.views & set == 0 {
@@ -192,8 +194,8 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     check_on_chip(region, set, rows)
 }
 
-/// Whether the op reorders elements while other ops of the kernel need the old order. It may reorder elements
-/// as they are loaded, if no other op loads them, and as they are stored.
+/// Whether the op reorders elements while other ops of the kernel need the old order. It may
+/// reorder elements as they are loaded, if no other op loads them, and as they are stored.
 fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
     if region.next[place] & set == 0 {
         return false;

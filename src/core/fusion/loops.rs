@@ -17,8 +17,8 @@ pub enum Loop {
         rows: u64,
         /// Elements of a row.
         width: u64,
-        /// Stride between neighbours of a row, 1 if rows are contiguous; for axes that are not adjacent, a
-        /// number that identifies them.
+        /// Stride between neighbours of a row, 1 if rows are contiguous; for axes that are not
+        /// adjacent, a number that identifies them.
         inner: u64,
     },
 }

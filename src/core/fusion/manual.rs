@@ -1,7 +1,8 @@
-//! Policy `manual`: the kernels that the text states by marks such as `@kernel 3`. In a block a mark holds in one round.
+//! Policy `manual`: the kernels that the text states by marks such as `@kernel 3`. In a block a
+//! mark holds in one round.
 //!
-//! They must be legal like all other kernels. An illegal one is reported and split into legal pieces, so that
-//! there is always a result.
+//! They must be legal like all other kernels. An illegal one is reported and split into legal
+//! pieces, so that there is always a result.
 
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::legality::check_in;

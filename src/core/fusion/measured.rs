@@ -15,7 +15,8 @@ use std::borrow::Cow;
 pub enum Evidence {
     /// The pattern was not measured on this device: the model decides.
     Unmeasured,
-    /// At the nearest size the pattern ran faster by more than the threshold, but not as one kernel: the model decides.
+    /// At the nearest size the pattern ran faster by more than the threshold, but not as one
+    /// kernel: the model decides.
     Apart(Nearest),
     /// At the nearest size one kernel was faster by more than the threshold.
     Fuses(Nearest),
@@ -51,7 +52,8 @@ impl RegionContext<'_> {
 }
 
 impl Region<'_> {
-    /// Whether measured runs can tell anything about a kernel of these ops: several, or attention as one op.
+    /// Whether measured runs can tell anything about a kernel of these ops: several, or attention
+    /// as one op.
     pub(crate) fn is_pattern(&self, set: Set) -> bool {
         (set & !self.views).count_ones() > 1 || self.apart(set).is_some()
     }
@@ -64,7 +66,8 @@ impl Region<'_> {
         is_lone.then(|| self.context.apart(op)).flatten()
     }
 
-    /// What measured runs on the device say about a kernel of these ops. `O(ops * inputs + patterns)`.
+    /// What measured runs on the device say about a kernel of these ops.
+    /// `O(ops * inputs + patterns)`.
     pub(crate) fn evidence(&self, set: Set) -> Evidence {
         let options = self.context.options;
         let Some(calibrations) = options.calibrations() else {
@@ -102,9 +105,11 @@ impl Region<'_> {
         }
     }
 
-    /// The time of a kernel of these ops as measured runs tell it; `bound_ticks` is its lower bound, which nothing undercuts.
+    /// The time of a kernel of these ops as measured runs tell it; `bound_ticks` is its lower
+    /// bound, which nothing undercuts.
     ///
-    /// A measured speed-up divides the bounds of the ops one by one. Ops that stay apart cost a tick more as one kernel.
+    /// A measured speed-up divides the bounds of the ops one by one. Ops that stay apart cost a
+    /// tick more as one kernel.
     pub(crate) fn measured_ticks(&self, set: Set, bound_ticks: u64, clock: Clock) -> u64 {
         if !self.is_pattern(set) {
             return bound_ticks;

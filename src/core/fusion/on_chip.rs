@@ -1,8 +1,8 @@
 //! The rows that a kernel keeps on chip while its reductions run.
 //!
-//! A reduction ends a *pass* over its rows: its result exists only after the whole row was read. A full-width
-//! value that one pass reads or computes and a later one needs is kept on chip, because each tensor moves once.
-//! Nothing is computed twice, because no kernel is charged for such FLOPs.
+//! A reduction ends a *pass* over its rows: its result exists only after the whole row was read. A
+//! full-width value that one pass reads or computes and a later one needs is kept on chip, because
+//! each tensor moves once. Nothing is computed twice, because no kernel is charged for such FLOPs.
 
 use crate::fusion::region::LocalOp;
 use crate::fusion::rows::RowDomain;
@@ -26,9 +26,9 @@ pub(crate) struct KeptRows {
 impl KeptRows {
     /// The rows that a kernel of these ops, ascending, keeps; `None` without a reduction.
     ///
-    /// A reduction runs as early as possible. The other ops run all as early or all as late as possible,
-    /// whichever keeps less. A reduction that gives whole rows, such as softmax, needs its input for one more
-    /// pass. `O(ops * passes + reads log reads)`.
+    /// A reduction runs as early as possible. The other ops run all as early or all as late as
+    /// possible, whichever keeps less. A reduction that gives whole rows, such as softmax, needs
+    /// its input for one more pass. `O(ops * passes + reads log reads)`.
     pub(crate) fn of(graph: &Graph, ops: &[OpId]) -> Option<Self> {
         let is_reduction = |op: OpId| graph.ops[op].op_type == OpType::Reduction;
         let mut widest: Option<(OpId, RowDomain)> = None;

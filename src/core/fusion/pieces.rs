@@ -9,7 +9,8 @@ pub(super) fn is_kernel(region: &Region<'_>, set: Set) -> bool {
     region.closed(set) == set && check_set(region, set).is_ok()
 }
 
-/// Appends the pieces of a set: in execution order, each op joins the latest piece that stays a kernel with it.
+/// Appends the pieces of a set: in execution order, each op joins the latest piece that stays a
+/// kernel with it.
 pub(super) fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
     let first = pieces.len();
     for place in Bits(set) {

@@ -22,9 +22,10 @@ pub struct Plan {
     pub refused: Vec<Refused>,
 }
 
-/// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for the
-/// baseline rules and the compiler. With the option *attention*, policies see each attention as one op; without it
-/// the search for the optimum may, and so does a stated kernel that holds all of one.
+/// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for
+/// the baseline rules and the compiler. With the option *attention*, policies see each attention as
+/// one op; without it the search for the optimum may, and so does a stated kernel that holds all of
+/// one.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
     plan_noting(graph, options, &mut Log::default())
 }

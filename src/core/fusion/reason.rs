@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 
 /// Why ops do not run as one kernel, with the figures that decide it.
 ///
-/// Ops are ids of one graph; [`Reason::map_ops`] replaces them by names for JSON. There `reason_kind` is the
-/// variant and `reason_facts` an object of its fields.
+/// Ops are ids of one graph; [`Reason::map_ops`] replaces them by names for JSON. There
+/// `reason_kind` is the variant and `reason_facts` an object of its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(
     tag = "reason_kind",
@@ -79,7 +79,8 @@ pub enum Reason<Op = OpId> {
         /// The op that moves the elements.
         reshape: Op,
     },
-    /// A reduction ends its kernel: always by the baseline rules, else without the option *after reductions*.
+    /// A reduction ends its kernel: always by the baseline rules, else without the option *after
+    /// reductions*.
     ReductionEnds {
         /// The last op that its kernel takes.
         reduction: Op,
@@ -113,7 +114,8 @@ pub enum Reason<Op = OpId> {
     },
     /// The kernel would depend on itself, through other kernels.
     Cycle {
-        /// The ops of a path that leaves the kernel and returns to it: the first and the last are in it.
+        /// The ops of a path that leaves the kernel and returns to it: the first and the last are
+        /// in it.
         #[serde(rename = "through")]
         path: Vec<Op>,
     },
@@ -153,14 +155,16 @@ pub enum Reason<Op = OpId> {
     /// Inductor: the later one reads the buffer in another order than it is written in.
     #[serde(serialize_with = "serialize_no_facts")]
     Reordered,
-    /// Inductor: neither reads the other's output, and they share too few bytes or are too far apart.
+    /// Inductor: neither reads the other's output, and they share too few bytes or are too far
+    /// apart.
     TooLittleShared {
         /// Bytes of the buffers that both touch.
         shared_bytes: u64,
         /// Kernels from the one to the other.
         places: usize,
     },
-    /// Inductor: one kernel of both would keep buffers that two kernels could place in the same memory.
+    /// Inductor: one kernel of both would keep buffers that two kernels could place in the same
+    /// memory.
     KeepsMemory {
         /// Elements of those buffers.
         kept_elements: u64,
@@ -180,7 +184,8 @@ pub enum Reason<Op = OpId> {
     /// Inductor: it never compares their kernels.
     #[serde(serialize_with = "serialize_no_facts")]
     NotCompared,
-    /// Manual: kernels still form a cycle after this many rounds of splitting the kernels of a cycle.
+    /// Manual: kernels still form a cycle after this many rounds of splitting the kernels of a
+    /// cycle.
     TooManyCycles {
         /// How often kernels were split.
         rounds: usize,
@@ -197,7 +202,8 @@ pub enum Reason<Op = OpId> {
 }
 
 impl<Op> Reason<Op> {
-    /// The same reason with its ops named in another way. Visits each op that the reason names, in order.
+    /// The same reason with its ops named in another way. Visits each op that the reason names, in
+    /// order.
     pub fn map_ops<Name>(self, mut name: impl FnMut(Op) -> Name) -> Reason<Name> {
         match self {
             Self::TooManyOps { ops, limit } => Reason::TooManyOps { ops, limit },
@@ -296,8 +302,9 @@ impl<Op> Reason<Op> {
         }
     }
 
-    /// Whether every larger set is illegal as well. With more ops a set can become connected, produce what it
-    /// reads, or keep less on chip, because an op that computes a kept value joins it.
+    /// Whether every larger set is illegal as well. With more ops a set can become connected,
+    /// produce what it reads, or keep less on chip, because an op that computes a kept value joins
+    /// it.
     pub(super) fn is_lasting(&self) -> bool {
         !matches!(
             self,

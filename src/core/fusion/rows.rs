@@ -12,8 +12,9 @@ use crate::model::op_type::OpType;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
-/// The rows of an op: a reduction makes one value of each row; the rows of any other op are its innermost
-/// dimension. Equal domains put the same elements, in row-major order, into the same rows.
+/// The rows of an op: a reduction makes one value of each row; the rows of any other op are its
+/// innermost dimension. Equal domains put the same elements, in row-major order, into the same
+/// rows.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize,
 )]
@@ -22,7 +23,8 @@ pub struct RowDomain {
     pub rows: u64,
     /// Elements of a row.
     pub width: u64,
-    /// Stride between neighbours of a row: 1 along the last axis; 0 for several axes that are not adjacent.
+    /// Stride between neighbours of a row: 1 along the last axis; 0 for several axes that are not
+    /// adjacent.
     pub stride: u64,
     /// A number that identifies axes that are not adjacent; otherwise 0.
     #[serde(skip)]
@@ -75,8 +77,9 @@ impl RowDomain {
         }
     }
 
-    /// The rows of a result along which a smaller value that the op reads is broadcast. Dimensions are matched
-    /// from the last on, otherwise from the first on, as in op lists without axes; `None` if neither fits.
+    /// The rows of a result along which a smaller value that the op reads is broadcast. Dimensions
+    /// are matched from the last on, otherwise from the first on, as in op lists without axes;
+    /// `None` if neither fits.
     pub(crate) fn of_read(value: &[u64], reader: &Op) -> Option<Self> {
         let shape = &reader.shape[..];
         let outer = shape.len().checked_sub(value.len())?;
@@ -150,8 +153,8 @@ impl RowDomain {
     }
 }
 
-/// The axes that a reduction's output lacks or has as 1; `None` if another axis shrinks. Where equal sizes
-/// allow several answers, the axes are the last ones possible.
+/// The axes that a reduction's output lacks or has as 1; `None` if another axis shrinks. Where
+/// equal sizes allow several answers, the axes are the last ones possible.
 fn missing(input: &[u64], output: &[u64]) -> Option<u32> {
     let bits = |mut axes: std::ops::Range<usize>| {
         axes.try_fold(0, |bits, axis| Some(bits | 1_u32.checked_shl(axis as u32)?))

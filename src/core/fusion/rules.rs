@@ -1,7 +1,8 @@
 //! Policy `rules`, the baseline rules: one forward scan.
 //!
-//! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside. So only the
-//! tensor of the tail is written, groups are convex, and they can run in the order of their tails.
+//! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is
+//! inside. So only the tensor of the tail is written, groups are convex, and they can run in the
+//! order of their tails.
 
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::{Decision, Log};
@@ -39,7 +40,8 @@ struct Scan {
     group_of: IdVec<OpId, GroupId>,
 }
 
-/// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at most once.
+/// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at
+/// most once.
 pub(crate) fn partition(graph: &Graph, log: &mut Log) -> Partition {
     let mut scan = Scan {
         holds: IdVec::new(),
@@ -108,7 +110,8 @@ impl Scan {
 
     /// Notes what becomes of the kernel of each producer.
     fn note(&self, graph: &Graph, op: OpId, base: GroupId, merged: &[GroupId], log: &mut Log) {
-        // The tail has not moved to `op` yet, except in a group that has just started, which has no producer.
+        // The tail has not moved to `op` yet, except in a group that has just started, which has no
+        // producer.
         if self.tail[base] != op {
             let producer = self.tail[base];
             log.note(Decision::Joined { op, producer });

@@ -1,10 +1,12 @@
-//! Vertical and horizontal fusion: a kernel joins ops that read what others of it write, or siblings that only read the same.
+//! Vertical and horizontal fusion: a kernel joins ops that read what others of it write, or
+//! siblings that only read the same.
 
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 
-/// Whether ops of one kernel, ascending, are joined only because they read the same tensor: going from producers to consumers
-/// and back inside the kernel does not reach all of them. `O(reads * log ops)`.
+/// Whether ops of one kernel, ascending, are joined only because they read the same tensor: going
+/// from producers to consumers and back inside the kernel does not reach all of them.
+/// `O(reads * log ops)`.
 pub fn joins_siblings(graph: &Graph, ops: &[OpId]) -> bool {
     let Some(&first) = ops.first() else {
         return false;

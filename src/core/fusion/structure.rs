@@ -1,4 +1,5 @@
-//! What a set of ops computes, without names and sizes: the key under which a measured pattern is found.
+//! What a set of ops computes, without names and sizes: the key under which a measured pattern is
+//! found.
 
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -6,10 +7,11 @@ use crate::model::ids::{OpId, TensorId};
 use crate::model::op_type::OpType;
 use std::fmt::Write as _;
 
-/// Functions of these ops in execution order, each with where its inputs come from: the place of an earlier op, `x` from outside,
-/// `b` if an element-wise op or a reduction broadcasts it. The inputs of commutative functions are in order, views are seen
-/// through, and the bias of `linear` and `conv2d` is an addition, so that `relu(x @ w + b)` is
-/// `matmul(x,x) add(0,b) relu(1)` however it is written. `O(ops^2 * inputs)`.
+/// Functions of these ops in execution order, each with where its inputs come from: the place of an
+/// earlier op, `x` from outside, `b` if an element-wise op or a reduction broadcasts it. The inputs
+/// of commutative functions are in order, views are seen through, and the bias of `linear` and
+/// `conv2d` is an addition, so that `relu(x @ w + b)` is `matmul(x,x) add(0,b) relu(1)` however it
+/// is written. `O(ops^2 * inputs)`.
 ///
 /// The order of ops that do not depend on each other is part of it.
 pub fn structure(

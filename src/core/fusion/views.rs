@@ -1,4 +1,5 @@
-//! Free views become part of a kernel: they launch none, so that each kernel of a partition is one that runs.
+//! Free views become part of a kernel: they launch none, so that each kernel of a partition is one
+//! that runs.
 
 use crate::cost::traffic::Views;
 use crate::disjoint_sets::DisjointSets;
@@ -10,9 +11,10 @@ use crate::model::partition::Partition;
 
 /// The partition without kernels of free views alone.
 ///
-/// Views of what one kernel writes join that kernel, views of inputs and weights the first kernel that reads them. The others, which
-/// view results of several kernels or are read by none, stay alone. The kernels stay in an order in which they can run: nothing
-/// that is joined waits for a later kernel. `O(ops + reads)`.
+/// Views of what one kernel writes join that kernel, views of inputs and weights the first kernel
+/// that reads them. The others, which view results of several kernels or are read by none, stay
+/// alone. The kernels stay in an order in which they can run: nothing that is joined waits for a
+/// later kernel. `O(ops + reads)`.
 pub(super) fn within_kernels(
     graph: &Graph,
     views: &Views,
@@ -48,7 +50,8 @@ pub(super) fn within_kernels(
         let mut producers = ops.flat_map(|&op| &graph.predecessors[op]);
         producers.all(|&from| kernel_of(from) == kernel)
     };
-    // For each set of views of inputs and weights the first kernel that reads one, the view, and the op that does.
+    // For each set of views of inputs and weights the first kernel that reads one, the view, and
+    // the op that does.
     let mut first_reader: IdVec<KernelId, Option<(KernelId, OpId, OpId)>> =
         IdVec::from_elem(None, kernels.len());
     for &kernel in &free {

@@ -1,4 +1,5 @@
-//! Orders kernels so that they can run. Convex kernels are not enough: two of them can depend on each other.
+//! Orders kernels so that they can run. Convex kernels are not enough: two of them can depend on
+//! each other.
 
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
@@ -11,8 +12,8 @@ use crate::model::partition::Partition;
 /// `O((ops + reads) log ops)`.
 ///
 /// # Errors
-/// A cycle, as a path of ops: each op feeds the next one or is in the same kernel, and the last one is in
-/// the kernel of the first.
+/// A cycle, as a path of ops: each op feeds the next one or is in the same kernel, and the last one
+/// is in the kernel of the first.
 pub(crate) fn in_order(
     graph: &Graph,
     kernel_of: &IdVec<OpId, KernelId>,

@@ -1,4 +1,5 @@
-//! Lists by id in two flat arrays: edges of a graph and ops of kernels, without an allocation for each list.
+//! Lists by id in two flat arrays: edges of a graph and ops of kernels, without an allocation for
+//! each list.
 
 use crate::model::ids::Id;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -8,8 +9,8 @@ use std::ops::Index;
 
 /// For each key a list of items, in compressed sparse rows, read as `lists[key]`.
 ///
-/// With a vector for each list `cargo bench --bench core` is 18 % slower from ops to analysis at 14 ops, 16 %
-/// at 10,000 and 11 % at 100,000.
+/// With a vector for each list `cargo bench --bench core` is 18 % slower from ops to analysis at 14
+/// ops, 16 % at 10,000 and 11 % at 100,000.
 #[derive(Clone, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Adjacency<K, T> {
     /// The end of each list in `items`, behind a leading 0.
@@ -77,14 +78,14 @@ impl<K: Id, T> Adjacency<K, T> {
         self.ids().map(|key| (key, &self[key]))
     }
 
-    /// Lists for `count` keys: for each key the items that are paired with it, in the order of the pairs; keys past the
-    /// last are left out. A counting sort in `O(pairs + count)`.
+    /// Lists for `count` keys: for each key the items that are paired with it, in the order of the
+    /// pairs; keys past the last are left out. A counting sort in `O(pairs + count)`.
     pub fn from_pairs(count: usize, pairs: impl Iterator<Item = (K, T)> + Clone) -> Self
     where
         T: Copy,
     {
-        // Sizes, then places, then the lists in order. Writing a list moves its place to its end, where the
-        // next list starts, so one array holds both.
+        // Sizes, then places, then the lists in order. Writing a list moves its place to its end,
+        // where the next list starts, so one array holds both.
         let mut ends = vec![0; count + 2];
         pairs.clone().for_each(|(key, _)| {
             if let Some(size) = ends.get_mut(key.index() + 2) {
@@ -116,7 +117,8 @@ impl<K: Id, T> Adjacency<K, T> {
 }
 
 impl<K: Id, V: Id> Adjacency<K, V> {
-    /// For each of `count` items the keys whose lists name it, ascending and each once. `O(items + count)`.
+    /// For each of `count` items the keys whose lists name it, ascending and each once.
+    /// `O(items + count)`.
     #[must_use]
     pub fn inverted(&self, count: usize) -> Adjacency<V, K> {
         let pairs = (self.iter_enumerated())

@@ -14,11 +14,13 @@ use std::borrow::Cow;
 
 /// Builds the graph of `ops`; `externals` gives the declared sizes of external tensors.
 ///
-/// An owned list is not copied. An unsorted list is first sorted stably. `O(ops + reads)` for a sorted list.
+/// An owned list is not copied. An unsorted list is first sorted stably. `O(ops + reads)` for a
+/// sorted list.
 ///
 /// # Errors
-/// Duplicate names and outputs, a cycle (named op by op), sizes of zero, and programs whose bytes could exceed
-/// `2^63 - 1` if every kernel computed all ops again. Each diagnostic is about the op that causes it.
+/// Duplicate names and outputs, a cycle (named op by op), sizes of zero, and programs whose bytes
+/// could exceed `2^63 - 1` if every kernel computed all ops again. Each diagnostic is about the op
+/// that causes it.
 ///
 /// ```
 /// use fuseline_core::{build_graph, Op, OpId, OpType::*};
@@ -58,8 +60,8 @@ fn graph_of(ops: IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Graph, Vec
 
 /// The definitions and uses of tensors in a list of ops, each name looked up once.
 ///
-/// One pass, because an op and the names it has just read are still in a near cache; separate passes over a
-/// long list wait for memory.
+/// One pass, because an op and the names it has just read are still in a near cache; separate
+/// passes over a long list wait for memory.
 struct DefUse {
     /// In order of first appearance.
     tensors: IdVec<TensorId, Tensor>,
@@ -217,7 +219,8 @@ fn size_of_zero(op: &Op) -> Diagnostic {
     Diagnostic::error(Code::NonPositiveSize, message).hint("every size is at least 1")
 }
 
-/// The error for a cycle of ops with these names; each op feeds the next, the last one feeds the first.
+/// The error for a cycle of ops with these names; each op feeds the next, the last one feeds the
+/// first.
 pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
     const SHOWN: usize = 8;
     let mut path: Vec<&str> = names.iter().copied().take(SHOWN).collect();
@@ -237,8 +240,8 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
 
 /// Checks the bytes of the whole program once, so that no later sum can overflow.
 ///
-/// A kernel accesses each tensor once, so it moves at most what all ops move one by one. A policy that recomputes ops can
-/// make every kernel move that much.
+/// A kernel accesses each tensor once, so it moves at most what all ops move one by one. A policy
+/// that recomputes ops can make every kernel move that much.
 fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let about = |op: OpId, message: String| {
         vec![

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The records that are shipped, by the id of their device: `fuseline calibrate` of the files in `public/measured`.
+/// The records that are shipped, by the id of their device: `fuseline calibrate` of the files in
+/// `public/measured`.
 static SHIPPED: [(&str, LazyLock<Option<Calibrations>>); 2] = [
     (
         "h200",
@@ -38,7 +39,8 @@ pub struct Calibrations {
     pub patterns: Vec<FusionCalibration>,
 }
 
-/// One pattern at one size, run op by op and fused. Latencies are of runs after each other, so small tensors stay in the cache.
+/// One pattern at one size, run op by op and fused. Latencies are of runs after each other, so
+/// small tensors stay in the cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(expecting = "a record of a fused pattern")]
 pub struct FusionCalibration {
@@ -48,8 +50,9 @@ pub struct FusionCalibration {
     pub operators: Vec<String>,
     /// How many they are.
     pub num_operators: usize,
-    /// Functions and which of them reads which, as [`structure`](crate::fusion::structure::structure) writes them: kernels of
-    /// equal structure are the same pattern.
+    /// Functions and which of them reads which, as
+    /// [`structure`](crate::fusion::structure::structure) writes them: kernels of equal structure
+    /// are the same pattern.
     pub structure: String,
     /// The shape of its first input.
     pub input_shape: Vec<u64>,
@@ -82,8 +85,8 @@ pub struct FusionCalibration {
     pub speedup_factor: f64,
     /// `1 - fused_memory_bytes / unfused_memory_bytes`.
     pub memory_reduction: f64,
-    /// `fused_gflops / unfused_gflops - 1`, which is `speedup_factor - 1`: the peak of the device, over which both are an efficiency,
-    /// cancels out.
+    /// `fused_gflops / unfused_gflops - 1`, which is `speedup_factor - 1`: the peak of the device,
+    /// over which both are an efficiency, cancels out.
     pub efficiency_improvement: f64,
     /// What bounds the most roofline time of the unfused kernels.
     pub bottleneck_unfused: Bound,
@@ -150,7 +153,8 @@ impl Calibrations {
         counts.max().unwrap_or(0)
     }
 
-    /// The record of this structure whose work is nearest to `flops`, by the ratio of both. `O(patterns)`.
+    /// The record of this structure whose work is nearest to `flops`, by the ratio of both.
+    /// `O(patterns)`.
     pub fn nearest(&self, structure: &str, flops: f64) -> Option<&FusionCalibration> {
         let distance =
             |record: &FusionCalibration| (record.flops.max(1.0) / flops.max(1.0)).ln().abs();

@@ -86,7 +86,8 @@ pub enum Code {
     AnnotationMismatch,
     /// The shape is neither annotated nor inferred.
     MissingShape,
-    /// An operator that is not known has no annotation: it is not counted, nor is what needs its shape.
+    /// An operator that is not known has no annotation: it is not counted, nor is what needs its
+    /// shape.
     UnknownShape,
     /// A size of zero or below.
     NonPositiveSize,
@@ -195,7 +196,8 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// The diagnostics of parsing a text and of analysing it, in text order; those without a span come first.
+/// The diagnostics of parsing a text and of analysing it, in text order; those without a span come
+/// first.
 ///
 /// The error that there are no ops is left out if other errors explain it.
 pub fn merged(read: Vec<Diagnostic>, analysed: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -5,10 +5,11 @@ use crate::model::graph::Graph;
 use std::fmt::Write as _;
 
 impl Graph {
-    /// Sixteen hexadecimal digits that follow from functions, shapes, types and reads: names, comments and the order of
-    /// declarations do not count, nor do some attributes, such as `causal` and the start of a slice. So other digits tell
-    /// that a measurement is of another program, and equal digits that it most likely is of this one; they are no protection
-    /// against anybody. The same in every build. `O(ops + reads)`.
+    /// Sixteen hexadecimal digits that follow from functions, shapes, types and reads: names,
+    /// comments and the order of declarations do not count, nor do some attributes, such as
+    /// `causal` and the start of a slice. So other digits tell that a measurement is of another
+    /// program, and equal digits that it most likely is of this one; they are no protection against
+    /// anybody. The same in every build. `O(ops + reads)`.
     pub fn digest(&self) -> String {
         let mut hash = Fnv::START;
         for (id, op) in self.ops.iter_enumerated() {

@@ -40,8 +40,8 @@ impl DType {
         }
     }
 
-    /// The type that a program calls so: by its name in the notation, or as PyTorch, NumPy, MLIR and C have it, in letters of
-    /// any case. An unsigned byte is an `i8`.
+    /// The type that a program calls so: by its name in the notation, or as PyTorch, NumPy, MLIR
+    /// and C have it, in letters of any case. An unsigned byte is an `i8`.
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let name = name.strip_prefix("torch.").unwrap_or(&name);

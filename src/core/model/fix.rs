@@ -53,7 +53,8 @@ impl Fix {
     }
 }
 
-/// A text after edits, which are ascending and do not overlap; `None` if they do not fit it. `O(text)`.
+/// A text after edits, which are ascending and do not overlap; `None` if they do not fit it.
+/// `O(text)`.
 pub fn edited(text: &str, edits: &[TextEdit]) -> Option<String> {
     let mut edited = String::with_capacity(text.len() + 64);
     let mut done = 0;

@@ -9,11 +9,12 @@ use crate::model::op_type::OpType;
 use crate::model::sizes::inferred_operand;
 use std::collections::{HashMap, VecDeque};
 
-/// For each undeclared tensor the first reader that fixes its size; what one fixes can fix another operand of the next.
-/// Readers that keep shape and element type go before others, for they tell the type, too.
+/// For each undeclared tensor the first reader that fixes its size; what one fixes can fix another
+/// operand of the next. Readers that keep shape and element type go before others, for they tell
+/// the type, too.
 ///
-/// `readers` is `reads` inverted, and `shape_of` knows the other tensors. `O(reads)` shapes: an op is looked at again when
-/// one of its inputs has got a size, and only ops with few inputs fix one.
+/// `readers` is `reads` inverted, and `shape_of` knows the other tensors. `O(reads)` shapes: an op
+/// is looked at again when one of its inputs has got a size, and only ops with few inputs fix one.
 pub(crate) fn fixed_sizes<'a, O: Id, T: Id>(
     reads: &Adjacency<O, T>,
     readers: &Adjacency<T, O>,
@@ -54,7 +55,8 @@ pub(crate) fn fixed_sizes<'a, O: Id, T: Id>(
 /// Inputs of an op that are looked at; no function that fixes an input has more.
 const MOST_OPERANDS: usize = 5;
 
-/// The shape of an input, if the op fixes it for all readers. A matmul that states its K does not: the operand may hold more.
+/// The shape of an input, if the op fixes it for all readers. A matmul that states its K does not:
+/// the operand may hold more.
 fn fixed_operand<'a, T: Copy + PartialEq>(
     op: &Op,
     inputs: &[T],

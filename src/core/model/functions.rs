@@ -1,10 +1,11 @@
 //! The table of functions: one row for each, the only place that holds their FLOPs and shape rules.
 //!
-//! FLOP counts follow the usual convention: a multiply-add is two; elementwise functions count per output
-//! element, reductions per *input* element. For transcendental functions there is no convention. Here each exp,
-//! log, tanh, erf, sqrt and division counts 1, like one instruction of a GPU's special function units, and a
-//! composed function counts its steps: GELU in its tanh form is 8, softmax 5, layer norm 8. Work per row
-//! instead of per element (the rsqrt of a norm, the division of a mean) is left out.
+//! FLOP counts follow the usual convention: a multiply-add is two; elementwise functions count per
+//! output element, reductions per *input* element. For transcendental functions there is no
+//! convention. Here each exp, log, tanh, erf, sqrt and division counts 1, like one instruction of a
+//! GPU's special function units, and a composed function counts its steps: GELU in its tanh form is
+//! 8, softmax 5, layer norm 8. Work per row instead of per element (the rsqrt of a norm, the
+//! division of a mean) is left out.
 
 mod attributes;
 pub mod pytorch;
@@ -25,7 +26,8 @@ pub enum ShapeRule {
     SameAsFirst,
     /// `[B, C, ..]` with further inputs `[C]`: one value for each channel. The first input's shape.
     PerChannel,
-    /// The first input's shape with one axis (or a list of axes) reduced to 1, or dropped with `keepdim=false`.
+    /// The first input's shape with one axis (or a list of axes) reduced to 1, or dropped with
+    /// `keepdim=false`.
     Reduce,
     /// `[batch.., M, K] x [batch.., K, N] -> [batch.., M, N]`, batch dimensions broadcast.
     Matmul,
@@ -37,8 +39,8 @@ pub enum ShapeRule {
     Conv2d,
     /// `[B, C, H, W] -> [B, C, H', W']` by a window.
     Pool2d,
-    /// The same number of elements in another shape, given by the annotation or `shape=[..]`; `contiguous` may
-    /// keep its shape.
+    /// The same number of elements in another shape, given by the annotation or `shape=[..]`;
+    /// `contiguous` may keep its shape.
     Reshape,
     /// The annotated shape, from any number of inputs.
     Stated,
@@ -76,7 +78,8 @@ pub enum ShapeRule {
     Index,
     /// `count` elements along an axis.
     TopK,
-    /// The first input's shape; an index and a source of equal shape, not larger than the input elsewhere than along the axis.
+    /// The first input's shape; an index and a source of equal shape, not larger than the input
+    /// elsewhere than along the axis.
     Scatter,
     /// The first input's shape; an index `[N]` and a source with N along the axis.
     IndexAlong,
@@ -96,14 +99,14 @@ impl Function {
         self.into()
     }
 
-    /// The input that gives the element type of the output: the second for `where`, whose first is the
-    /// condition, and for `embedding`, whose first is the index.
+    /// The input that gives the element type of the output: the second for `where`, whose first is
+    /// the condition, and for `embedding`, whose first is the index.
     pub fn leading_input(self) -> usize {
         usize::from(matches!(self, Self::Where | Self::Embedding))
     }
 
-    /// The input whose elements the FLOPs of a reduction or of a library's kernel are counted for: of one that adds to places of
-    /// a tensor what it adds.
+    /// The input whose elements the FLOPs of a reduction or of a library's kernel are counted for:
+    /// of one that adds to places of a tensor what it adds.
     pub fn counted_input(self) -> usize {
         match self.row().shape_rule {
             ShapeRule::Scatter | ShapeRule::IndexAlong => 2,
@@ -149,7 +152,8 @@ impl Function {
         &names[..names.len().min(max_inputs)]
     }
 
-    /// What stands between the parentheses of a call; what is in brackets may be left out: `x, [axis]`.
+    /// What stands between the parentheses of a call; what is in brackets may be left out:
+    /// `x, [axis]`.
     pub fn arguments(self) -> String {
         let row = self.row();
         let inputs = self.input_names().iter().enumerate();
@@ -180,7 +184,8 @@ impl Function {
         row.op_type == OpType::Elementwise && row.shape_rule == ShapeRule::Broadcast
     }
 
-    /// The element type that an input has whatever the others have: that of a condition or an index.
+    /// The element type that an input has whatever the others have: that of a condition or an
+    /// index.
     pub fn input_dtype(self, place: usize) -> Option<DType> {
         match (self, place) {
             (Self::Where, 0)

@@ -10,7 +10,8 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// A tensor of the graph. Its name and shape are [`Graph::tensor_name`] and [`Graph::tensor_shape`].
+/// A tensor of the graph. Its name and shape are [`Graph::tensor_name`] and
+/// [`Graph::tensor_shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
     /// Bytes of one element, if known: for an undeclared tensor, where a reader fixes its size.
@@ -21,7 +22,8 @@ pub struct Tensor {
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
-    /// A copy of `product(shape)`, or what a reader fixes: bytes are read often, and the shape is elsewhere in memory.
+    /// A copy of `product(shape)`, or what a reader fixes: bytes are read often, and the shape is
+    /// elsewhere in memory.
     elements: Option<u64>,
     /// Name and shape of an external tensor; for others the op has them.
     external: Option<Box<External>>,
@@ -58,7 +60,8 @@ impl Tensor {
         self.external.as_ref()?.fixed.as_ref()
     }
 
-    /// Produced or declared bytes, or those that a reader fixes; `None` for another undeclared external tensor.
+    /// Produced or declared bytes, or those that a reader fixes; `None` for another undeclared
+    /// external tensor.
     pub fn bytes(&self) -> Option<u64> {
         self.elements?
             .checked_mul(self.bytes_per_element?.into())
@@ -88,8 +91,8 @@ pub struct Graph {
     pub predecessors: Adjacency<OpId, OpId>,
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Adjacency<OpId, OpId>,
-    /// Names of the ops of the program that are not in the graph, because their shapes are unknown. With any, all sums over it
-    /// are lower bounds.
+    /// Names of the ops of the program that are not in the graph, because their shapes are unknown.
+    /// With any, all sums over it are lower bounds.
     pub unknown_ops: Vec<String>,
     /// Ops that each replace several ops of another graph, ascending.
     pub(crate) stand_ins: Vec<StandIn>,
@@ -120,7 +123,8 @@ pub struct FixedSize<O = OpId> {
     pub shape: Vec<u64>,
     /// Whether the tensor has only as many elements as this shape, as the input of a reshape.
     pub is_count: bool,
-    /// [`SizeSource::Assumed`] where the reader keeps its input's shape: by convention only matmuls and reshapes infer.
+    /// [`SizeSource::Assumed`] where the reader keeps its input's shape: by convention only matmuls
+    /// and reshapes infer.
     pub source: SizeSource,
 }
 
@@ -131,7 +135,8 @@ impl<O> FixedSize<O> {
     }
 }
 
-/// An op that replaces several ops. Its cost cannot be computed from its shapes, so it is stored here.
+/// An op that replaces several ops. Its cost cannot be computed from its shapes, so it is stored
+/// here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StandIn {
     pub(crate) op: OpId,
@@ -153,8 +158,8 @@ pub(crate) struct Apart {
 }
 
 impl Graph {
-    /// The stored cost of an op; `None` for ordinary ops. Only graphs with rewritten attention have any.
-    /// Logarithmic in their number.
+    /// The stored cost of an op; `None` for ordinary ops. Only graphs with rewritten attention have
+    /// any. Logarithmic in their number.
     pub(crate) fn stand_in(&self, op: OpId) -> Option<&StandIn> {
         let place = self.stand_ins.binary_search_by_key(&op, |s| s.op).ok()?;
         self.stand_ins.get(place)
@@ -175,15 +180,16 @@ impl Graph {
         inputs.filter(is_first).map(|(_, &tensor)| tensor)
     }
 
-    /// Whether the tensor is written however the ops are fused: no op consumes it, or it is marked. What an op of unknown shape
-    /// consumes may stay on chip.
+    /// Whether the tensor is written however the ops are fused: no op consumes it, or it is marked.
+    /// What an op of unknown shape consumes may stay on chip.
     pub fn is_final(&self, tensor: TensorId) -> bool {
         let producer = self.tensors[tensor].producer.map(|op| &self.ops[op]);
         let is_unread = producer.is_none_or(|op| op.unknown_reader.is_none());
         self.consumers[tensor].is_empty() && is_unread || producer.is_some_and(|op| op.is_output)
     }
 
-    /// Whether the tensor is surely held until the program ends. One that an op of unknown shape reads may be freed after that.
+    /// Whether the tensor is surely held until the program ends. One that an op of unknown shape
+    /// reads may be freed after that.
     pub(crate) fn is_held(&self, tensor: TensorId) -> bool {
         let producer = self.tensors[tensor].producer.map(|op| &self.ops[op]);
         self.is_final(tensor) && producer.is_none_or(|op| op.unknown_reader.is_none())
@@ -199,7 +205,8 @@ impl Graph {
         shape_of(&self.tensors[tensor], &self.ops)
     }
 
-    /// The same, or the shape that a reader fixes, which is known up to a transposition of a matrix.
+    /// The same, or the shape that a reader fixes, which is known up to a transposition of a
+    /// matrix.
     pub fn operand_shape(&self, tensor: TensorId) -> Option<&[u64]> {
         let fixed = || self.tensors[tensor].fixed()?.operand_shape();
         self.tensor_shape(tensor).or_else(fixed)
@@ -294,7 +301,8 @@ impl Tensor {
         }
     }
 
-    /// Gives an undeclared external tensor the size that a reader fixes; nothing if its bytes pass 2^63.
+    /// Gives an undeclared external tensor the size that a reader fixes; nothing if its bytes pass
+    /// 2^63.
     pub(crate) fn fix(&mut self, size: FixedSize, bytes_per_element: u32) {
         if byte_count(&size.shape, bytes_per_element).is_some()
             && let Some(external) = &mut self.external

@@ -1,4 +1,5 @@
-//! Ids: dense numbers of ops, tensors and kernels, each kind a type of its own, and the vectors that they index.
+//! Ids: dense numbers of ops, tensors and kernels, each kind a type of its own, and the vectors
+//! that they index.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
@@ -16,7 +17,8 @@ pub trait Id: Copy + Ord + Hash + fmt::Debug {
     fn index(self) -> usize;
 }
 
-/// Defines types of ids. `Display` and `FromStr` are those of the number. The calling crate needs serde and borsh.
+/// Defines types of ids. `Display` and `FromStr` are those of the number. The calling crate needs
+/// serde and borsh.
 #[macro_export]
 macro_rules! define_ids {
     ($($(#[$doc:meta])* $visibility:vis struct $name:ident;)+) => {$(
@@ -27,7 +29,8 @@ macro_rules! define_ids {
 
         #[allow(dead_code, reason = "each kind of id has the same methods, used or not")]
         impl $name {
-            /// The id of the item at this index, which is below `2^32`: more items do not fit into memory.
+            /// The id of the item at this index, which is below `2^32`: more items do not fit into
+            /// memory.
             #[allow(clippy::cast_possible_truncation, reason = "more items do not fit into memory")]
             $visibility const fn new(index: usize) -> Self {
                 Self(index as u32)
@@ -196,7 +199,8 @@ impl<I, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
     }
 }
 
-/// Ids of the vector, or of one of the same length. For ids from outside, such as from a link, use [`IdVec::get`].
+/// Ids of the vector, or of one of the same length. For ids from outside, such as from a link, use
+/// [`IdVec::get`].
 impl<I: Id, T> Index<I> for IdVec<I, T> {
     type Output = T;
 

@@ -6,9 +6,10 @@ use std::hash::BuildHasher;
 
 /// Finds the index of a name in a list that the caller owns; `name_of` gives the name at an index.
 ///
-/// A hash table of four bytes a name, which stays in a near cache for a hundred thousand of them. Kept for
-/// `cargo bench --bench core`: at 10,000 ops the std map with the same hasher, keyed by `&str` and by `Cow<str>`, makes
-/// *ops to analysis* 11 % and *text to analysis* 14 % slower (`IndexSet`: 4 % and 17 %).
+/// A hash table of four bytes a name, which stays in a near cache for a hundred thousand of them.
+/// Kept for `cargo bench --bench core`: at 10,000 ops the std map with the same hasher, keyed by
+/// `&str` and by `Cow<str>`, makes *ops to analysis* 11 % and *text to analysis* 14 % slower
+/// (`IndexSet`: 4 % and 17 %).
 pub struct Names {
     places: HashTable<u32>,
 }
@@ -28,7 +29,8 @@ impl Names {
         Some(*place as usize)
     }
 
-    /// The index of a name, and whether it is new. A new name gets the index `next`, where the caller adds it.
+    /// The index of a name, and whether it is new. A new name gets the index `next`, where the
+    /// caller adds it.
     pub fn place<'a>(
         &mut self,
         name: &str,

@@ -36,20 +36,20 @@ pub struct Op {
     /// Element type of the output, if it is known and not only its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<DType>,
-    /// K of a matmul (for a convolution, input channels times kernel area), if it does not follow from the
-    /// shapes of the operands.
+    /// K of a matmul (for a convolution, input channels times kernel area), if it does not follow
+    /// from the shapes of the operands.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         rename = "contraction"
     )]
     pub k: Option<u64>,
-    /// Works along another axis of its first input than the last, which shapes alone may not show: a softmax
-    /// with `axis=-2`, a matmul with `transpose_a=true`.
+    /// Works along another axis of its first input than the last, which shapes alone may not show:
+    /// a softmax with `axis=-2`, a matmul with `transpose_a=true`.
     #[serde(skip)]
     pub is_across_rows: bool,
-    /// The reduced axes of the first input, bit `i` for dimension `i`; 0 for the last one, or if only shapes
-    /// are known.
+    /// The reduced axes of the first input, bit `i` for dimension `i`; 0 for the last one, or if
+    /// only shapes are known.
     #[serde(skip)]
     pub axes: u32,
     /// How a view finds its elements; `None` if only shapes are known.
@@ -67,11 +67,12 @@ pub struct Op {
     /// An op of unknown shape that reads the output, if there is one.
     #[serde(skip)]
     pub unknown_reader: Option<UnknownReader>,
-    /// The kernel mark of the op, for policy `manual`; for `inductor` it states a call of attention.
+    /// The kernel mark of the op, for policy `manual`; for `inductor` it states a call of
+    /// attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
-    /// The round of a block in which the mark holds, counted over all blocks from 1 on; 0 outside of blocks and without a
-    /// mark.
+    /// The round of a block in which the mark holds, counted over all blocks from 1 on; 0 outside
+    /// of blocks and without a mark.
     #[serde(skip)]
     pub mark_round: u32,
 }
@@ -108,7 +109,8 @@ impl Op {
         }
     }
 
-    /// Whether the output is needed beyond the ops of the graph: the program returns it, or an op of unknown shape reads it.
+    /// Whether the output is needed beyond the ops of the graph: the program returns it, or an op
+    /// of unknown shape reads it.
     pub fn is_needed_beyond(&self) -> bool {
         self.is_output || self.unknown_reader.is_some()
     }
@@ -127,7 +129,8 @@ impl Op {
         self
     }
 
-    /// The round in which its kernel mark holds, and the mark. Ops for which both are equal form one kernel.
+    /// The round in which its kernel mark holds, and the mark. Ops for which both are equal form
+    /// one kernel.
     pub fn mark(&self) -> Option<(u32, u32)> {
         Some((self.mark_round, self.kernel?))
     }
@@ -150,15 +153,16 @@ impl Op {
         matches!(self.function, Some(Function::Conv1d | Function::Conv2d))
     }
 
-    /// The name of what it computes, for display: of an operator that is not known the one that it comes with.
+    /// The name of what it computes, for display: of an operator that is not known the one that it
+    /// comes with.
     pub fn operator(&self) -> &str {
         let unknown = self.unknown.as_ref().and_then(|own| own.name.as_deref());
         let known = || self.function.map_or(self.op_type.name(), Function::name);
         unknown.unwrap_or_else(known)
     }
 
-    /// Whether the output is another index order of the same bytes, so that the convention *reshape is a view*
-    /// makes it free.
+    /// Whether the output is another index order of the same bytes, so that the convention *reshape
+    /// is a view* makes it free.
     ///
     /// Concatenation gathers several tensors, so it is a copy.
     pub fn is_view(&self) -> bool {
@@ -177,12 +181,14 @@ pub struct UnknownOperator {
     pub flops: Option<u64>,
 }
 
-/// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its elements.
+/// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its
+/// elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
     /// For each dimension of a transpose the one of its input.
     pub perm: Vec<usize>,
-    /// The dimension along which a slice or piece is taken, inputs are concatenated, or an index leads.
+    /// The dimension along which a slice or piece is taken, inputs are concatenated, or an index
+    /// leads.
     pub axis: usize,
     /// Its first element there.
     pub start: u64,
@@ -199,7 +205,8 @@ pub struct Indexing {
 pub struct Window {
     /// Elements under the window.
     pub size: [u64; 2],
-    /// From one window to the next; 0 where windows are not equally far apart, of which the largest counts.
+    /// From one window to the next; 0 where windows are not equally far apart, of which the largest
+    /// counts.
     pub stride: [u64; 2],
     /// Border around the image.
     pub padding: [u64; 2],

@@ -15,9 +15,11 @@ pub enum OpType {
     Reduction,
     /// Runs on matrix units: matmul, linear, conv2d.
     Matmul,
-    /// Moves or reindexes elements, with little or no arithmetic: reshape, transpose, concat, interpolate.
+    /// Moves or reindexes elements, with little or no arithmetic: reshape, transpose, concat,
+    /// interpolate.
     Reshape,
-    /// A kernel of its own, of a library or of an operator that is not known: sort, sdpa, opaque. Nothing is fused with it.
+    /// A kernel of its own, of a library or of an operator that is not known: sort, sdpa, opaque.
+    /// Nothing is fused with it.
     Opaque,
 }
 

@@ -1,8 +1,10 @@
-//! What a program leaves open and shapes decide: which part of a packed operand a matmul reads, and how heads are split.
+//! What a program leaves open and shapes decide: which part of a packed operand a matmul reads, and
+//! how heads are split.
 
 use std::ops::Range;
 
-/// Rows and columns of the matrices of an operand, as the matmul takes them: exchanged where it says so.
+/// Rows and columns of the matrices of an operand, as the matmul takes them: exchanged where it
+/// says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
     /// Number of rows.
@@ -22,9 +24,9 @@ pub struct PackedParts {
     pub is_right_transposed: bool,
 }
 
-/// The parts that give `output` over `k`, where operands may hold Q, K and V side by side in their columns: the left operand
-/// is the first piece, a right one that is the same tensor the second, and one that is multiplied along its rows the last.
-/// `None` where no part fits.
+/// The parts that give `output` over `k`, where operands may hold Q, K and V side by side in their
+/// columns: the left operand is the first piece, a right one that is the same tensor the second,
+/// and one that is multiplied along its rows the last. `None` where no part fits.
 pub fn packed_parts(
     output: Sides,
     k: u64,

@@ -60,8 +60,8 @@ impl Options {
         own.or_else(|| self.device.calibrations())
     }
 
-    /// Whether each attention runs as one kernel. Without fusion it is as many kernels as ops, whatever
-    /// [`FusionOptions::attention`] says, unless [`FusionOptions::eager_attention`] does.
+    /// Whether each attention runs as one kernel. Without fusion it is as many kernels as ops,
+    /// whatever [`FusionOptions::attention`] says, unless [`FusionOptions::eager_attention`] does.
     pub fn fuses_attention(&self) -> bool {
         let fusion = &self.fusion;
         fusion.attention && (self.policy != Policy::None || fusion.eager_attention)
@@ -104,8 +104,8 @@ impl Policy {
 pub struct FusionOptions {
     /// What the cheapest partition minimizes.
     pub objective: Objective,
-    /// Under [`Objective::Measured`], ops of a measured pattern become one kernel if that was faster by more than this, in
-    /// percent: 120 for 1.2 times.
+    /// Under [`Objective::Measured`], ops of a measured pattern become one kernel if that was
+    /// faster by more than this, in percent: 120 for 1.2 times.
     pub min_speedup_percent: u32,
     /// Ops without a dependency that read a common tensor may share a kernel.
     pub horizontal: bool,
@@ -117,7 +117,8 @@ pub struct FusionOptions {
     pub max_autotune: bool,
     /// Attention runs as one kernel that never writes the scores; see [`crate::fusion::attention`].
     pub attention: bool,
-    /// Under [`Policy::None`] the program calls attention as one operation, so that `attention` holds there, too.
+    /// Under [`Policy::None`] the program calls attention as one operation, so that `attention`
+    /// holds there, too.
     pub eager_attention: bool,
     /// The search for the optimum may run each attention as one kernel, where that costs less.
     pub attention_search: bool,
@@ -133,8 +134,9 @@ pub const MAX_OPS: usize = 64;
 /// Valid values of [`FusionOptions::min_speedup_percent`]: 1 to 5 times.
 pub const MIN_SPEEDUP_PERCENT: std::ops::RangeInclusive<u32> = 100..=500;
 
-/// The search budget of the page. A worst-case graph of sixty ops takes about 50 ms with it, and half of it
-/// proves every example, for each graph that is searched. The command line uses ten times as many.
+/// The search budget of the page. A worst-case graph of sixty ops takes about 50 ms with it, and
+/// half of it proves every example, for each graph that is searched. The command line uses ten
+/// times as many.
 pub const PAGE_BUDGET_STATES: usize = 20_000;
 
 impl Default for FusionOptions {
@@ -214,8 +216,9 @@ pub enum Objective {
     /// Bytes through memory; on a tie the fewest kernels.
     #[default]
     Bytes,
-    /// The lower bound of the time; on a tie the fewest kernels. Predicted times depend on what earlier kernels left in
-    /// the cache, so they are no sum over kernels that a search could prove least.
+    /// The lower bound of the time; on a tie the fewest kernels. Predicted times depend on what
+    /// earlier kernels left in the cache, so they are no sum over kernels that a search could prove
+    /// least.
     Time,
     /// The same, where a pattern was measured by its speed-up; see [`crate::fusion::measured`].
     Measured,
@@ -237,7 +240,8 @@ impl Objective {
     }
 }
 
-/// The counting conventions of one analysis: what bytes count, and in which type f32 matmuls are computed.
+/// The counting conventions of one analysis: what bytes count, and in which type f32 matmuls are
+/// computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
 #[derive(BorshSerialize, BorshDeserialize)]
@@ -251,7 +255,8 @@ pub struct Conventions {
 }
 
 impl Conventions {
-    /// Whether an op is a view that costs nothing: it indexes the bytes of its input and launches nothing alone.
+    /// Whether an op is a view that costs nothing: it indexes the bytes of its input and launches
+    /// nothing alone.
     pub fn is_free_view(&self, op: &Op) -> bool {
         self.reshape == ReshapeCost::View && op.is_view()
     }
@@ -264,8 +269,8 @@ impl Conventions {
 #[strum(serialize_all = "kebab-case")]
 #[derive(BorshSerialize, BorshDeserialize)]
 pub enum Externals {
-    /// The declared size; otherwise the only one that the op's other shapes allow; otherwise that of its
-    /// reader's output.
+    /// The declared size; otherwise the only one that the op's other shapes allow; otherwise that
+    /// of its reader's output.
     #[default]
     Declared,
     /// 0 bytes: only produced tensors count.
@@ -291,7 +296,8 @@ pub enum ReshapeCost {
     /// A copy: it reads its input and writes its output like any op.
     #[default]
     Copy,
-    /// A view, which is another indexing of the same bytes: free, and its readers read the underlying bytes.
+    /// A view, which is another indexing of the same bytes: free, and its readers read the
+    /// underlying bytes.
     View,
 }
 

@@ -24,8 +24,8 @@ pub fn runnable<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Vec<I> {
     run(predecessors).0
 }
 
-/// Takes nodes while any is ready. Gives their order, and for each node the number of predecessors not yet
-/// taken.
+/// Takes nodes while any is ready. Gives their order, and for each node the number of predecessors
+/// not yet taken.
 fn run<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> (Vec<I>, IdVec<I, usize>) {
     let count = predecessors.len();
     let mut missing: IdVec<I, usize> = predecessors.iter().map(Vec::len).collect();
@@ -53,8 +53,8 @@ fn run<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> (Vec<I>, IdVec<I, usize>) {
     (order, missing)
 }
 
-/// A cycle among the nodes that were not taken. Each has such a predecessor, so a walk backwards repeats a
-/// node.
+/// A cycle among the nodes that were not taken. Each has such a predecessor, so a walk backwards
+/// repeats a node.
 fn cycle<I: Id>(predecessors: &IdVec<I, Vec<I>>, missing: &IdVec<I, usize>) -> Vec<I> {
     let mut seen_at = IdVec::from_elem(None, predecessors.len());
     let mut path = Vec::new();

@@ -6,19 +6,20 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use borsh::{BorshDeserialize, BorshSerialize};
 
-/// The kernels of a graph. Each op is in exactly one; kernels are in an order in which they can run, and the
-/// ops of a kernel in execution order.
+/// The kernels of a graph. Each op is in exactly one; kernels are in an order in which they can
+/// run, and the ops of a kernel in execution order.
 #[derive(Clone, Debug, PartialEq, Eq, Default, BorshSerialize, BorshDeserialize)]
 pub struct Partition {
     /// The ops of each kernel.
     pub kernels: Adjacency<KernelId, OpId>,
     /// Which kernel each op belongs to; kernels that compute it again are in `recomputed`.
     pub kernel_of: IdVec<OpId, KernelId>,
-    /// For each kernel the ops of other kernels that it computes again instead of reading their outputs. Empty
-    /// for policies that do not recompute.
+    /// For each kernel the ops of other kernels that it computes again instead of reading their
+    /// outputs. Empty for policies that do not recompute.
     pub recomputed: Adjacency<KernelId, OpId>,
-    /// For each kernel the further launches that it takes: the second half of a reduction in two, copies of operands that a library
-    /// wants in another layout. Empty for policies whose kernels are one launch each.
+    /// For each kernel the further launches that it takes: the second half of a reduction in two,
+    /// copies of operands that a library wants in another layout. Empty for policies whose kernels
+    /// are one launch each.
     pub further_launches: IdVec<KernelId, u32>,
 }
 
@@ -41,7 +42,8 @@ impl Partition {
         Self::of_ops(kernel_of, kernels.len())
     }
 
-    /// The partition that maps each op to its kernel; `kernels` is their number. `O(ops + kernels)`.
+    /// The partition that maps each op to its kernel; `kernels` is their number.
+    /// `O(ops + kernels)`.
     pub fn of_ops(kernel_of: IdVec<OpId, KernelId>, kernels: usize) -> Self {
         let pairs = kernel_of
             .iter_enumerated()
@@ -54,8 +56,9 @@ impl Partition {
         }
     }
 
-    /// The partition with these kernels in the order in which pictures number them; `None` if the kernels form
-    /// a cycle, or for an id that is not below the number of ops. `O((ops + reads) log ops)`.
+    /// The partition with these kernels in the order in which pictures number them; `None` if the
+    /// kernels form a cycle, or for an id that is not below the number of ops.
+    /// `O((ops + reads) log ops)`.
     pub fn in_order(graph: &Graph, kernel_of: &IdVec<OpId, KernelId>) -> Option<Self> {
         let count = kernel_of.len();
         let is_below = kernel_of.iter().all(|kernel| kernel.index() < count);
@@ -64,7 +67,8 @@ impl Partition {
             .flatten()
     }
 
-    /// Whether this kernel computes the op, on its own or again. Logarithmic in what the kernel recomputes.
+    /// Whether this kernel computes the op, on its own or again. Logarithmic in what the kernel
+    /// recomputes.
     pub fn computes(&self, kernel: KernelId, op: OpId) -> bool {
         self.kernel_of.get(op) == Some(&kernel)
             || self.recomputed[kernel].binary_search(&op).is_ok()

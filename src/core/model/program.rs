@@ -231,8 +231,8 @@ pub struct Carried {
     pub from: Name,
 }
 
-/// `repeat L with x = y {`, statements, `}`: the statements run `count` times, one round after another. Behind the block
-/// a name of it is that of the last round.
+/// `repeat L with x = y {`, statements, `}`: the statements run `count` times, one round after
+/// another. Behind the block a name of it is that of the last round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Number of rounds.
@@ -262,8 +262,8 @@ pub struct Program {
     pub ops: Vec<OpStatement>,
     /// `output y`: tensors that the program returns although its ops read them, too.
     pub outputs: Vec<Name>,
-    /// Names of params and tensors whose statements are invalid. Statements that use them get no error of their
-    /// own.
+    /// Names of params and tensors whose statements are invalid. Statements that use them get no
+    /// error of their own.
     pub unreadable: Vec<Name>,
     /// Names in invalid statements, which may read them.
     pub mentioned: HashSet<String>,

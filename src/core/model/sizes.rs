@@ -7,8 +7,8 @@ use crate::model::op::{Op, byte_count};
 use crate::model::op_type::OpType;
 use crate::model::options::Externals;
 
-/// Bytes that `op` reads of `tensor`, and where that size comes from. Of a tensor that it indexes it reads as many elements as it
-/// gives, at most all.
+/// Bytes that `op` reads of `tensor`, and where that size comes from. Of a tensor that it indexes
+/// it reads as many elements as it gives, at most all.
 pub fn read_size(
     graph: &Graph,
     op: OpId,
@@ -69,8 +69,8 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     )
 }
 
-/// The shape for [`SizeSource::Inferred`]: that which a reader fixes, else what a matmul with a stated K takes of an operand
-/// that may hold more.
+/// The shape for [`SizeSource::Inferred`]: that which a reader fixes, else what a matmul with a
+/// stated K takes of an operand that may hold more.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
     if let Some(fixed) = graph.tensors[tensor].fixed() {
         return (fixed.source == SizeSource::Inferred).then(|| fixed.shape.clone());
@@ -79,11 +79,12 @@ pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u
     inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
 }
 
-/// The only shape of an input that fits the other shapes of its reader: a reshape keeps the number of elements (its own
-/// shape is given), and the operands of a matmul share K, which may also be stated. Tensors have any ids.
+/// The only shape of an input that fits the other shapes of its reader: a reshape keeps the number
+/// of elements (its own shape is given), and the operands of a matmul share K, which may also be
+/// stated. Tensors have any ids.
 ///
-/// For a matmul the output must be a matrix, and K be stated or the other operand be a matrix, too. With batch dimensions
-/// the missing operand could be shared or batched, so nothing is inferred.
+/// For a matmul the output must be a matrix, and K be stated or the other operand be a matrix, too.
+/// With batch dimensions the missing operand could be shared or batched, so nothing is inferred.
 pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
     definition: &Op,
     inputs: &[T],

@@ -15,10 +15,12 @@ pub struct Work {
     pub matrix_dtype: Option<DType>,
     /// Those of `vector_flops` that are in f64, which has a rate of its own.
     pub vector_f64_flops: u128,
-    /// FLOPs of an operator that the program does not define, as far as it states them; `None` without such an operator.
-    /// Nobody knows which units execute them, or in which type, so they count in sums but have no peak and no time.
+    /// FLOPs of an operator that the program does not define, as far as it states them; `None`
+    /// without such an operator. Nobody knows which units execute them, or in which type, so they
+    /// count in sums but have no peak and no time.
     pub opaque_flops: Option<u128>,
-    /// Some FLOPs are not known and not included: K of a matmul is unknown, or an opaque operator states none.
+    /// Some FLOPs are not known and not included: K of a matmul is unknown, or an opaque operator
+    /// states none.
     pub is_unknown: bool,
 }
 

@@ -34,7 +34,8 @@ impl Cursor<'_> {
     /// The arguments up to the closing parenthesis, which is taken too.
     pub(super) fn arguments(&mut self, open: Token) -> Parse<Arguments> {
         const HINT: &str = "list input tensors, then attributes: `softmax(x, axis=-1)`";
-        // Exact capacities save memory: a growing vector starts with four elements, which few ops need.
+        // Exact capacities save memory: a growing vector starts with four elements, which few ops
+        // need.
         let attributes = self.count_ahead(Lexeme::Equals, Lexeme::CloseParen);
         let arguments = self.count_ahead(Lexeme::Comma, Lexeme::CloseParen) + 1;
         let mut inputs = Vec::with_capacity(arguments.saturating_sub(attributes));
@@ -90,7 +91,8 @@ impl Cursor<'_> {
         })
     }
 
-    /// Takes a number that stands in the place of an input, as written without spaces, and its span.
+    /// Takes a number that stands in the place of an input, as written without spaces, and its
+    /// span.
     fn literal(&mut self) -> Option<(String, Span)> {
         let minus = self.peek().filter(|t| t.kind == Lexeme::Minus);
         let token = self.tokens.get(self.at + usize::from(minus.is_some()))?;

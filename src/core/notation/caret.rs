@@ -47,8 +47,8 @@ pub(crate) struct CallSoFar {
     pub(crate) is_past_inputs: bool,
 }
 
-/// The caret at a byte of a text; `None` in a comment, in a name in backquotes and where no word of a known kind may stand.
-/// `O(text)`.
+/// The caret at a byte of a text; `None` in a comment, in a name in backquotes and where no word of
+/// a known kind may stand. `O(text)`.
 pub(crate) fn caret_at(text: &str, offset: usize) -> Option<Caret> {
     let all = tokens(text);
     let is_around = |token: &&Token| token.span.start < offset && offset <= token.span.end;
@@ -115,7 +115,8 @@ fn statement_so_far(text: &str, before: &[Token]) -> Vec<Token> {
     if is_complete { Vec::new() } else { statement }
 }
 
-/// Whether a line is the beginning of a statement, and not of the rest of this one, which has an open bracket.
+/// Whether a line is the beginning of a statement, and not of the rest of this one, which has an
+/// open bracket.
 fn begins(statement: &[Token], line: &[Token]) -> bool {
     let kind = |place: usize| line.get(place).map(|token| token.kind);
     let is_end = |last: &Token| {

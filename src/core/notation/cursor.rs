@@ -184,7 +184,8 @@ impl<'a> Cursor<'a> {
             )
     }
 
-    /// The error that `what` is expected here, and not the next token. A token that is invalid everywhere has its own hint.
+    /// The error that `what` is expected here, and not the next token. A token that is invalid
+    /// everywhere has its own hint.
     pub(super) fn expected(&self, what: &str, hint: &str) -> Diagnostic {
         let Some(token) = self.peek() else {
             return Diagnostic::error(Code::Syntax, format!("the line ends before {what}"))

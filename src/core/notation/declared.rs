@@ -1,4 +1,5 @@
-//! Declarations in a form that is not the notation's: `input x 4 8`, `x = torch.randn(4, 8)`, `fc = nn.Linear(8, 16)`, `S = 2048`.
+//! Declarations in a form that is not the notation's: `input x 4 8`, `x = torch.randn(4, 8)`,
+//! `fc = nn.Linear(8, 16)`, `S = 2048`.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
@@ -26,7 +27,8 @@ pub(crate) fn is_made(callee: &str) -> bool {
     MAKERS.contains(&last_part(callee))
 }
 
-/// A layer that PyTorch makes of sizes and calls later. The notation knows it as the function of the same weights.
+/// A layer that PyTorch makes of sizes and calls later. The notation knows it as the function of
+/// the same weights.
 fn is_linear(callee: &str) -> bool {
     matches!(callee, "linear" | "nn.Linear" | "torch.nn.Linear")
 }
@@ -248,7 +250,8 @@ fn stated_dtype(text: &str, tokens: &[Token]) -> Option<DType> {
     by_name.or_else(|| tokens.windows(3).find_map(of))
 }
 
-/// The error of a statement that declares in another form, with the right one; `None` for any other statement.
+/// The error of a statement that declares in another form, with the right one; `None` for any other
+/// statement.
 pub(super) fn misdeclared(
     text: &str,
     tokens: &[Token],
@@ -332,8 +335,9 @@ pub(super) fn misdeclared(
     }
 }
 
-/// The lines of several tensors in one statement: `input x, y : f16[4, 8]`, `input x : f16[4], y : f16[8]`, `output x, y`. A tensor
-/// without a type has that of the next one that has one.
+/// The lines of several tensors in one statement: `input x, y : f16[4, 8]`,
+/// `input x : f16[4], y : f16[8]`, `output x, y`. A tensor without a type has that of the next one
+/// that has one.
 fn one_each(text: &str, tokens: &[Token]) -> Option<Vec<String>> {
     let (keyword, listed) = tokens.split_first()?;
     let role = keyword.span.slice(text);

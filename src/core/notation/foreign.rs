@@ -38,7 +38,8 @@ const WORDS: &[(&str, Mend, &str)] = &[
     ("var", Mend::Word, "begin with the name of the output: `y = relu(x)`"),
 ];
 
-/// The error of a statement of another language, with what to write instead; `None` for any other statement.
+/// The error of a statement of another language, with what to write instead; `None` for any other
+/// statement.
 pub(super) fn answered(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic> {
     let misdeclared = || {
         let is_form = problem.code == Code::Syntax;

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 /// The highlighting class of a span of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// `param`, `input`, `weight`, `output`, `in`, `step`, `dividing`, `repeat`, `with`, `@kernel`, and words such as `false`
-    /// and `unknown`.
+    /// `param`, `input`, `weight`, `output`, `in`, `step`, `dividing`, `repeat`, `with`, `@kernel`,
+    /// and words such as `false` and `unknown`.
     Keyword,
     /// A param, in its declaration and in expressions.
     Param,
@@ -37,12 +37,13 @@ pub enum TokenKind {
     Space,
 }
 
-/// The pieces of some lines of `text`, in order; joined, they are the lines. `within` begins where a line does and ends
-/// where one does.
+/// The pieces of some lines of `text`, in order; joined, they are the lines. `within` begins where
+/// a line does and ends where one does.
 ///
-/// It looks at single tokens and their neighbours only, so a line that is being typed keeps its colours. Total. Linear in
-/// the lines and, but for a search for `param` at the beginnings of lines, not in the text, unless no line before
-/// `within` can be read as the beginning of a statement.
+/// It looks at single tokens and their neighbours only, so a line that is being typed keeps its
+/// colours. Total. Linear in the lines and, but for a search for `param` at the beginnings of
+/// lines, not in the text, unless no line before `within` can be read as the beginning of a
+/// statement.
 pub fn highlight(text: &str, within: Span) -> Vec<(Span, TokenKind)> {
     let params = declared_params(text);
     let start = statement_start(text, within.start);
@@ -99,8 +100,9 @@ fn declared_params(text: &str) -> HashSet<String> {
     names.collect()
 }
 
-/// The beginning of the last line, at or before the one that begins at `line_start`, that can only begin a statement:
-/// statements can be read from there on as from the beginning of the text, where the search ends.
+/// The beginning of the last line, at or before the one that begins at `line_start`, that can only
+/// begin a statement: statements can be read from there on as from the beginning of the text, where
+/// the search ends.
 fn statement_start(text: &str, line_start: usize) -> usize {
     let mut start = line_start;
     let mut tokens = Vec::new();

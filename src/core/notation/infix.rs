@@ -1,4 +1,5 @@
-//! Operations as programming languages have them, `relu(x @ w.T + b)` and `relu(x).sum(0)`, as calls on lines of their own.
+//! Operations as programming languages have them, `relu(x @ w.T + b)` and `relu(x).sum(0)`, as
+//! calls on lines of their own.
 
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
@@ -12,7 +13,8 @@ const MAX_DEPTH: usize = 64;
 /// Most operations of a statement that is rewritten.
 const MAX_OPERATIONS: usize = 16;
 
-/// The error of a statement with operators or calls in calls, with what to write instead; `None` for any other statement.
+/// The error of a statement with operators or calls in calls, with what to write instead; `None`
+/// for any other statement.
 pub(super) fn as_calls(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic> {
     let equals = tokens.iter().position(|t| t.kind == Lexeme::Equals)?;
     let output = tokens.get(equals.checked_sub(1)?)?;
@@ -134,7 +136,8 @@ impl Reader<'_> {
         Some(left)
     }
 
-    /// The function of the operator that comes next, how tightly it binds, and its number of tokens.
+    /// The function of the operator that comes next, how tightly it binds, and its number of
+    /// tokens.
     fn operator(&self) -> Option<(Function, u8, usize)> {
         Some(match self.cursor.peek_kind()? {
             Lexeme::Plus => (Function::Add, 1, 1),
@@ -224,7 +227,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The rest of a call behind its opening parenthesis, and behind the `arguments` that it has already.
+    /// The rest of a call behind its opening parenthesis, and behind the `arguments` that it has
+    /// already.
     fn call(&mut self, callee: String, mut arguments: Vec<String>, depth: usize) -> Option<Value> {
         while self.cursor.take(Lexeme::CloseParen).is_none() {
             arguments.push(if self.cursor.kind_ahead(1) == Some(Lexeme::Equals) {

@@ -158,8 +158,8 @@ fn continues_name(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// Length of the name at the start of `rest`. A dot belongs to a name only if another of its characters
-/// follows, so that `a..b` is a range.
+/// Length of the name at the start of `rest`. A dot belongs to a name only if another of its
+/// characters follows, so that `a..b` is a range.
 fn name_length(rest: &str) -> usize {
     let mut end = 0;
     let mut pending_dot = 0;

@@ -1,4 +1,5 @@
-//! Lists in the place of inputs, as Python has them: `torch.cat([x, y])`, `x.view([8, 6])`, `torch.reshape(x, (8, 6))`.
+//! Lists in the place of inputs, as Python has them: `torch.cat([x, y])`, `x.view([8, 6])`,
+//! `torch.reshape(x, (8, 6))`.
 
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
@@ -6,7 +7,8 @@ use crate::model::functions::pytorch::{alias, without_module};
 use crate::model::functions::{AttributeKind, AttributeName, Function, ShapeRule};
 use crate::notation::lexer::{Lexeme, Token};
 
-/// The error of a call with a list in the place of an input, with what to write instead; `None` for any other statement.
+/// The error of a call with a list in the place of an input, with what to write instead; `None` for
+/// any other statement.
 pub(super) fn without_list(
     text: &str,
     tokens: &[Token],
@@ -33,7 +35,8 @@ pub(super) fn without_list(
     if function.row().shape_rule == ShapeRule::Concat {
         let mut edits = vec![TextEdit::remove(list.open), TextEdit::remove(list.close)];
         match list.behind {
-            // A number behind the list is the axis, which PyTorch counts from 0 on and takes as 0 by default.
+            // A number behind the list is the axis, which PyTorch counts from 0 on and takes as 0
+            // by default.
             [comma, behind, ..] if comma.kind == Lexeme::Comma => match behind.kind {
                 Lexeme::Int | Lexeme::Minus => {
                     edits.push(TextEdit::insert(behind.span.start, "axis="));
@@ -85,7 +88,8 @@ pub(super) fn without_list(
     )
 }
 
-/// The function of a name, what a call of it needs, and the tensor if it is a method of one: `x` of `x.view`.
+/// The function of a name, what a call of it needs, and the tensor if it is a method of one: `x` of
+/// `x.view`.
 fn called(name: &str) -> Option<(Function, &'static [AttributeName], Option<&str>)> {
     let (plain, has_module) = without_module(name);
     let (receiver, plain) = match name.rsplit_once('.') {

@@ -66,8 +66,8 @@ pub fn parse(text: &str) -> Parsed {
     parsed
 }
 
-/// Decides whether the value of `k=S` is the param `S` or a word. Params may be declared anywhere in the text,
-/// so this runs after the last statement.
+/// Decides whether the value of `k=S` is the param `S` or a word. Params may be declared anywhere
+/// in the text, so this runs after the last statement.
 fn resolve_words(text: &str, params: &HashMap<String, Span>, program: &mut Program) {
     for op in &mut program.ops {
         for Attribute { value, .. } in &mut op.attributes {
@@ -87,8 +87,8 @@ fn resolve_words(text: &str, params: &HashMap<String, Span>, program: &mut Progr
 struct Statements<'a> {
     text: &'a str,
     lines: Lines<'a>,
-    /// Tokens of the present statement, followed by those of the next line if it had to be read to find the
-    /// end.
+    /// Tokens of the present statement, followed by those of the next line if it had to be read to
+    /// find the end.
     pending: Vec<Token>,
     statement_len: usize,
 }

@@ -7,14 +7,14 @@
 //! range       = "in" integer ".." integer [ "step" integer ] [ "dividing" expr ] ;
 //! declaration = ( "input" | "weight" ) name ":" annotation ;
 //! output      = "output" name ;                          (* a result that ops read, too *)
-//! header      = "repeat" expr [ "with" carried { "," carried } ] "{" ;  (* up to "}", in no other block *)
+//! header      = "repeat" expr [ "with" carried { "," carried } ] "{" ;  (* to "}"; never nested *)
 //! carried     = name "=" name ;                          (* x = y: after a round, its y is x *)
 //! operation   = [ name ":" ] name "=" name "(" [ arguments ] ")" [ ":" annotation ] [ mark ] ;
 //! mark        = "@" "kernel" digits ;
 //! arguments   = argument { "," argument } [ "," ] ;
 //! argument    = name | literal | attribute ;            (* inputs first, then attributes *)
 //! literal     = [ "-" ] ( digits | float ) | "-" "inf" ;
-//! attribute   = name "=" ( list | [ "-" ] float | expr ) ;  (* a lone name that is no param is a word *)
+//! attribute   = name "=" ( list | [ "-" ] float | expr ) ;  (* a lone name, no param: a word *)
 //! annotation  = dtype list ;                            (* f32[] is a scalar *)
 //! list        = "[" [ expr { "," expr } [ "," ] ] "]" ;
 //! expr        = term { ( "+" | "-" ) term } ;
@@ -24,9 +24,10 @@
 //! name        = letter-or-_ { letter, digit or _ | "." before one of these } | "`" any "`" ;
 //! ```
 //!
-//! A statement ends with its line, except that newlines inside brackets are skipped. `param`, `input`, `weight`, `output`,
-//! `in`, `step`, `dividing`, `repeat` and `with` are keywords only where the grammar has them, so a tensor may be called
-//! `input`. A comment runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
+//! A statement ends with its line, except that newlines inside brackets are skipped. `param`,
+//! `input`, `weight`, `output`, `in`, `step`, `dividing`, `repeat` and `with` are keywords only
+//! where the grammar has them, so a tensor may be called `input`. A comment runs from `#` to the
+//! end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
@@ -122,8 +123,9 @@ fn is_other_form(text: &str, tokens: &[Token]) -> bool {
         || starts(tokens.first(), &["Op"]) && starts(tokens.get(1), &["("])
 }
 
-/// `param`, `input`, `weight`, `output` or `repeat` if the statement starts with that keyword. The next token decides,
-/// because a tensor may be called `input`; where that is a parenthesis, only the header of a block has a brace.
+/// `param`, `input`, `weight`, `output` or `repeat` if the statement starts with that keyword. The
+/// next token decides, because a tensor may be called `input`; where that is a parenthesis, only
+/// the header of a block has a brace.
 pub(super) fn declaring_keyword<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
     let first = tokens.first().filter(|t| t.kind == Lexeme::Name)?;
     let word = first.span.slice(text);
@@ -140,7 +142,8 @@ fn has_open_brace(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| token.kind == Lexeme::OpenBrace)
 }
 
-/// Whether a line that starts with `tokens` can only be a new statement, even if a bracket is still open.
+/// Whether a line that starts with `tokens` can only be a new statement, even if a bracket is still
+/// open.
 pub(super) fn starts_statement(text: &str, tokens: &[Token]) -> bool {
     let kind = |i: usize| tokens.get(i).map(|t| t.kind);
     let is_name = |i: usize| matches!(kind(i), Some(Lexeme::Name | Lexeme::QuotedName));

@@ -13,12 +13,13 @@ const WIDEST_COLUMN: usize = 24;
 
 /// Prints a program so that [`super::parse`] gives the same program again, except for its spans.
 ///
-/// Params come first, then declarations, ops and outputs, one on each line, with names in columns; each block is printed
-/// so, too, and what stands between two blocks. `O(program)`.
+/// Params come first, then declarations, ops and outputs, one on each line, with names in columns;
+/// each block is printed so, too, and what stands between two blocks. `O(program)`.
 ///
 /// ```
 /// use fuseline_core::notation::{parse, print};
-/// let tidy = print(&parse("param S=8 in 1..64\nfirst: y=add(x,b)\nresult=gelu(y):f16[S,4*S]").program);
+/// let text = "param S=8 in 1..64\nfirst: y=add(x,b)\nresult=gelu(y):f16[S,4*S]";
+/// let tidy = print(&parse(text).program);
 /// assert_eq!(tidy, "\
 /// param S = 8 in 1..64
 /// first: y      = add(x, b)

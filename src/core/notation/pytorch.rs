@@ -38,7 +38,8 @@ pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
     }
 }
 
-/// What to write instead of the call of a statement that cannot be read, if PyTorch has the name that it calls.
+/// What to write instead of the call of a statement that cannot be read, if PyTorch has the name
+/// that it calls.
 pub(super) fn answer_to(text: &str, tokens: &[Token]) -> Option<&'static str> {
     let place = tokens.iter().position(|t| t.kind == Lexeme::Equals)? + 1;
     let callee = tokens.get(place).filter(|t| t.kind == Lexeme::Name)?;

@@ -5,8 +5,8 @@ use crate::model::fix::TextEdit;
 use crate::model::program::{Param, ParamRange};
 use crate::notation::spelling::quoted;
 
-/// The warning that the value of a param is outside its range, without a span. Parsing gives it, too: this is for values
-/// that are not from a text.
+/// The warning that the value of a param is outside its range, without a span. Parsing gives it,
+/// too: this is for values that are not from a text.
 pub fn out_of_range(param: &Param) -> Option<Diagnostic> {
     let range = param.range.as_ref()?;
     Some(range_problem(&param.name.text, param.value, range)?.0)

@@ -140,7 +140,8 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Records the names of an invalid statement, and the one that it declares, so that its uses get no error of their own.
+    /// Records the names of an invalid statement, and the one that it declares, so that its uses
+    /// get no error of their own.
     fn remember_unreadable(&mut self, tokens: &[Token]) {
         let is_name = |t: &Token| matches!(t.kind, Lexeme::Name | Lexeme::QuotedName);
         let stated = tokens.iter().filter_map(|t| match t.kind {
@@ -313,7 +314,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A name like this one that no op and no output has so far, and no declaration; `None` if the first are taken.
+    /// A name like this one that no op and no output has so far, and no declaration; `None` if the
+    /// first are taken.
     fn free_name(&self, name: &str) -> Option<String> {
         let program = &self.parsed.program;
         let output = |op: usize| program.ops.get(op).map_or("", |op| op.output.text.as_str());

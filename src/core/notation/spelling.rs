@@ -22,7 +22,8 @@ pub fn first_chars(text: &str, most: usize) -> String {
     }
 }
 
-/// `text` with control characters as JSON escapes them: a terminal would obey them, and a page does not show them.
+/// `text` with control characters as JSON escapes them: a terminal would obey them, and a page does
+/// not show them.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
@@ -62,7 +63,8 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
     })
 }
 
-/// The candidate within one or two edits of `name` (two letters swapped are one), the nearest first; on a tie the first in order.
+/// The candidate within one or two edits of `name` (two letters swapped are one), the nearest
+/// first; on a tie the first in order.
 ///
 /// Considers the first 500 candidates only, so that a text with thousands of errors stays fast.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {

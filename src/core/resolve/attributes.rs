@@ -129,8 +129,8 @@ pub(super) fn is_set(statement: &OpStatement, flag: AttributeName) -> bool {
     attributes.any(|a| a.is(flag) && word(&a.value) == Some("true"))
 }
 
-/// The error for the first attribute that the callee does not take, that has an invalid value, or that is
-/// repeated.
+/// The error for the first attribute that the callee does not take, that has an invalid value, or
+/// that is repeated.
 pub(super) fn check_attributes(
     statement: &OpStatement,
     allowed: &[AttributeName],

@@ -14,7 +14,8 @@ fn reported_elsewhere() -> Diagnostic {
     Diagnostic::error(Code::UnknownParam, "")
 }
 
-/// Whether the failure follows from an invalid statement, so that reporting it would repeat an error.
+/// Whether the failure follows from an invalid statement, so that reporting it would repeat an
+/// error.
 pub(super) fn is_reported_elsewhere(problem: &Diagnostic) -> bool {
     problem.message.is_empty()
 }
@@ -25,7 +26,8 @@ pub(super) struct Params<'a> {
     list: &'a [Param],
     program: &'a Program,
     unreadable: HashSet<&'a str>,
-    /// Number of suggestions still to be searched: bounds the time for a text with thousands of errors.
+    /// Number of suggestions still to be searched: bounds the time for a text with thousands of
+    /// errors.
     suggestions_left: Cell<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! How an op indexes its input, where shapes alone do not tell: views, and the axes that it works along.
+//! How an op indexes its input, where shapes alone do not tell: views, and the axes that it works
+//! along.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -118,7 +119,8 @@ pub(super) fn indexing_of(
     Some(Box::new(indexing))
 }
 
-/// Whether a matmul or an op that keeps its shape works along another axis of its first input than the last.
+/// Whether a matmul or an op that keeps its shape works along another axis of its first input than
+/// the last.
 pub(super) fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u32) -> bool {
     let Callee::Function(function) = callee else {
         return false;
@@ -130,8 +132,8 @@ pub(super) fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u
     }
 }
 
-/// The reduced axes, bit `i` for dimension `i` of the input; `rank` is that of the output. 0 if only the last
-/// axis is reduced, for ops that are not reductions, and beyond 32 dimensions.
+/// The reduced axes, bit `i` for dimension `i` of the input; `rank` is that of the output. 0 if
+/// only the last axis is reduced, for ops that are not reductions, and beyond 32 dimensions.
 pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 {
     let Callee::Function(function) = callee else {
         return 0;

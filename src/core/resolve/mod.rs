@@ -42,31 +42,35 @@ pub use values::{ParamValues, attributes_in_numbers, param_values};
 /// The ops and tensors of a program, and its diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Resolved {
-    /// The ops whose shapes are known, in text order, where each block is written out. Names of a block have the number of
-    /// their round: `h.1`, `h.2`.
+    /// The ops whose shapes are known, in text order, where each block is written out. Names of a
+    /// block have the number of their round: `h.1`, `h.2`.
     pub ops: Vec<Op>,
-    /// For each op the index of its statement in [`Program::ops`]; that of a block has an op for each round.
+    /// For each op the index of its statement in [`Program::ops`]; that of a block has an op for
+    /// each round.
     pub statement_of_op: Vec<usize>,
     /// Names of the ops of unknown shape, which are not among them.
     pub unknown_ops: Vec<String>,
     /// Declared external tensors whose sizes are known.
     pub externals: Vec<TensorDecl>,
-    /// Errors, warnings and notes, in text order. [`Diagnostic::op`] is an index into [`Program::ops`].
+    /// Errors, warnings and notes, in text order. [`Diagnostic::op`] is an index into
+    /// [`Program::ops`].
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Resolves a program. Total: an op that cannot be resolved is left out with one diagnostic, and so are the ops
-/// that depend on it, without one.
+/// Resolves a program. Total: an op that cannot be resolved is left out with one diagnostic, and so
+/// are the ops that depend on it, without one.
 ///
-/// The shape of an operator that is not known is unknown until a program states it. Such an op is left out with a warning, and so
-/// are the ops whose shape depends on it. What it writes is like an undeclared tensor for an op that states its own shape.
+/// The shape of an operator that is not known is unknown until a program states it. Such an op is
+/// left out with a warning, and so are the ops whose shape depends on it. What it writes is like an
+/// undeclared tensor for an op that states its own shape.
 ///
-/// The element type of a result is that of the first input (of the second for `where`), except for casts, bare
-/// op types and annotated matmuls. `O(program)` for a text in execution order.
+/// The element type of a result is that of the first input (of the second for `where`), except for
+/// casts, bare op types and annotated matmuls. `O(program)` for a text in execution order.
 ///
 /// ```
 /// use fuseline_core::{notation::parse, resolve::resolve, OpType};
-/// let text = "param S = 8\ninput x : f16[S, 4]\nweight w : f16[4, 2*S]\ny = matmul(x, w)\nz = gelu(y)";
+/// let text = "param S = 8\ninput x : f16[S, 4]\nweight w : f16[4, 2*S]\n\
+///     y = matmul(x, w)\nz = gelu(y)";
 /// let resolved = resolve(&parse(text).program);
 /// assert_eq!(resolved.diagnostics, []);
 /// assert_eq!((resolved.ops[0].op_type, resolved.ops[0].k), (OpType::Matmul, Some(4)));
@@ -84,7 +88,8 @@ pub fn resolve(program: &Program) -> Resolved {
         let tensors = scope.tensors_called(name);
         let mut resolved = None;
         for (tensor, index) in tensors.zip(0..) {
-            // The parser has already refused tensors that are declared twice, or both declared and produced.
+            // The parser has already refused tensors that are declared twice, or both declared and
+            // produced.
             if scope.tensors[tensor] != Origin::Undeclared {
                 continue;
             }
@@ -183,8 +188,8 @@ fn in_round(problem: Diagnostic, round: Option<Round>) -> Diagnostic {
     }
 }
 
-/// Of the diagnostics about one op of a block, keeps of each kind the one of the first round. Turns statements in their rounds
-/// into those of the program.
+/// Of the diagnostics about one op of a block, keeps of each kind the one of the first round. Turns
+/// statements in their rounds into those of the program.
 fn tell_once(diagnostics: &mut Vec<Diagnostic>, program: &Program, scope: &Scope<'_>) {
     let mut told = HashSet::new();
     diagnostics.retain_mut(|diagnostic| {
@@ -196,8 +201,8 @@ fn tell_once(diagnostics: &mut Vec<Diagnostic>, program: &Program, scope: &Scope
     });
 }
 
-/// Text order if every op follows its producers there, otherwise a topological order. Ops on a cycle, and ops
-/// that depend on one, are left out, with one error for the first cycle.
+/// Text order if every op follows its producers there, otherwise a topological order. Ops on a
+/// cycle, and ops that depend on one, are left out, with one error for the first cycle.
 fn execution_order(
     program: &Program,
     scope: &Scope<'_>,

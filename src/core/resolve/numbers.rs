@@ -1,5 +1,5 @@
-//! Numbers in the place of inputs, where the notation has attributes or a weight: `clamp(x, 0, 1)`, `reshape(x, 8, -1)`,
-//! `nn.Linear(x, 1024)`.
+//! Numbers in the place of inputs, where the notation has attributes or a weight: `clamp(x, 0, 1)`,
+//! `reshape(x, 8, -1)`, `nn.Linear(x, 1024)`.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
@@ -14,7 +14,8 @@ use crate::resolve::callee::Callee;
 use crate::resolve::expr::Params;
 use crate::resolve::scope::{KnownTensors, NameId};
 
-/// Functions whose attributes have another order in PyTorch, or whose numbers there are something else.
+/// Functions whose attributes have another order in PyTorch, or whose numbers there are something
+/// else.
 const OTHER_ORDER: &[Function] = &[
     Function::LayerNorm,
     Function::RmsNorm,
@@ -89,8 +90,9 @@ pub(super) fn misplaced(
     })
 }
 
-/// The span of the arguments behind the inputs of a call, and what they are as attributes: `min=0, max=1`, or one list where
-/// the function takes the sizes of a shape, some of which may be params.
+/// The span of the arguments behind the inputs of a call, and what they are as attributes:
+/// `min=0, max=1`, or one list where the function takes the sizes of a shape, some of which may be
+/// params.
 pub(super) fn as_attributes(
     statement: &OpStatement,
     function: Function,

@@ -1,7 +1,8 @@
-//! Declarations to propose for undeclared tensors: shapes that hold together over all ops that read them.
+//! Declarations to propose for undeclared tensors: shapes that hold together over all ops that read
+//! them.
 //!
-//! Bytes of undeclared tensors follow from what one reader fixes for all ([`crate::model::fixed_sizes`]); these shapes,
-//! some of which are chosen, are only for hints.
+//! Bytes of undeclared tensors follow from what one reader fixes for all
+//! ([`crate::model::fixed_sizes`]); these shapes, some of which are chosen, are only for hints.
 
 mod reader;
 
@@ -17,11 +18,12 @@ use crate::model::program::OpStatement;
 use reader::Reader;
 use std::collections::{HashMap, VecDeque};
 
-/// For each undeclared tensor a type with which its readers have the types that they have now; none where one of them would
-/// not.
+/// For each undeclared tensor a type with which its readers have the types that they have now; none
+/// where one of them would not.
 ///
 /// What the other shapes of a reader leave open is chosen, first in the text order of the readers.
-/// `O(reads)`, as an op with few inputs is looked at again when one of them has got a shape, and others are not.
+/// `O(reads)`, as an op with few inputs is looked at again when one of them has got a shape, and
+/// others are not.
 pub(super) fn proposed_shapes(
     known: &KnownTensors<'_>,
     params: &Params<'_>,
@@ -126,8 +128,8 @@ impl Proposals<'_> {
         fitting.collect()
     }
 
-    /// The shapes with the element type that readers demand, else that of the first reader; without those of which readers
-    /// demand several types.
+    /// The shapes with the element type that readers demand, else that of the first reader; without
+    /// those of which readers demand several types.
     fn with_dtypes(self) -> HashMap<NameId, (Vec<u64>, DType)> {
         let mut demanded: HashMap<NameId, Vec<DType>> = HashMap::new();
         let mut read_first: HashMap<NameId, DType> = HashMap::new();

@@ -1,4 +1,5 @@
-//! What to write instead of a call as PyTorch has it, where its meaning differs from that of the notation.
+//! What to write instead of a call as PyTorch has it, where its meaning differs from that of the
+//! notation.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
@@ -12,8 +13,8 @@ use crate::resolve::expr::Params;
 use crate::resolve::numbers::as_attributes;
 use crate::resolve::scope::{KnownTensors, NameId};
 
-/// The error for a call of a name that is PyTorch's and no function of the notation, where the statement reads these tensors;
-/// `None` for an unknown name.
+/// The error for a call of a name that is PyTorch's and no function of the notation, where the
+/// statement reads these tensors; `None` for an unknown name.
 pub(super) fn answered(
     statement: &OpStatement,
     params: &Params<'_>,
@@ -56,7 +57,8 @@ pub(super) fn answered(
     }
 }
 
-/// The tensor and the method of a call such as `x.relu()`, if its name is not that of a function in a module.
+/// The tensor and the method of a call such as `x.relu()`, if its name is not that of a function in
+/// a module.
 pub(super) fn receiver_of(statement: &OpStatement) -> Option<(&str, &str)> {
     let (_, has_module) = functions::pytorch::without_module(&statement.callee.text);
     let parts = statement.callee.text.rsplit_once('.');
@@ -149,7 +151,8 @@ fn default_edits(
     Some(edits)
 }
 
-/// An error of a call of `transpose` with the two dimensions that PyTorch swaps, with the order of all of them as a fix.
+/// An error of a call of `transpose` with the two dimensions that PyTorch swaps, with the order of
+/// all of them as a fix.
 pub(super) fn permuting(
     statement: &OpStatement,
     problem: Diagnostic,
@@ -166,8 +169,8 @@ pub(super) fn permuting(
     }
 }
 
-/// `permute(x, 0, 2, 1)`, `transpose(x, 0, 1)` and `transpose(x, dim0=0, dim1=1)` with the order of all dimensions, and that
-/// call in words.
+/// `permute(x, 0, 2, 1)`, `transpose(x, 0, 1)` and `transpose(x, dim0=0, dim1=1)` with the order of
+/// all dimensions, and that call in words.
 fn permuted(statement: &OpStatement, rank: Option<usize>) -> Option<(Fix, String)> {
     let receiver = receiver_of(statement);
     let (plain, _) = functions::pytorch::without_module(&statement.callee.text);
@@ -221,7 +224,8 @@ fn permuted(statement: &OpStatement, rank: Option<usize>) -> Option<(Fix, String
     Some((fix, call))
 }
 
-/// The lines of an answer in place of the call, with the statement's own label and annotation on the last one.
+/// The lines of an answer in place of the call, with the statement's own label and annotation on
+/// the last one.
 fn in_lines(statement: &OpStatement, answer: &Answer) -> Option<Fix> {
     let output = written_name(&statement.output.text);
     let arguments = statement.arguments();

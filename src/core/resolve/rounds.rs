@@ -8,8 +8,8 @@ use crate::notation::print_expr;
 use crate::notation::spelling::quoted;
 use std::collections::HashSet;
 
-/// Bytes by which the text may become longer if all blocks were written out: as many as a text may have that the page
-/// analyses. Bounds the time and the memory that a count takes.
+/// Bytes by which the text may become longer if all blocks were written out: as many as a text may
+/// have that the page analyses. Bounds the time and the memory that a count takes.
 const MAX_ADDED_BYTES: usize = 1_000_000;
 
 /// How often each block runs; once where the count has no value or is too large.

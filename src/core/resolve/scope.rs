@@ -1,7 +1,7 @@
 //! The tensors of a program by dense ids, and the types that are known so far.
 //!
-//! The statements of a block run once in each round, and a name of a block is another tensor in each round. Everything after this
-//! file knows only statements and tensors of single rounds.
+//! The statements of a block run once in each round, and a name of a block is another tensor in
+//! each round. Everything after this file knows only statements and tensors of single rounds.
 
 use crate::model::adjacency::Adjacency;
 use crate::model::dtype::DType;
@@ -66,7 +66,8 @@ pub(super) struct Scope<'a> {
     rounds: &'a [usize],
     /// For each block the rounds of all blocks before it.
     rounds_before: Vec<usize>,
-    /// What follows the number of the round in a name, so that it is no name of the text: nothing, or underscores.
+    /// What follows the number of the round in a name, so that it is no name of the text: nothing,
+    /// or underscores.
     name_end: String,
     /// For each tensor how it is defined.
     pub(super) tensors: IdVec<NameId, Origin>,
@@ -227,7 +228,8 @@ impl<'a> Scope<'a> {
         (self.written.get(place)).is_some_and(|written| written.block == Some(block))
     }
 
-    /// The tensor of a name where it is read: in its own block that of the round, outside that of the last round.
+    /// The tensor of a name where it is read: in its own block that of the round, outside that of
+    /// the last round.
     fn in_round(&self, place: usize, round: Option<Round>) -> NameId {
         let Some(written) = self.written.get(place) else {
             return NameId::new(0);
@@ -245,7 +247,8 @@ impl<'a> Scope<'a> {
         self.ids.find(name, &name_of)
     }
 
-    /// The tensors with this name, one for each round of its block; none for a name that no statement has.
+    /// The tensors with this name, one for each round of its block; none for a name that no
+    /// statement has.
     pub(super) fn tensors_called(
         &self,
         name: &str,

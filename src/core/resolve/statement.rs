@@ -1,4 +1,5 @@
-//! Resolves one statement to one op: looks up the callee, checks inputs and attributes, infers the type.
+//! Resolves one statement to one op: looks up the callee, checks inputs and attributes, infers the
+//! type.
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
@@ -21,8 +22,8 @@ use crate::resolve::undeclared::missing_size;
 pub(super) enum Found {
     /// An op whose shape is known.
     Op(Op),
-    /// An op whose shape is unknown, because the statement says none or because it reads such a tensor. This statement is the
-    /// first of them.
+    /// An op whose shape is unknown, because the statement says none or because it reads such a
+    /// tensor. This statement is the first of them.
     Unknown(StatementId),
     /// An op that depends on an op with an error.
     LeftOut,
@@ -92,7 +93,8 @@ pub(super) fn resolve_op(
         }
         Callee::Bare(_) => None,
     };
-    // The bytes of a tensor of unknown shape are not counted. Other functions say how large their inputs are.
+    // The bytes of a tensor of unknown shape are not counted. Other functions say how large their
+    // inputs are.
     let is_counted = |&&tensor: &&NameId| !is_opaque || known.unknown_from(tensor).is_none();
     Ok(Found::Op(Op {
         is_across_rows: is_across_rows(callee, attributes, axes),

@@ -1,5 +1,5 @@
-//! Tensors that are neither declared nor produced: their assumed sizes, and the declarations that hints
-//! propose.
+//! Tensors that are neither declared nor produced: their assumed sizes, and the declarations that
+//! hints propose.
 
 use crate::cost::work::k_of_shapes;
 use crate::model::diagnostic::{Code, Diagnostic, Severity};
@@ -23,8 +23,8 @@ use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
 use crate::resolve::shapes::Operand;
 use std::collections::HashMap;
 
-/// One warning for each undeclared tensor that a resolved op reads, at its first use in the text. All declarations that they
-/// propose hold together.
+/// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
+/// All declarations that they propose hold together.
 pub(super) fn warn_of_undeclared(
     known: &KnownTensors<'_>,
     params: &Params<'_>,

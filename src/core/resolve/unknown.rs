@@ -50,8 +50,8 @@ pub(super) fn warn_of_unknown(known: &KnownTensors<'_>, diagnostics: &mut Vec<Di
     }
 }
 
-/// Marks the ops whose outputs ops of unknown shape read, and names these. An unknown operator is a kernel of its own, for which
-/// its inputs are written. Another op may be fused with what it reads.
+/// Marks the ops whose outputs ops of unknown shape read, and names these. An unknown operator is a
+/// kernel of its own, for which its inputs are written. Another op may be fused with what it reads.
 pub(super) fn mark_read_by_unknown(
     program: &Program,
     scope: &Scope<'_>,

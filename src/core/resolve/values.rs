@@ -28,7 +28,8 @@ pub enum ParamValues {
 }
 
 impl ParamValues {
-    /// Whether a value is one of them. Every whole number within a range with steps is: the steps are those of the slider.
+    /// Whether a value is one of them. Every whole number within a range with steps is: the steps
+    /// are those of the slider.
     pub fn contains(&self, value: i64) -> bool {
         match self {
             Self::Steps { min, max, .. } => (*min..=*max).contains(&value),
@@ -48,7 +49,8 @@ impl ParamValues {
     }
 }
 
-/// The values of the first `max_params` params; `None` without a range, and for one that has no value.
+/// The values of the first `max_params` params; `None` without a range, and for one that has no
+/// value.
 ///
 /// `O(params)`, and for a range with `dividing` the number of its steps in addition.
 pub fn param_values(program: &Program, max_params: usize) -> Vec<Option<ParamValues>> {
@@ -57,8 +59,9 @@ pub fn param_values(program: &Program, max_params: usize) -> Vec<Option<ParamVal
     program.params.iter().take(max_params).map(values).collect()
 }
 
-/// The values of all params when one of them gets another value, which then stays: a param that divides what has changed,
-/// and does so no longer, moves to its nearest value. `None` where a param keeps its value.
+/// The values of all params when one of them gets another value, which then stays: a param that
+/// divides what has changed, and does so no longer, moves to its nearest value. `None` where a
+/// param keeps its value.
 pub(crate) fn params_following(
     program: &Program,
     param_index: usize,
@@ -105,7 +108,8 @@ pub(crate) fn params_following(
 /// How often all params that follow others are looked at. In text order one is enough.
 const FOLLOWING_ROUNDS: usize = 3;
 
-/// The attributes of some statements of a program, with numbers in place of expressions. One that has no value is left out.
+/// The attributes of some statements of a program, with numbers in place of expressions. One that
+/// has no value is left out.
 pub fn attributes_in_numbers(
     program: &Program,
     statements: impl IntoIterator<Item = usize>,

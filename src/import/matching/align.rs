@@ -5,9 +5,9 @@ const MAX_PAIRS: usize = 4_000_000;
 /// Least width of the band.
 const LEAST_BAND: usize = 64;
 
-/// Pairs of indexes, ascending in both, with the largest sum of scores; `None` is no pair. Among equal sums earlier partners
-/// count. Lists with more than 4 million pairs are paired in a band around the diagonal: `O(rows * columns)`, and at most
-/// `O(4 million + 64 (rows + columns))`.
+/// Pairs of indexes, ascending in both, with the largest sum of scores; `None` is no pair. Among
+/// equal sums earlier partners count. Lists with more than 4 million pairs are paired in a band
+/// around the diagonal: `O(rows * columns)`, and at most `O(4 million + 64 (rows + columns))`.
 pub(super) fn align(
     rows: usize,
     columns: usize,

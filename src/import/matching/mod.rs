@@ -1,8 +1,10 @@
-//! Which kernel that ran is which predicted kernel: by order, by names, and by how long they take and what they move.
+//! Which kernel that ran is which predicted kernel: by order, by names, and by how long they take
+//! and what they move.
 //!
-//! A kernel's name tells operations ([`operations`]), in part or not at all, and a compiler may order kernels otherwise or
-//! launch more of them. So both lists are paired in order where names allow it ([`align`]); what is left over is then paired
-//! by names alone, and what still is left over stays without a partner and is said to be.
+//! A kernel's name tells operations ([`operations`]), in part or not at all, and a compiler may
+//! order kernels otherwise or launch more of them. So both lists are paired in order where names
+//! allow it ([`align`]); what is left over is then paired by names alone, and what still is left
+//! over stays without a partner and is said to be.
 
 mod align;
 mod neighbours;
@@ -53,7 +55,8 @@ pub struct Matching {
     pub calls: usize,
     /// Which bytes are compared: reads where they were counted.
     pub counted: Counted,
-    /// For each predicted kernel its time in seconds: with a cold cache where the run's kernels had one, else warm.
+    /// For each predicted kernel its time in seconds: with a cold cache where the run's kernels had
+    /// one, else warm.
     pub predicted_s: IdVec<KernelId, f64>,
     /// For each kernel of `run` the predicted one.
     pub of_measured: Vec<Option<Match>>,
@@ -110,7 +113,8 @@ impl Matching {
 /// Bytes that go through DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counted {
-    /// Those read. What a kernel writes may stay in the cache until long after its end, so reads tell more.
+    /// Those read. What a kernel writes may stay in the cache until long after its end, so reads
+    /// tell more.
     Read,
     /// Those read and written.
     Moved,
@@ -142,15 +146,15 @@ impl Counted {
     }
 }
 
-/// Policy under which the kernels of a variant are predicted, and whether matmuls are tuned; `None` for a name that neither
-/// the script nor the measured files give.
+/// Policy under which the kernels of a variant are predicted, and whether matmuls are tuned; `None`
+/// for a name that neither the script nor the measured files give.
 pub fn policy_of_variant(variant: &str) -> Option<(Policy, bool)> {
     let variant: Variant = variant.parse().ok()?;
     Some((variant.policy(), variant.is_tuned()))
 }
 
-/// Pairs the kernels of a run with the fused kernels of an analysis. `O(predicted * measured)` for up to four million pairs,
-/// then near linear in both.
+/// Pairs the kernels of a run with the fused kernels of an analysis. `O(predicted * measured)` for
+/// up to four million pairs, then near linear in both.
 pub fn match_kernels(analysis: &Analysis, run: &MeasuredRun) -> Matching {
     let counted = counted(run);
     let predicted_s = predicted_times(analysis, run);
@@ -196,7 +200,8 @@ pub fn match_kernels(analysis: &Analysis, run: &MeasuredRun) -> Matching {
     }
 }
 
-/// What each kernel takes by the prediction that is like the measurement; lower bounds are of cold caches anyway.
+/// What each kernel takes by the prediction that is like the measurement; lower bounds are of cold
+/// caches anyway.
 fn predicted_times(analysis: &Analysis, run: &MeasuredRun) -> IdVec<KernelId, f64> {
     let kernels = analysis.fused.kernels.ids();
     kernels
@@ -233,7 +238,8 @@ struct Measured<'a> {
     bytes: Option<u64>,
 }
 
-/// The launches that an analysis predicts, in order: a kernel with further launches stands several times in a row.
+/// The launches that an analysis predicts, in order: a kernel with further launches stands several
+/// times in a row.
 fn launches(
     analysis: &Analysis,
     counted: Counted,
@@ -277,7 +283,8 @@ fn computed(analysis: &Analysis, kernel: &Kernel) -> (Operations, Shape) {
 }
 
 impl Launch {
-    /// How well a measured kernel fits; `None` if it cannot be this one. A name that fits well counts more than any other sign.
+    /// How well a measured kernel fits; `None` if it cannot be this one. A name that fits well
+    /// counts more than any other sign.
     fn score(&self, measured: &Measured<'_>) -> Option<f64> {
         let Named {
             operations,
@@ -391,8 +398,9 @@ fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mu
     }
 }
 
-/// The kernels of the last call, and how many calls there are: a run without a name may hold several, whose names repeat.
-/// Among the lengths at which they do, it is the one nearest to `expected`. `O(kernels)`.
+/// The kernels of the last call, and how many calls there are: a run without a name may hold
+/// several, whose names repeat. Among the lengths at which they do, it is the one nearest to
+/// `expected`. `O(kernels)`.
 fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     let kernels = &run.kernels;
     let count = kernels.len();
@@ -409,7 +417,8 @@ fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     (call, count.checked_div(length).unwrap_or(1))
 }
 
-/// The smallest length at which the names repeat; all of them if they do not. A run that is cut may start in the middle of a call.
+/// The smallest length at which the names repeat; all of them if they do not. A run that is cut may
+/// start in the middle of a call.
 fn period(run: &MeasuredRun) -> usize {
     let kernels = &run.kernels;
     // For each prefix the longest border, as Knuth, Morris and Pratt search.

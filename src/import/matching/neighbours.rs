@@ -1,4 +1,5 @@
-//! What a profile shows as worth fusing: kernels that run one behind the other, are bound by memory and are over soon.
+//! What a profile shows as worth fusing: kernels that run one behind the other, are bound by memory
+//! and are over soon.
 
 use super::Matching;
 use fuseline_core::analysis::Analysis;
@@ -27,8 +28,9 @@ pub struct Neighbours {
     pub merge: Result<Price, Reason>,
 }
 
-/// The neighbours in a row that are bound by memory and both take at most [`SHORT_LAUNCHES`] launches, as measured: those first
-/// that save the most time, then those that cannot be one kernel. At most 200 are priced. As [`Why::merge`] for each.
+/// The neighbours in a row that are bound by memory and both take at most [`SHORT_LAUNCHES`]
+/// launches, as measured: those first that save the most time, then those that cannot be one
+/// kernel. At most 200 are priced. As [`Why::merge`] for each.
 pub fn short_neighbours(analysis: &Analysis, matching: &Matching) -> Vec<Neighbours> {
     let limit_s = analysis.options.device.launch_s.value * SHORT_LAUNCHES;
     let time = |kernel| matching.time_s(kernel).filter(|time_s| *time_s <= limit_s);

@@ -1,4 +1,5 @@
-//! What a kernel computes, as a set of operations: by the functions of its ops, and by the name that its maker gave it.
+//! What a kernel computes, as a set of operations: by the functions of its ops, and by the name
+//! that its maker gave it.
 
 use fuseline_core::model::functions::Function;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
@@ -59,7 +60,8 @@ impl Operations {
         }
     }
 
-    /// With the operations that these are made of, since a program may write them out: a softmax takes exp, sum and more.
+    /// With the operations that these are made of, since a program may write them out: a softmax
+    /// takes exp, sum and more.
     pub(super) fn spelled_out(self) -> Self {
         let parts = PARTS.iter().filter(|(whole, _)| self.has(*whole));
         parts.fold(self, |all, (_, parts)| all | *parts)
@@ -148,11 +150,13 @@ const PARTS: &[(Operations, Operations)] = &[
     (TRIANGLE, WHERE.and(MUL)),
 ];
 
-/// Names of PyTorch's operators that the compiler joins to the name of a kernel. The longest that fits counts, so parts of others may stand here.
+/// Names of PyTorch's operators that the compiler joins to the name of a kernel. The longest that
+/// fits counts, so parts of others may stand here.
 #[rustfmt::skip]
 const ATEN: &[(&[&str], Operations)] = &[
     (&["mm", "bmm", "mv", "baddbmm"], MATMUL),
-    // The bias that the kernel adds behind a library's matmul or convolution, or operands in another layout before it.
+    // The bias that the kernel adds behind a library's matmul or convolution, or operands in
+    // another layout before it.
     (&["addmm"], ADD), (&["convolution"], ADD.and(COPY)),
     (&["_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention", "_scaled_dot_product_cudnn_attention", "scaled_dot_product_attention", "flex_attention"], ATTENTION),
     (&["add"], ADD), (&["sub", "rsub"], SUB), (&["mul"], MUL), (&["div"], DIV), (&["maximum", "minimum"], EXTREMUM),
@@ -197,7 +201,8 @@ const LIBRARY: &[(&[&str], Operations)] = &[
     (&["gather_kernel", "indexselect", "index_elementwise", "embedding"], GATHER), (&["scatter"], SCATTER.and(GATHER)), (&["indexfunc", "index_copy"], SCATTER), (&["flip_kernel", "roll_cuda"], REORDER), (&["upsample"], INTERPOLATE),
 ];
 
-/// Parts of the names of kernels that a library launches beside the kernel of an operation, in small letters, and the operation.
+/// Parts of the names of kernels that a library launches beside the kernel of an operation, in
+/// small letters, and the operation.
 #[rustfmt::skip]
 const HELPERS: &[(&[&str], Operations)] = &[
     // A matmul or attention that is split along K has the word in its name, too, so what adds the

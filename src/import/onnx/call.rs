@@ -138,8 +138,9 @@ impl<'a> Call<'a> {
         self.value(place)?.sizes()
     }
 
-    /// The whole numbers of an input, or of the attribute that older versions have in its place. `None` when neither is given, and
-    /// when the input is not known, which [`Self::has`] tells apart.
+    /// The whole numbers of an input, or of the attribute that older versions have in its place.
+    /// `None` when neither is given, and when the input is not known, which [`Self::has`] tells
+    /// apart.
     pub(super) fn numbers(&self, place: usize, name: &str) -> Option<Vec<i64>> {
         match self.sizes(place) {
             Some(sizes) => sizes.iter().map(Size::as_int).collect(),
@@ -180,7 +181,8 @@ impl<'a> Call<'a> {
         size.value(&self.params.values)
     }
 
-    /// The value of a size that the program has to state as a number, which holds only at the defaults.
+    /// The value of a size that the program has to state as a number, which holds only at the
+    /// defaults.
     pub(super) fn fixed(&self, size: &Size) -> Option<i64> {
         if size.as_int().is_none() {
             self.is_fixed.set(true);
@@ -227,7 +229,8 @@ impl<'a> Call<'a> {
         Some(axes)
     }
 
-    /// The new shape of a node that keeps its elements, with its open size told where it can be; otherwise what the file says.
+    /// The new shape of a node that keeps its elements, with its open size told where it can be;
+    /// otherwise what the file says.
     pub(super) fn reshaped(&self) -> Option<Sizes> {
         self.computed_shape().or_else(|| self.output.shape.clone())
     }

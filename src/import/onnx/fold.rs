@@ -1,5 +1,5 @@
-//! Values that a file computes from shapes: exporters write the new shape of a reshape as `Shape`, `Gather` and `Concat`. Only a few
-//! elements are followed, whole numbers as sizes over the params.
+//! Values that a file computes from shapes: exporters write the new shape of a reshape as `Shape`,
+//! `Gather` and `Concat`. Only a few elements are followed, whole numbers as sizes over the params.
 
 use crate::onnx::call::Call;
 use crate::onnx::proto::{Number, TensorValue};
@@ -162,7 +162,8 @@ fn held(call: &Call<'_>) -> Option<Value> {
     )
 }
 
-/// The same elements as another type: whole numbers stay sizes, because only they can be the shape of something.
+/// The same elements as another type: whole numbers stay sizes, because only they can be the shape
+/// of something.
 fn cast(call: &Call<'_>, value: &Value) -> Option<Value> {
     // TensorProto.DataType: 1 f32, 10 f16, 11 f64, 16 bf16.
     let to_float = matches!(call.int("to"), Some(1 | 10 | 11 | 16));
@@ -270,7 +271,8 @@ fn all_indices(data: &Value) -> Option<Vec<Vec<usize>>> {
     (!data.elements.is_empty()).then(|| sizes.map(|&size| (0..size).collect()).collect())
 }
 
-/// The elements at these indices of each dimension, the dimensions in this order; `None` for more than a value may have.
+/// The elements at these indices of each dimension, the dimensions in this order; `None` for more
+/// than a value may have.
 fn taken(data: &Value, indices: &[Vec<usize>], order: &[usize]) -> Option<Value> {
     let shape = order.iter().map(|&axis| indices.get(axis).map(Vec::len));
     let shape: Vec<usize> = shape.collect::<Option<_>>()?;

@@ -21,7 +21,8 @@ use prost::Message;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-/// The program of a model as [`super::Skim`] gives it. Ops that no output needs are left out. Near linear in nodes and reads.
+/// The program of a model as [`super::Skim`] gives it. Ops that no output needs are left out. Near
+/// linear in nodes and reads.
 ///
 /// # Errors
 /// What is wrong with the model, as the end of a sentence.
@@ -237,7 +238,8 @@ impl<'a> Import<'a> {
             .extend(written.filter_map(|(name, place)| Some((name, place?))));
     }
 
-    /// Writes one output of a node, or finds the tensor that it is; gives it back where the table has no answer.
+    /// Writes one output of a node, or finds the tensor that it is; gives it back where the table
+    /// has no answer.
     fn output(
         &mut self,
         node: &'a Node,
@@ -372,7 +374,8 @@ impl<'a> Import<'a> {
         Ok(true)
     }
 
-    /// Goes through the nodes of a graph. The parser of the file limits how deep graphs are inside each other.
+    /// Goes through the nodes of a graph. The parser of the file limits how deep graphs are inside
+    /// each other.
     fn enter(&mut self, graph: &'a Graph) -> Result<(), Problem> {
         let infos = graph.values.iter().chain(&graph.outputs);
         let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));

@@ -115,7 +115,8 @@ pub(super) fn piece(call: &Call<'_>) -> Option<String> {
         let start = before.try_fold(Size::from(0), |sum, size| sum.add(size))?;
         (start, sizes.get(index)?.clone())
     } else {
-        // The list of an attribute may be long, and each output is a call: numbers are added faster than sizes.
+        // The list of an attribute may be long, and each output is a call: numbers are added faster
+        // than sizes.
         let list = list?;
         let mut before = list.get(..index)?.iter();
         let start = before.try_fold(0_i64, |sum, &size| sum.checked_add(size))?;

@@ -1,7 +1,10 @@
-//! From an ONNX model to a program: [`Skim`] reads the file without its weights, [`import`] writes the program.
+//! From an ONNX model to a program: [`Skim`] reads the file without its weights, [`import`] writes
+//! the program.
 //!
-//! `operators` is the table of what each operator is; `template` fills its lines, with `words`, `products`, `windows`, `quantized` and `layout`; `results` says what other operators give. `fold` follows the values that become
-//! shapes, `shapes` and `size` the shapes with sizes that stay open, which become params.
+//! `operators` is the table of what each operator is; `template` fills its lines, with `words`,
+//! `products`, `windows`, `quantized` and `layout`; `results` says what other operators give.
+//! `fold` follows the values that become shapes, `shapes` and `size` the shapes with sizes that
+//! stay open, which become params.
 
 mod call;
 mod constants;
@@ -22,8 +25,8 @@ mod words;
 pub use import::import;
 pub use skim::Skim;
 
-/// Whether a file that starts with these bytes is an ONNX model: its first field is the version of the format, a small number, and
-/// no text starts with the byte of its tag.
+/// Whether a file that starts with these bytes is an ONNX model: its first field is the version of
+/// the format, a small number, and no text starts with the byte of its tag.
 pub fn is_onnx(start: &[u8]) -> bool {
     matches!(start, [0x08, 1..=0x7f, ..])
 }

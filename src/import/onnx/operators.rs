@@ -1,8 +1,9 @@
 //! The table of operators: what each of them is in the notation.
 //!
-//! In a line, `{y}` is the output and `{0}` an input; `{2?}` is an input that may be left out, `{#1}` the one number of an input that
-//! is known, `{alpha=0.01}` an attribute with its default. Any other word in braces is worked out in [`super::words`]; an operator
-//! whose word has no answer becomes opaque.
+//! In a line, `{y}` is the output and `{0}` an input; `{2?}` is an input that may be left out,
+//! `{#1}` the one number of an input that is known, `{alpha=0.01}` an attribute with its default.
+//! Any other word in braces is worked out in [`super::words`]; an operator whose word has no answer
+//! becomes opaque.
 
 /// What an output of an operator is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub(super) enum Rule {
 pub(super) struct Operator {
     /// Its name in ONNX.
     pub(super) name: &'static str,
-    /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others are opaque.
+    /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others
+    /// are opaque.
     pub(super) outputs: &'static [Rule],
     /// Whether it gives any number of outputs of the same kind.
     pub(super) is_list: bool,

@@ -1,4 +1,5 @@
-//! The messages of `onnx.proto` with the fields that a graph without its weights needs. Other fields are passed over.
+//! The messages of `onnx.proto` with the fields that a graph without its weights needs. Other
+//! fields are passed over.
 
 use crate::value::MAX_NUMBERS;
 use fuseline_core::model::dtype::DType;
@@ -139,8 +140,8 @@ pub(super) struct Dim {
     pub(super) param: Option<String>,
 }
 
-/// The element type of a number of `TensorProto.DataType`. Types that the notation lacks become one of the same width, types below
-/// a byte become one byte; text and complex128 have none.
+/// The element type of a number of `TensorProto.DataType`. Types that the notation lacks become one
+/// of the same width, types below a byte become one byte; text and complex128 have none.
 pub(super) fn element_type(number: i32) -> Option<DType> {
     Some(match number {
         1 => DType::F32,

@@ -7,7 +7,8 @@ use crate::size::Size;
 use crate::value::Scalar;
 use fuseline_core::model::dtype::DType;
 
-/// `x / scale`, with the zero point added. Integers are rounded, and held between the bounds of their type.
+/// `x / scale`, with the zero point added. Integers are rounded, and held between the bounds of
+/// their type.
 pub(super) fn quantized(call: &Call<'_>) -> Option<String> {
     let (scale_lines, scale) = along_axis(call, 1, "scale")?;
     let number = quantized_type(call);
@@ -65,7 +66,8 @@ fn joined(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// The element type of what is quantised, as a file numbers it: that of the zero point, that which the node states, else u8.
+/// The element type of what is quantised, as a file numbers it: that of the zero point, that which
+/// the node states, else u8.
 pub(super) fn quantized_type(call: &Call<'_>) -> i32 {
     let zero = call.element_type(2).filter(|_| call.has(2));
     zero.or(output_type(call)).unwrap_or(U8)
@@ -126,7 +128,8 @@ fn zero_point(call: &Call<'_>, dtype: DType) -> Option<(String, String)> {
     ))
 }
 
-/// An input with one value for all, or one for each place along the axis, so that it is broadcast along that.
+/// An input with one value for all, or one for each place along the axis, so that it is broadcast
+/// along that.
 fn along_axis(call: &Call<'_>, place: usize, what: &str) -> Option<(String, String)> {
     let own = call.shape(place)?;
     let rank = call.rank(0)?;

@@ -1,4 +1,5 @@
-//! What operators give that the notation has no function for: their shapes, and the FLOPs of their products.
+//! What operators give that the notation has no function for: their shapes, and the FLOPs of their
+//! products.
 
 use crate::onnx::call::Call;
 use crate::onnx::layout::borders;

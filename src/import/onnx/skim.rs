@@ -1,12 +1,14 @@
 //! Reads an ONNX file by slices and keeps all of it but the values of its weights.
 //!
-//! [`Skim`] holds no file: it says which slice it wants and is given its bytes, so the page (slices of a `Blob`) and the command
-//! line (a seek and a read) run the same code. What it gives is the same message without the payloads that are skipped.
+//! [`Skim`] holds no file: it says which slice it wants and is given its bytes, so the page (slices
+//! of a `Blob`) and the command line (a seek and a read) run the same code. What it gives is the
+//! same message without the payloads that are skipped.
 
 use crate::Problem;
 use std::ops::Range;
 
-/// Longest payload of a tensor that is kept, in bytes: indices and shapes are short, weights are not.
+/// Longest payload of a tensor that is kept, in bytes: indices and shapes are short, weights are
+/// not.
 const MAX_VALUE_BYTES: u64 = 4096;
 
 /// Longest other field that is kept, in bytes.
@@ -15,7 +17,8 @@ const MAX_FIELD_BYTES: u64 = 65_536;
 /// Most bytes that are kept of a file. A graph of 100,000 nodes has some 20 MB.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
-/// Bytes of a slice after a jump, which hold any field that is kept, and where one slice follows the other.
+/// Bytes of a slice after a jump, which hold any field that is kept, and where one slice follows
+/// the other.
 const JUMP_BYTES: u64 = MAX_FIELD_BYTES + 64;
 const ROW_BYTES: u64 = 1 << 20;
 
@@ -133,7 +136,8 @@ impl Skim {
             let offset = usize::try_from(self.at - start).unwrap_or(usize::MAX);
             let rest = slice.get(offset..).unwrap_or_default();
             if !self.field(rest, end)? {
-                // The next slice starts at this field. A whole slice is longer than any field that is kept.
+                // The next slice starts at this field. A whole slice is longer than any field that
+                // is kept.
                 return if self.at == start {
                     Err(self.problem("the file became shorter during the import"))
                 } else {
@@ -159,7 +163,8 @@ impl Skim {
         }
     }
 
-    /// Reads the field that `rest` starts with; `false` when the slice ends in it. `slice_end` is where the slice ends in the file.
+    /// Reads the field that `rest` starts with; `false` when the slice ends in it. `slice_end` is
+    /// where the slice ends in the file.
     fn field(&mut self, rest: &[u8], slice_end: u64) -> Result<bool, Problem> {
         let Some(&Open { message, end, .. }) = self.open.last() else {
             return Ok(false);
@@ -230,7 +235,8 @@ impl Skim {
         Ok(true)
     }
 
-    /// Copies a field to the message that is open. Of values that stand one by one only the first are kept.
+    /// Copies a field to the message that is open. Of values that stand one by one only the first
+    /// are kept.
     fn keep(&mut self, is_value: bool, bytes: &[u8]) -> Result<(), Problem> {
         if let Some(open) = self.open.last_mut()
             && (!is_value || (open.kept.len() as u64) < 2 * MAX_VALUE_BYTES)

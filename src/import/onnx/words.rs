@@ -1,4 +1,5 @@
-//! Works out the words of the table of operators: what depends on attributes, on shapes or on known inputs.
+//! Works out the words of the table of operators: what depends on attributes, on shapes or on known
+//! inputs.
 
 use crate::onnx::call::Call;
 use crate::onnx::fold::whole;

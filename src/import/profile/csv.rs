@@ -61,7 +61,8 @@ impl CsvReader {
         Ok(())
     }
 
-    /// Reads on until the input or a record ends. Returns whether the file has ended, and what is left of `input`.
+    /// Reads on until the input or a record ends. Returns whether the file has ended, and what is
+    /// left of `input`.
     fn step<'a>(&mut self, input: &'a [u8]) -> Result<(bool, &'a [u8]), ProfileError> {
         let Record {
             output,

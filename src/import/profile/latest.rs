@@ -31,7 +31,8 @@ impl<T> Latest<T> {
         }
     }
 
-    /// Takes one more, in any order. `O(1)` on average, because twice as many as are kept are collected before they are chosen from.
+    /// Takes one more, in any order. `O(1)` on average, because twice as many as are kept are
+    /// collected before they are chosen from.
     pub(super) fn push(&mut self, start_s: f64, item: T) {
         self.items.push((start_s, item));
         if self.items.len() >= self.most * 2 {

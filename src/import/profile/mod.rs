@@ -1,7 +1,8 @@
-//! Measurements that visitors made themselves: the kernels that a script or a profiler saw on a GPU, read from the files
-//! that these write into one plain form.
+//! Measurements that visitors made themselves: the kernels that a script or a profiler saw on a
+//! GPU, read from the files that these write into one plain form.
 //!
-//! Files come in slices of any length, packed by gzip or not: a trace may have 500 MB, and no more of it is kept than its kernels.
+//! Files come in slices of any length, packed by gzip or not: a trace may have 500 MB, and no more
+//! of it is kept than its kernels.
 
 mod csv;
 mod error;
@@ -24,10 +25,12 @@ use fuseline_core::model::device::{DeviceProbe, device_called};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most kernels of a file: what one call launches is far less. Of a trace the last ones are kept, and other files are refused.
+/// Most kernels of a file: what one call launches is far less. Of a trace the last ones are kept,
+/// and other files are refused.
 pub const MAX_KERNELS: usize = 200_000;
 
-/// Most bytes of all different names of kernels together. A thousand kernels of templates have some 2 MB.
+/// Most bytes of all different names of kernels together. A thousand kernels of templates have some
+/// 2 MB.
 const MAX_NAME_BYTES: usize = 64 << 20;
 
 /// Ranges of a program with these names are its runs; a file without any is one run.
@@ -40,7 +43,8 @@ pub struct Profile {
     pub kind: Kind,
     /// The name of the program, as the script has it.
     pub program: Option<String>,
-    /// [`Graph::digest`](fuseline_core::Graph::digest) of the program that was run, in hexadecimal digits.
+    /// [`Graph::digest`](fuseline_core::Graph::digest) of the program that was run, in hexadecimal
+    /// digits.
     pub digest: Option<String>,
     /// The program that was run, in the notation, where the script has it.
     pub text: Option<String>,
@@ -59,7 +63,8 @@ pub struct Profile {
 /// One call of the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredRun {
-    /// What ran: `eager`, `compiled` or `max-autotune`, or what a script calls it. `None` if the file does not tell.
+    /// What ran: `eager`, `compiled` or `max-autotune`, or what a script calls it. `None` if the
+    /// file does not tell.
     pub variant: Option<String>,
     /// Time of one call when calls follow each other in a CUDA graph.
     pub time_s: Option<f64>,
@@ -67,10 +72,11 @@ pub struct MeasuredRun {
     pub time_cold_s: Option<f64>,
     /// Its kernels, in the order in which they started.
     pub kernels: Vec<MeasuredKernel>,
-    /// Whether kernels before these were passed over, so that the first ones may be the rest of a call.
+    /// Whether kernels before these were passed over, so that the first ones may be the rest of a
+    /// call.
     pub is_cut: bool,
-    /// Whether its kernels were timed with a cold cache: Nsight Compute flushes it before each, unless asked otherwise, which
-    /// its tables do not tell.
+    /// Whether its kernels were timed with a cold cache: Nsight Compute flushes it before each,
+    /// unless asked otherwise, which its tables do not tell.
     pub is_cold: bool,
 }
 
@@ -96,7 +102,8 @@ pub struct MeasuredKernel {
 }
 
 impl Profile {
-    /// The GPU with the rates that it reached, else as the table of devices has it; `None` if that does not know it.
+    /// The GPU with the rates that it reached, else as the table of devices has it; `None` if that
+    /// does not know it.
     pub fn measured_device(&self) -> Option<Device> {
         let probe = self.probe.as_ref().filter(|probe| probe.check().is_ok());
         match probe {
@@ -105,8 +112,9 @@ impl Profile {
         }
     }
 
-    /// Takes what another file says about the same program. A file of the same kind replaces what is here; bytes of another kind go
-    /// to the runs whose kernels they are, and other runs are added. `O(kernels * kernels)` at worst.
+    /// Takes what another file says about the same program. A file of the same kind replaces what
+    /// is here; bytes of another kind go to the runs whose kernels they are, and other runs are
+    /// added. `O(kernels * kernels)` at worst.
     ///
     /// # Errors
     /// If both name a GPU, and not the same one. Then nothing is taken.
@@ -175,7 +183,8 @@ impl MeasuredKernel {
 }
 
 impl MeasuredRun {
-    /// Counts times from the start of the first kernel, and sorts by starts; without all starts nothing changes.
+    /// Counts times from the start of the first kernel, and sorts by starts; without all starts
+    /// nothing changes.
     pub(crate) fn start_at_zero(&mut self) {
         if self.kernels.iter().any(|kernel| kernel.start_s.is_none()) {
             return;
@@ -193,8 +202,8 @@ impl MeasuredRun {
         self.kernels.iter().map(|kernel| kernel.time_s).sum()
     }
 
-    /// For each kernel how long the GPU waited before it; `None` for the first one, and where starts are not known. Kernels
-    /// that overlap have no gap.
+    /// For each kernel how long the GPU waited before it; `None` for the first one, and where
+    /// starts are not known. Kernels that overlap have no gap.
     pub fn gaps_s(&self) -> Vec<Option<f64>> {
         let mut end_s: Option<f64> = None;
         let gap = |kernel: &MeasuredKernel| {
@@ -207,8 +216,9 @@ impl MeasuredRun {
         self.kernels.iter().map(gap).collect()
     }
 
-    /// Takes the name, times, starts, bytes, grids and blocks from another measurement of the same kernels, where this one lacks them: the first
-    /// kernels in a row of `other` with the names of these. Returns whether there are any. `O(kernels * kernels)` at worst.
+    /// Takes the name, times, starts, bytes, grids and blocks from another measurement of the same
+    /// kernels, where this one lacks them: the first kernels in a row of `other` with the names of
+    /// these. Returns whether there are any. `O(kernels * kernels)` at worst.
     pub fn complete_from(&mut self, other: &Self) -> bool {
         if self.variant.is_some() && other.variant.is_some() && self.variant != other.variant {
             return false;
@@ -238,8 +248,9 @@ impl MeasuredRun {
     }
 }
 
-/// The name of a kernel's function without namespaces, template arguments and parameters, in which profilers differ:
-/// `elementwise_kernel` of `void at::native::elementwise_kernel<128, 4, ...>(int, ...)`.
+/// The name of a kernel's function without namespaces, template arguments and parameters, in which
+/// profilers differ: `elementwise_kernel` of
+/// `void at::native::elementwise_kernel<128, 4, ...>(int, ...)`.
 pub fn base_name(name: &str) -> &str {
     const UNNAMED: [&str; 2] = ["(anonymous namespace)", "<unnamed>"];
     let mut rest = name.strip_prefix("void ").unwrap_or(name);

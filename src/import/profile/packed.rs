@@ -17,7 +17,8 @@ pub(super) fn begins_packed(first: u8) -> bool {
     first == MAGIC[0]
 }
 
-/// What a packed file begins with when it is unpacked: some `most` bytes, or fewer where these bytes hold no more or are damaged.
+/// What a packed file begins with when it is unpacked: some `most` bytes, or fewer where these
+/// bytes hold no more or are damaged.
 pub fn unpacked_start(packed: &[u8], most: usize) -> Vec<u8> {
     let mut unpacker = Unpacker::new();
     let mut start = Vec::new();
@@ -50,7 +51,8 @@ impl Unpacker {
         }
     }
 
-    /// Reads on until some 32 KB are unpacked. Returns how many of the bytes were read, and what was unpacked.
+    /// Reads on until some 32 KB are unpacked. Returns how many of the bytes were read, and what
+    /// was unpacked.
     pub(super) fn unpack(&mut self, packed: &[u8]) -> Result<(usize, Vec<u8>), ProfileError> {
         let read = (self.decoder.write(packed)).map_err(|problem| ProfileError::Damaged {
             place: "after",

@@ -16,7 +16,8 @@ impl Lines {
         self.bytes += slice.len();
     }
 
-    /// The place behind this many bytes of the file, which is in `slice`, the next one: `line 3, byte 20`.
+    /// The place behind this many bytes of the file, which is in `slice`, the next one:
+    /// `line 3, byte 20`.
     pub(super) fn told(&self, slice: &[u8], offset: usize) -> String {
         let before = slice
             .get(..offset.saturating_sub(self.bytes))

@@ -6,7 +6,8 @@ use super::script::ScriptReader;
 use super::trace::TraceReader;
 use super::{Kind, Profile, ProfileError};
 
-/// Most bytes of a file, unpacked: few packed ones may stand for any number. 32 bits count them, as the page does.
+/// Most bytes of a file, unpacked: few packed ones may stand for any number. 32 bits count them, as
+/// the page does.
 const MAX_BYTES: u64 = 4_000_000_000;
 /// About how many bytes are unpacked in one go.
 const PART_BYTES: usize = 1 << 20;
@@ -65,8 +66,9 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads on, but of a packed slice, which may stand for a thousand times its bytes, only what unpacks to about 1 MB. Returns how
-    /// many of the bytes were read: at least one, if there is one.
+    /// Reads on, but of a packed slice, which may stand for a thousand times its bytes, only what
+    /// unpacks to about 1 MB. Returns how many of the bytes were read: at least one, if there is
+    /// one.
     ///
     /// # Errors
     /// As [`Reader::push`].

@@ -28,11 +28,13 @@ impl Kind {
 pub enum Recognised {
     /// Measured kernels.
     Readable(Kind),
-    /// Measured kernels in a form that has to be converted first: what it is and how, as the end of a sentence.
+    /// Measured kernels in a form that has to be converted first: what it is and how, as the end of
+    /// a sentence.
     Convertible(&'static str),
 }
 
-/// What the first bytes of a file of this name are when it is unpacked; `None` if they are no measurement. A few thousand bytes are enough.
+/// What the first bytes of a file of this name are when it is unpacked; `None` if they are no
+/// measurement. A few thousand bytes are enough.
 pub fn recognise(name: &str, first: &[u8]) -> Option<Recognised> {
     let extension = name
         .rsplit_once('.')

@@ -1,7 +1,9 @@
-//! Reads a zip archive by slices and keeps one entry of it, the graph that `torch.export.save` has written.
+//! Reads a zip archive by slices and keeps one entry of it, the graph that `torch.export.save` has
+//! written.
 //!
-//! Like [`crate::onnx::Skim`], an [`Archive`] holds no file: it says which slice it wants. The list of entries stands at the
-//! end of an archive, so the weights are never read. The layout is that of PKWARE's APPNOTE, sections 4.3 and 4.5.
+//! Like [`crate::onnx::Skim`], an [`Archive`] holds no file: it says which slice it wants. The list
+//! of entries stands at the end of an archive, so the weights are never read. The layout is that of
+//! PKWARE's APPNOTE, sections 4.3 and 4.5.
 
 use crate::Problem;
 use flate2::Crc;
@@ -18,7 +20,8 @@ const MAX_GRAPH_BYTES: usize = 64 << 20;
 /// Bytes of the record that ends an archive, without its comment.
 const END_BYTES: u64 = 22;
 const LONGEST_COMMENT: u64 = 65_535;
-/// Bytes of what stands before that record where the archive has more than 4 GB, and of the record that it points to.
+/// Bytes of what stands before that record where the archive has more than 4 GB, and of the record
+/// that it points to.
 const LOCATOR_BYTES: u64 = 20;
 const WIDE_END_BYTES: u64 = 56;
 /// Bytes of the heads of entries, in the list and before their content, without what varies.
@@ -251,7 +254,8 @@ fn entries(list: &[u8], list_start: u64) -> Result<Vec<Entry>, Problem> {
     Ok(entries)
 }
 
-/// The entry that a list starts with, and how many bytes it takes. Encrypted ones and those of other methods are not read.
+/// The entry that a list starts with, and how many bytes it takes. Encrypted ones and those of
+/// other methods are not read.
 fn listed(list: &[u8]) -> Option<(Entry, usize)> {
     let is_encrypted = u16_at(list, 8)? & 1 == 1;
     let method = u16_at(list, 10)?;
@@ -311,7 +315,8 @@ fn graph_of(entries: &[Entry]) -> Result<Entry, Problem> {
     Ok(entry.clone())
 }
 
-/// Whether an entry is a graph. PyTorch up to 2.6 has one of this name; later ones have a folder of models.
+/// Whether an entry is a graph. PyTorch up to 2.6 has one of this name; later ones have a folder of
+/// models.
 fn is_graph(name: &str) -> bool {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
     let is_model = folder == "models" || folder.ends_with("/models");

@@ -1,4 +1,5 @@
-//! A node of a graph as the rules see it: its arguments by the names of the operator's schema, and what it gives.
+//! A node of a graph as the rules see it: its arguments by the names of the operator's schema, and
+//! what it gives.
 
 use crate::params::Params;
 use crate::pt2::schema::{Argument, Graph, Node, TensorMeta, Whole};
@@ -210,7 +211,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A float as the notation writes it. For an infinity stands the largest number of f32: only operands may be -inf.
+/// A float as the notation writes it. For an infinity stands the largest number of f32: only
+/// operands may be -inf.
 pub(super) fn number_text(number: f64) -> Option<String> {
     float_text(number.clamp(-3.4e38, 3.4e38))
 }

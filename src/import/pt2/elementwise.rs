@@ -8,7 +8,8 @@ fn lines(cast: Cast, lines: impl Into<String>) -> Becomes {
     Becomes::Lines(cast, lines.into())
 }
 
-/// Two operands, of which one may be a number; like torch.compile, which computes nothing for `x + 0` and `x / 1`.
+/// Two operands, of which one may be a number; like torch.compile, which computes nothing for
+/// `x + 0` and `x / 1`.
 fn binary(call: &Call<'_>, function: &str, neutral: Option<f64>) -> Option<Becomes> {
     let function = match call.text("rounding_mode") {
         None => function,
@@ -102,7 +103,8 @@ pub(super) fn add_product(call: &Call<'_>) -> Option<Becomes> {
     Some(lines(Cast::Result, format!("{product}\n{sum}")))
 }
 
-/// A logical function of truth values; other types are combined bit by bit, which the notation has not.
+/// A logical function of truth values; other types are combined bit by bit, which the notation has
+/// not.
 pub(super) fn bitwise(call: &Call<'_>) -> Option<Becomes> {
     let is_bool = call.dtype == DType::Bool;
     let name = call

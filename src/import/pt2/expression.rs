@@ -1,5 +1,6 @@
-//! Sizes as an exported program writes them: `Mul(Integer(2), Symbol('s0', positive=True, integer=True))` of sympy, and `2*s0`
-//! of older versions.
+//! Sizes as an exported program writes them:
+//! `Mul(Integer(2), Symbol('s0', positive=True, integer=True))` of sympy, and `2*s0` of older
+//! versions.
 
 use crate::size::Size;
 
@@ -7,7 +8,8 @@ use crate::size::Size;
 const MAX_TEXT: usize = 2000;
 const MAX_DEPTH: usize = 32;
 
-/// The size that a text means; `None` where it is none over the symbols that `param` knows. `O(text)`.
+/// The size that a text means; `None` where it is none over the symbols that `param` knows.
+/// `O(text)`.
 pub(super) fn size_of(text: &str, param: &mut dyn FnMut(&str) -> Option<usize>) -> Option<Size> {
     if text.len() > MAX_TEXT {
         return None;

@@ -33,8 +33,8 @@ const STATED: &[Function] = &[
     Function::Opaque,
 ];
 
-/// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output needs are left out. Near linear in
-/// nodes and reads.
+/// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output
+/// needs are left out. Near linear in nodes and reads.
 ///
 /// # Errors
 /// What is wrong with the model, as the end of a sentence.
@@ -241,7 +241,8 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Writes one output of a node, or finds the tensor that it is; gives it back where the table has no answer.
+    /// Writes one output of a node, or finds the tensor that it is; gives it back where the table
+    /// has no answer.
     fn output(
         &mut self,
         node: &'a Node,
@@ -384,11 +385,13 @@ impl<'a> Import<'a> {
         let source = op
             .filter(|op| op.function() == Some(Function::Reshape))
             .and_then(|op| self.written.by_name.get(&op.inputs.first()?.text));
-        // A reshape reads none itself but where an op of several lines ends with one, whose source is no reshape.
+        // A reshape reads none itself but where an op of several lines ends with one, whose source
+        // is no reshape.
         source.copied().unwrap_or(place)
     }
 
-    /// Goes through the one graph that an operator runs, such as a part without gradients; `false` where it has none or several.
+    /// Goes through the one graph that an operator runs, such as a part without gradients; `false`
+    /// where it has none or several.
     fn inlined(
         &mut self,
         node: &'a Node,

@@ -37,7 +37,8 @@ pub(super) const VIEWS: &[&str] = &[
 ];
 
 impl<'a> Import<'a> {
-    /// Makes what was written into a tensor the tensor, and what was written into a view an op on what the view shows.
+    /// Makes what was written into a tensor the tensor, and what was written into a view an op on
+    /// what the view shows.
     pub(super) fn written_in_place(
         &mut self,
         node: &'a Node,

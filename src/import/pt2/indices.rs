@@ -102,7 +102,8 @@ pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
     })
 }
 
-/// The values; those at the places that have been found where both are read. Places come before values.
+/// The values; those at the places that have been found where both are read. Places come before
+/// values.
 pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
     let count = call.one(&call.size("k")?);
     let axis = if call.has("dim") {

@@ -63,7 +63,8 @@ pub(super) fn clone(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::lines("{y} = contiguous({self})"))
 }
 
-/// Whether a tensor is attention with its heads behind its rows: on a GPU attention writes it so, whatever the traced strides say.
+/// Whether a tensor is attention with its heads behind its rows: on a GPU attention writes it so,
+/// whatever the traced strides say.
 fn is_attention(call: &Call<'_>, place: usize) -> bool {
     let ops = &call.written.ops;
     let written = |name: &str| {
@@ -97,8 +98,8 @@ fn perm_of(call: &Call<'_>, op: &OpStatement) -> Option<Vec<i64>> {
     list.iter().map(value).collect()
 }
 
-/// Whether the output can show the elements where they lie, judged at the example inputs: dimensions that run on in memory may be
-/// split and joined (`computeStride` of PyTorch).
+/// Whether the output can show the elements where they lie, judged at the example inputs:
+/// dimensions that run on in memory may be split and joined (`computeStride` of PyTorch).
 fn is_view(call: &Call<'_>, name: &str) -> bool {
     let output = call.outputs.first().copied().flatten();
     let (Some(old), Some(new)) = (

@@ -25,7 +25,8 @@ pub(super) fn becomes(call: &Call<'_>) -> Option<Becomes> {
     }
 }
 
-/// The text of lines for a node, casts before it. The last line writes `y`, which may have underscores behind it.
+/// The text of lines for a node, casts before it. The last line writes `y`, which may have
+/// underscores behind it.
 pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<String> {
     let names = call.node.tensors();
     let places = names.filter_map(|name| call.tensors.get(name));

@@ -140,7 +140,8 @@ pub(super) fn cross_entropy(call: &Call<'_>) -> Option<Becomes> {
     )))
 }
 
-/// Euclidean distances of many rows, by one product: `|a|² - 2 a b + |b|²`. Few rows are compared element by element.
+/// Euclidean distances of many rows, by one product: `|a|² - 2 a b + |b|²`. Few rows are compared
+/// element by element.
 pub(super) fn distances(call: &Call<'_>) -> Option<Becomes> {
     const FEW: i64 = 25;
     let (a, b) = (call.shape_of("x1")?, call.shape_of("x2")?);

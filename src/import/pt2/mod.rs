@@ -1,9 +1,11 @@
-//! From an exported program of PyTorch (`torch.export.save`) to a program: [`Archive`] reads the graph out of the file, [`import`]
-//! writes the program.
+//! From an exported program of PyTorch (`torch.export.save`) to a program: [`Archive`] reads the
+//! graph out of the file, [`import`] writes the program.
 //!
-//! The file states the shape of every tensor, so none is inferred. `operators` is the table of what each `ATen` operator is, as
-//! `public/python/fuseline.py` writes it; `elementwise`, `reductions`, `products`, `layout`, `pieces` and `indices` are for what depends
-//! on arguments; `in_place` makes a new tensor of one that is written into. `symbols` are the sizes that the file leaves open, which become params; `naming` gives ops the paths of their modules.
+//! The file states the shape of every tensor, so none is inferred. `operators` is the table of what
+//! each `ATen` operator is, as `public/python/fuseline.py` writes it; `elementwise`, `reductions`,
+//! `products`, `layout`, `pieces` and `indices` are for what depends on arguments; `in_place` makes
+//! a new tensor of one that is written into. `symbols` are the sizes that the file leaves open,
+//! which become params; `naming` gives ops the paths of their modules.
 
 mod archive;
 mod becomes;
@@ -28,7 +30,8 @@ mod symbols;
 pub use archive::Archive;
 pub use import::import;
 
-/// Whether a file that starts with these bytes is a zip archive, of which [`Archive`] says what it is.
+/// Whether a file that starts with these bytes is a zip archive, of which [`Archive`] says what it
+/// is.
 pub fn is_archive(start: &[u8]) -> bool {
     start.starts_with(b"PK\x03\x04")
 }

@@ -1,5 +1,5 @@
-//! Names of ops as `public/python/fuseline.py` gives them: the path of a module for its last op, the name that a line of Python
-//! gives its result, otherwise the function.
+//! Names of ops as `public/python/fuseline.py` gives them: the path of a module for its last op,
+//! the name that a line of Python gives its result, otherwise the function.
 
 use crate::params::Names;
 use crate::pt2::schema::Metadata;

@@ -1,7 +1,8 @@
-//! The table of `ATen` operators: what each of them is in the notation, as `public/python/fuseline.py` writes it.
+//! The table of `ATen` operators: what each of them is in the notation, as
+//! `public/python/fuseline.py` writes it.
 //!
-//! In a line, `{self}` is the argument of that name in the operator's schema. An operator that writes in place has the row of the
-//! one that does not.
+//! In a line, `{self}` is the argument of that name in the operator's schema. An operator that
+//! writes in place has the row of the one that does not.
 
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
@@ -19,7 +20,8 @@ pub(super) enum Rule {
 pub(super) struct Operator {
     /// Its names, some with an overload.
     names: &'static [&'static str],
-    /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others are opaque.
+    /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others
+    /// are opaque.
     pub(super) outputs: &'static [Rule],
     /// Whether it gives any number of outputs of the same kind.
     pub(super) is_list: bool,

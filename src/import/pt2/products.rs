@@ -171,9 +171,10 @@ pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
     Some(product(text))
 }
 
-/// FLOPs of an operator without a function, where they follow from shapes: convolutions of three dimensions and transposed ones
-/// (`conv_flop_count` in `torch/utils/flop_counter.py`), products of two tensors by an equation, which multiply and add once
-/// for all values of its letters, products of small types, recurrent layers, and distances of few rows.
+/// FLOPs of an operator without a function, where they follow from shapes: convolutions of three
+/// dimensions and transposed ones (`conv_flop_count` in `torch/utils/flop_counter.py`), products of
+/// two tensors by an equation, which multiply and add once for all values of its letters, products
+/// of small types, recurrent layers, and distances of few rows.
 pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
     let two = Size::from(2);
     match call.operator {

@@ -1,4 +1,5 @@
-//! The JSON of an exported program, of the fields that are needed. `torch/_export/serde/schema.py` of PyTorch describes them.
+//! The JSON of an exported program, of the fields that are needed. `torch/_export/serde/schema.py`
+//! of PyTorch describes them.
 
 use crate::Problem;
 use fuseline_core::json::{JsonError, read_json};

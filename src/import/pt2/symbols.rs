@@ -1,4 +1,5 @@
-//! Sizes that an exported program leaves open: its symbols as params, and expressions over them as sizes.
+//! Sizes that an exported program leaves open: its symbols as params, and expressions over them as
+//! sizes.
 
 use crate::Problem;
 use crate::pt2::expression::size_of;
@@ -24,7 +25,8 @@ pub(super) struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// Those of a program, as params of `written`; the sizes of inputs come first. Linear in the sizes of the program.
+    /// Those of a program, as params of `written`; the sizes of inputs come first. Linear in the
+    /// sizes of the program.
     ///
     /// # Errors
     /// When there are more sizes than are opened.
@@ -71,7 +73,8 @@ impl<'a> Symbols<'a> {
         Ok(symbols)
     }
 
-    /// A size, and whether it holds at all values of the params; otherwise it is that of the example inputs.
+    /// A size, and whether it holds at all values of the params; otherwise it is that of the
+    /// example inputs.
     pub(super) fn size(&self, size: &SymInt) -> (Size, bool) {
         let known = match size {
             SymInt::AsInt(value) => Some(Size::from((*value).max(1))),
@@ -98,7 +101,8 @@ impl<'a> Symbols<'a> {
         }
     }
 
-    /// Reads an expression; symbols that are new become params, called `fallback` where that is given.
+    /// Reads an expression; symbols that are new become params, called `fallback` where that is
+    /// given.
     fn add(
         &mut self,
         size: &'a SymInt,
@@ -159,7 +163,8 @@ impl<'a> Symbols<'a> {
     }
 }
 
-/// The value of the param behind those that have one at which `size` is `hint`, where it depends on it linearly.
+/// The value of the param behind those that have one at which `size` is `hint`, where it depends on
+/// it linearly.
 fn solution(size: &Size, params: &[i64], hint: i64) -> Option<i64> {
     let at = |value: i64| size.value(&[params, &[value]].concat());
     let (none, one) = (at(0)?, at(1)?);

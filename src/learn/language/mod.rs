@@ -1,4 +1,5 @@
-//! The languages of lessons and puzzles: the tag of an author's text, and the fixed strings around it.
+//! The languages of lessons and puzzles: the tag of an author's text, and the fixed strings around
+//! it.
 
 mod table;
 
@@ -25,7 +26,8 @@ impl Language {
         }
     }
 
-    /// Whether its numbers have a comma before the decimals, and points between thousands: `1.234,5`.
+    /// Whether its numbers have a comma before the decimals, and points between thousands:
+    /// `1.234,5`.
     pub(crate) const fn has_decimal_comma(self) -> bool {
         match self {
             Self::English => false,
@@ -50,7 +52,8 @@ impl Language {
     }
 }
 
-/// The language in which somebody wrote a lesson or a puzzle: a tag of BCP 47, such as `en`, `de-CH` or `zh-Hant`.
+/// The language in which somebody wrote a lesson or a puzzle: a tag of BCP 47, such as `en`,
+/// `de-CH` or `zh-Hant`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag(String);
 
@@ -58,8 +61,8 @@ impl Tag {
     /// How to mend what is no tag.
     pub(crate) const MEND: &str = "write a tag of BCP 47, such as `en`, `de` or `pt-BR`";
 
-    /// A tag by its form: a language of two or three letters, then parts of up to eight letters and digits. Whether there is such a
-    /// language is not looked up. `None` for another text.
+    /// A tag by its form: a language of two or three letters, then parts of up to eight letters and
+    /// digits. Whether there is such a language is not looked up. `None` for another text.
     pub fn new(text: &str) -> Option<Self> {
         let (language, parts) = text
             .split_once('-')
@@ -79,7 +82,8 @@ impl Tag {
         &self.0
     }
 
-    /// The language of the fixed strings around such a text: its own, in whatever country, else English.
+    /// The language of the fixed strings around such a text: its own, in whatever country, else
+    /// English.
     pub fn language(&self) -> Language {
         let own = self.0.split('-').next().unwrap_or_default();
         let mut all = Language::ALL.into_iter();

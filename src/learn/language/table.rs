@@ -1,11 +1,13 @@
-//! The table of fixed strings: a row for each, English first. A row without all languages does not compile.
+//! The table of fixed strings: a row for each, English first. A row without all languages does not
+//! compile.
 //!
-//! Reasons of the engine, figures and their units are no fixed strings, and stay English. So do the names of what is outside a
-//! lesson or a puzzle, such as the buttons *Learn* and *Undo*.
+//! Reasons of the engine, figures and their units are no fixed strings, and stay English. So do the
+//! names of what is outside a lesson or a puzzle, such as the buttons *Learn* and *Undo*.
 
 use super::Language;
 
-/// Makes a method of each row. `name: …` gives a `&'static str`; the holes of `name(hole: Type): …` are filled by name.
+/// Makes a method of each row. `name: …` gives a `&'static str`; the holes of `name(hole: Type): …`
+/// are filled by name.
 macro_rules! table {
     ($($name:ident $(($($hole:ident: $kind:ty),+))?: $english:literal, $german:literal;)+) => {
         #[allow(clippy::match_same_arms, reason = "some words are the same in two languages")]

@@ -31,11 +31,11 @@ pub struct Judged {
     pub is_right: bool,
     /// The right answer and its reason; quoted parts are code.
     pub words: String,
-    /// The reason of the engine, with which `words` ends: it is in English, whatever the language of the lesson is. Empty where the
-    /// lesson gives a reason of its own.
+    /// The reason of the engine, with which `words` ends: it is in English, whatever the language
+    /// of the lesson is. Empty where the lesson gives a reason of its own.
     pub reason: String,
-    /// What a first wrong answer gets in their place: where it is wrong and why, but not what is right. Quoted parts are code.
-    /// Empty for a right one.
+    /// What a first wrong answer gets in their place: where it is wrong and why, but not what is
+    /// right. Quoted parts are code. Empty for a right one.
     pub nudge: String,
 }
 
@@ -130,7 +130,8 @@ impl Task {
         }
     }
 
-    /// An answer as the page writes it, so that all spellings of one are the same: `134 MB`, the chosen options.
+    /// An answer as the page writes it, so that all spellings of one are the same: `134 MB`, the
+    /// chosen options.
     ///
     /// # Errors
     /// As [`Self::judge`].
@@ -206,7 +207,8 @@ impl Task {
         }
     }
 
-    /// What is said to a first wrong number: the nudge of its mistake, else on which side it is wrong. Empty for a right one.
+    /// What is said to a first wrong number: the nudge of its mistake, else on which side it is
+    /// wrong. Empty for a right one.
     fn nudge(&self, numbers: &Numbers, seen: &Seen) -> String {
         if numbers.are_near() {
             return String::new();
@@ -283,7 +285,8 @@ impl Task {
         self.language.listed(quoted.collect())
     }
 
-    /// Why the chosen options are right or not: what was wrongly chosen comes first, then what was left out.
+    /// Why the chosen options are right or not: what was wrongly chosen comes first, then what was
+    /// left out.
     fn why_chosen(&self, options: &[Choosable], chosen: &[usize], seen: &Seen) -> String {
         match &self.kind {
             Kind::Choose(choices) => {
@@ -314,7 +317,8 @@ impl Task {
         }
     }
 
-    /// The right answer in a few words: what who gives up is told. `None` where the engine finds none.
+    /// The right answer in a few words: what who gives up is told. `None` where the engine finds
+    /// none.
     pub fn right_answer(&self, states: &StepStates) -> Option<String> {
         Some(self.given_up(states)?.words)
     }
@@ -377,7 +381,8 @@ impl Task {
         }
     }
 
-    /// A verdict with its reason, and the reason of the engine in it: that of the lesson stands in its place.
+    /// A verdict with its reason, and the reason of the engine in it: that of the lesson stands in
+    /// its place.
     fn with_reason(&self, verdict: &str, reason: String, seen: &Seen) -> (String, String) {
         if self.why.is_empty() {
             return (join_sentences(verdict, &reason), reason);

@@ -17,8 +17,8 @@ use fuseline_view::present::words::capitalized;
 /// A tensor or a kernel that may be chosen.
 pub(super) struct Thing {
     pub name: String,
-    /// Which one that is: the op that writes a tensor and those that read it, the function of a kernel with one op. Empty where
-    /// the name says it.
+    /// Which one that is: the op that writes a tensor and those that read it, the function of a
+    /// kernel with one op. Empty where the name says it.
     pub about: String,
     /// What a condition is asked about.
     pub subject: NamedSubject,
@@ -121,7 +121,8 @@ fn sided(figure: &NamedFigure, seen: &Seen) -> String {
     join_sentences(&format!("{} is {value}.", capitalized(&named)), &why)
 }
 
-/// The left side of a condition at a value of a param and just before it, and what it is held against.
+/// The left side of a condition at a value of a param and just before it, and what it is held
+/// against.
 pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Condition) -> String {
     let Condition::Compare {
         left,

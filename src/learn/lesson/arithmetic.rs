@@ -6,7 +6,8 @@
 //! factor  = number | "(" sum ")"
 //! ```
 //!
-//! A unit belongs to the number before it, and the only one of a text, at its end, to the whole: `2 × 8.39 MB`.
+//! A unit belongs to the number before it, and the only one of a text, at its end, to the whole:
+//! `2 × 8.39 MB`.
 
 use super::error::NumberError;
 use super::value::{AnswerUnit, Unit, factor_of, plain_number};
@@ -15,8 +16,9 @@ use crate::language::Language;
 /// Parentheses within each other, at most.
 const MAX_DEPTH: usize = 16;
 
-/// A number as a visitor or a lesson writes it, in the unit that is asked for: `1.2 GB`, `16 MiB`, `2 * 1024 * 4096`,
-/// `(304 - 69.2) MB`. A share may be written as a part of one, too: `97 %`, `0.97`, `128/132`.
+/// A number as a visitor or a lesson writes it, in the unit that is asked for: `1.2 GB`, `16 MiB`,
+/// `2 * 1024 * 4096`, `(304 - 69.2) MB`. A share may be written as a part of one, too: `97 %`,
+/// `0.97`, `128/132`.
 ///
 /// # Errors
 /// What is wrong and what to write instead.
@@ -24,11 +26,12 @@ pub fn number_in(text: &str, unit: Unit) -> Result<f64, NumberError> {
     number_of(text, unit, Language::English, &|_| false)
 }
 
-/// The same of an answer to a lesson in this language. A number without its unit is one with the prefix with which it is right, if
-/// there is one.
+/// The same of an answer to a lesson in this language. A number without its unit is one with the
+/// prefix with which it is right, if there is one.
 ///
-/// The figures of the page have a point before the decimals in every language. So `1.500` and `1,500` may mean two numbers where the
-/// language has a comma there: it is the right one, if either is.
+/// The figures of the page have a point before the decimals in every language. So `1.500` and
+/// `1,500` may mean two numbers where the language has a comma there: it is the right one, if
+/// either is.
 ///
 /// # Errors
 /// What is wrong and what to write instead.
@@ -183,7 +186,8 @@ fn number_end(text: &str) -> usize {
     }
 }
 
-/// A text in which groups of three digits follow each other without the spaces or apostrophes of many countries: `41 750`, `41'750`.
+/// A text in which groups of three digits follow each other without the spaces or apostrophes of
+/// many countries: `41 750`, `41'750`.
 fn without_group_marks(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let is_digit = |at: usize| characters.get(at).is_some_and(char::is_ascii_digit);
@@ -208,7 +212,8 @@ fn without_group_marks(text: &str) -> String {
     joined
 }
 
-/// Where the unit at the start of a text ends. A bar is part of it before a letter only: `FLOP/B`, but `8 MB/2`.
+/// Where the unit at the start of a text ends. A bar is part of it before a letter only: `FLOP/B`,
+/// but `8 MB/2`.
 fn unit_end(text: &str) -> usize {
     let mut characters = text.char_indices().peekable();
     while let Some((at, c)) = characters.next() {

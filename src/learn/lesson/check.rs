@@ -10,7 +10,8 @@ use super::task::{Kind, Task};
 use super::value::Value;
 use super::{Lesson, MAX_WORDS, Problem, Step, StepStates};
 
-/// What in a lesson does not hold when the engine runs its steps. Takes an analysis a step, and a search for each task to do.
+/// What in a lesson does not hold when the engine runs its steps. Takes an analysis a step, and a
+/// search for each task to do.
 pub fn check(lesson: &Lesson) -> Vec<Problem> {
     let mut problems = Vec::new();
     let states = lesson.states(&mut problems);

@@ -1,4 +1,5 @@
-//! Conditions on a page's state: `bytes < 1.2 GB`, `share of tensor scores > 50 %`, `one kernel: softmax, scale`.
+//! Conditions on a page's state: `bytes < 1.2 GB`, `share of tensor scores > 50 %`,
+//! `one kernel: softmax, scale`.
 
 use super::arithmetic::number_in;
 use super::error::{ReadError, ValueError};
@@ -64,7 +65,8 @@ const RELATIONS: [(&str, Relation); 6] = [
     (">", Relation::More),
 ];
 
-/// Numbers that differ by less, relative to the right one, are equal: both come out of the same arithmetic.
+/// Numbers that differ by less, relative to the right one, are equal: both come out of the same
+/// arithmetic.
 const EQUAL: f64 = 1e-9;
 
 impl Condition {

@@ -95,7 +95,8 @@ pub enum ReadError {
     Number(#[from] NumberError),
 }
 
-/// What is wrong with a number as somebody writes it, and what to write instead, in the language of the lesson.
+/// What is wrong with a number as somebody writes it, and what to write instead, in the language of
+/// the lesson.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NumberError {
     /// The text is no number and no calculation.

@@ -257,7 +257,8 @@ impl Reader {
                 return;
             }
             TagEnd::List(_) => {
-                // Of nested lists the first end closes the outer one, whose later items are paragraphs.
+                // Of nested lists the first end closes the outer one, whose later items are
+                // paragraphs.
                 if let Some(List { is_numbered, items }) = self.list.take() {
                     self.pieces
                         .push(Piece::Prose(Part::List { is_numbered, items }));

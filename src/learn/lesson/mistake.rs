@@ -30,7 +30,8 @@ enum Mistaken {
 const NEAR: f64 = 0.03;
 
 impl Mistake {
-    /// Reads a line `- half :: nudge`, `- 3 :: nudge` or `- unfused bytes :: nudge` of a question for a number of this unit.
+    /// Reads a line `- half :: nudge`, `- 3 :: nudge` or `- unfused bytes :: nudge` of a question
+    /// for a number of this unit.
     pub(super) fn read(item: Item, unit: Unit, problems: &mut Vec<Problem>) -> Option<Self> {
         let number = match item.label.as_str() {
             "half" => Mistaken::Times(0.5),

@@ -1,7 +1,8 @@
 //! Lessons: a file of prose, states of the page, and tasks whose answers the engine works out.
 //!
-//! [`read`] makes a [`Lesson`] of a Markdown file and never fails: what cannot be shown is a [`Problem`] with its line and how to
-//! mend it. [`check::check`] runs the engine on each step and tells what does not hold there.
+//! [`read`] makes a [`Lesson`] of a Markdown file and never fails: what cannot be shown is a
+//! [`Problem`] with its line and how to mend it. [`check::check`] runs the engine on each step and
+//! tells what does not hold there.
 
 pub mod answer;
 mod answer_reason;

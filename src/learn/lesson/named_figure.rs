@@ -103,7 +103,8 @@ impl NamedFigure {
                 return is_value.then_some(value).ok_or_else(|| self.lacks_value());
             }
         };
-        // What kernels need of the device is that of the kernels of *no fusion*, which run as fused ones do.
+        // What kernels need of the device is that of the kernels of *no fusion*, which run as fused
+        // ones do.
         let run = if is_of_launch(self.quantity) {
             Run::Fused
         } else {
@@ -173,7 +174,8 @@ impl NamedSubject {
     }
 }
 
-/// Whether a lesson can name what the quantity is of: not a tensor at one kernel, nor a policy beside the chosen one.
+/// Whether a lesson can name what the quantity is of: not a tensor at one kernel, nor a policy
+/// beside the chosen one.
 pub(super) const fn is_nameable(of: Quantity) -> bool {
     !matches!(of, Quantity::BytesVanished | Quantity::Differing)
 }

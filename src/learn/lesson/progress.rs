@@ -77,7 +77,8 @@ impl Progress {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// A step has ended. Of several times the best counts, but who was nudged or shown the answer once is never right at once.
+    /// A step has ended. Of several times the best counts, but who was nudged or shown the answer
+    /// once is never right at once.
     pub fn end(&mut self, id: &str, step: usize, outcome: Outcome) {
         let ended = self.ended.entry(id.to_owned()).or_default();
         let outcome = match (ended.get(&step), outcome) {

@@ -1,4 +1,5 @@
-//! The prose of a step: Markdown as data, so that components show it as elements and never as markup.
+//! The prose of a step: Markdown as data, so that components show it as elements and never as
+//! markup.
 
 use super::error::ValueError;
 use super::named_figure::NamedFigure;

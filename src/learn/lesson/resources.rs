@@ -48,7 +48,8 @@ fn resources(analysis: &Analysis, id: KernelId, quantity: Quantity) -> String {
     }
 }
 
-/// How many tiles cut a product: `The output has 2048 × 2048 elements, a tile 256 × 128: 8 × 16 = 128 tiles, a block each.`
+/// How many tiles cut a product: `The output has 2048 × 2048 elements, a tile 256 × 128: 8 × 16 =
+/// 128 tiles, a block each.`
 fn tiles(analysis: &Analysis, id: KernelId, limits: &KernelLimits) -> String {
     let kernel = analysis.fused.kernels.get(id);
     let mut ops = kernel.iter().flat_map(|kernel| kernel.ops.iter());

@@ -89,7 +89,8 @@ impl Setting {
         }
     }
 
-    /// The state of the page after these changes. A change that is not possible is left out and told.
+    /// The state of the page after these changes. A change that is not possible is left out and
+    /// told.
     pub fn applied(&self, before: &PageState, problems: &mut Vec<Problem>) -> PageState {
         let mut state = before.clone();
         for (line, change) in &self.changes {
@@ -140,7 +141,8 @@ impl Change {
     }
 }
 
-/// Another program: with the choices that every program starts with, so that the answers are those for which the lesson is checked.
+/// Another program: with the choices that every program starts with, so that the answers are those
+/// for which the lesson is checked.
 fn replace(state: &mut PageState, text: &str) {
     text.clone_into(&mut state.shared.text);
     state.shared.policy = Policy::default();

@@ -97,8 +97,8 @@ pub(super) struct Border {
 }
 
 impl Task {
-    /// Where the values of a param end at which a task to do is done; `None` if there are none, or others between them. An analysis for
-    /// each value.
+    /// Where the values of a param end at which a task to do is done; `None` if there are none, or
+    /// others between them. An analysis for each value.
     pub(super) fn border_of(&self, state: &PageState, param: &str) -> Option<Border> {
         let values = values(state, param)?;
         let is_done = |&value: &i64| {
@@ -116,7 +116,8 @@ impl Task {
         })
     }
 
-    /// A state of the page in which a task to do is done, found by the engine; `None` if it finds none.
+    /// A state of the page in which a task to do is done, found by the engine; `None` if it finds
+    /// none.
     pub fn way(&self, state: &PageState) -> Option<PageState> {
         let Kind::Do { by, .. } = &self.kind else {
             return None;
@@ -137,7 +138,8 @@ impl Task {
     }
 }
 
-/// Merges by hand: the first single one that does it, else the best ones one after the other, else the cheapest kernels.
+/// Merges by hand: the first single one that does it, else the best ones one after the other, else
+/// the cheapest kernels.
 fn merged(state: &PageState, is_done: &dyn Fn(&PageState) -> bool) -> Option<PageState> {
     let mut now = state.clone();
     for _ in 0..MAX_MERGES {

@@ -43,8 +43,8 @@ pub enum Marked {
 }
 
 impl Mark {
-    /// The edge or the tensor that it names; `None` for ops and kernels, which are found by their names, and where the graph lacks
-    /// it.
+    /// The edge or the tensor that it names; `None` for ops and kernels, which are found by their
+    /// names, and where the graph lacks it.
     pub fn ids(&self, analysis: &Analysis) -> Option<Marked> {
         let graph = &analysis.graph;
         match self {

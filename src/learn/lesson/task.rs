@@ -1,4 +1,5 @@
-//! What a step asks for. No right answer is written in a lesson: the engine works each out from the state of the step.
+//! What a step asks for. No right answer is written in a lesson: the engine works each out from the
+//! state of the step.
 
 use super::arithmetic::number_in;
 use super::condition::Condition;
@@ -107,7 +108,8 @@ impl Kind {
     }
 }
 
-/// By how much a prediction of a number may be off, unless the file says so: a factor is reasoned from rounded times.
+/// By how much a prediction of a number may be off, unless the file says so: a factor is reasoned
+/// from rounded times.
 const fn within_of(unit: Unit) -> f64 {
     match unit {
         Unit::Count => 0.0,
@@ -117,7 +119,8 @@ const fn within_of(unit: Unit) -> f64 {
 }
 
 impl Task {
-    /// Reads a `predict`, `choose` or `do` block of a lesson in this language. `None` if it misses what it needs, which is told.
+    /// Reads a `predict`, `choose` or `do` block of a lesson in this language. `None` if it misses
+    /// what it needs, which is told.
     pub fn read(block: &Block, language: Language, problems: &mut Vec<Problem>) -> Option<Self> {
         let (entries, mut items) = lines_of(block, problems);
         let mut fields = Fields::new(block, entries);

@@ -22,8 +22,8 @@ pub struct Wanted {
 }
 
 impl Task {
-    /// What stands behind the way that the engine finds to do a task, with quoted parts as code: up to which size others are right,
-    /// too, or that there are others. A few analyses.
+    /// What stands behind the way that the engine finds to do a task, with quoted parts as code: up
+    /// to which size others are right, too, or that there are others. A few analyses.
     pub fn other_ways(&self, states: &StepStates) -> Option<String> {
         let Kind::Do { by, .. } = &self.kind else {
             return None;
@@ -50,8 +50,9 @@ impl Task {
         })
     }
 
-    /// The conditions of a task to do, in the present state of the page; empty for other tasks. `asked` is the page at the
-    /// beginning of the step: what held there is no goal, and is told only once it no longer holds.
+    /// The conditions of a task to do, in the present state of the page; empty for other tasks.
+    /// `asked` is the page at the beginning of the step: what held there is no goal, and is told
+    /// only once it no longer holds.
     pub fn wanted(&self, seen: &Seen, asked: &Seen) -> Vec<Wanted> {
         let Kind::Do { until, .. } = &self.kind else {
             return Vec::new();
@@ -79,8 +80,8 @@ impl Task {
         wanted
     }
 
-    /// What is said when a task to do is done: at which value, and why the page fulfilled it there. It stays true when the page
-    /// moves on. Choices that it asks for by name need no reason.
+    /// What is said when a task to do is done: at which value, and why the page fulfilled it there.
+    /// It stays true when the page moves on. Choices that it asks for by name need no reason.
     pub fn done_words(&self, seen: &Seen) -> String {
         self.done(seen)
             .map_or_else(String::new, |judged| judged.words)

@@ -19,7 +19,8 @@ pub trait AnswerUnit {
     /// The metric prefixes with which an answer is usually written, the largest first.
     fn prefixes(self) -> &'static [f64];
 
-    /// Whether a number may stand without its unit, because no prefix could be meant: whoever writes that many bytes counts single ones.
+    /// Whether a number may stand without its unit, because no prefix could be meant: whoever
+    /// writes that many bytes counts single ones.
     fn may_be_left_out(self, number: f64) -> bool;
 }
 
@@ -146,8 +147,8 @@ pub(super) fn is_number(text: &str) -> bool {
         .starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '−' || c == '.')
 }
 
-/// A number with a point and nothing else: commas between thousands go, and any other comma is the point of who writes `134,2`.
-/// `None` where both readings fail.
+/// A number with a point and nothing else: commas between thousands go, and any other comma is the
+/// point of who writes `134,2`. `None` where both readings fail.
 pub(super) fn plain_number(text: &str) -> Option<String> {
     let text = text.replace('−', "-");
     if !text.contains(',') {
@@ -167,7 +168,8 @@ pub(super) fn plain_number(text: &str) -> Option<String> {
     }
 }
 
-/// By what a number with this unit is multiplied: its prefix, metric or binary. `None` where the unit is another.
+/// By what a number with this unit is multiplied: its prefix, metric or binary. `None` where the
+/// unit is another.
 pub(super) fn factor_of(written: &str, unit: Unit) -> Option<f64> {
     let symbol = unit.symbol();
     let is_symbol = |rest: &str| {

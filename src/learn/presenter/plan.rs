@@ -55,7 +55,8 @@ pub struct Slide {
     pub minutes: u32,
     pub title: &'static str,
     pub lines: &'static [&'static str],
-    /// What the class opens by the address on the slide: the part of a link after `#`. Empty for the page itself.
+    /// What the class opens by the address on the slide: the part of a link after `#`. Empty for
+    /// the page itself.
     pub opens: &'static str,
     /// What the speaker says and does.
     pub notes: &'static str,
@@ -227,7 +228,8 @@ const TASK_S: usize = 75;
 /// Seconds to get to the next step.
 const STEP_S: usize = 10;
 
-/// How long a lesson takes before a class, in whole minutes: reading, thinking, answering, discussing.
+/// How long a lesson takes before a class, in whole minutes: reading, thinking, answering,
+/// discussing.
 pub fn class_minutes(lesson: &Lesson) -> u32 {
     minutes_of(&lesson.steps)
 }
@@ -260,7 +262,8 @@ impl Workshop {
         self.length.parts().get(self.part)
     }
 
-    /// The minutes of the present slide, or of a step, from 0, of the present lesson, from the beginning. Reads the lessons.
+    /// The minutes of the present slide, or of a step, from 0, of the present lesson, from the
+    /// beginning. Reads the lessons.
     pub fn minutes(self, step: usize) -> Option<Range<u32>> {
         let Planned { part, minutes } = plan(self.length).into_iter().nth(self.part)?;
         let Some(listed) = part.lesson() else {
@@ -342,7 +345,8 @@ pub fn plan(length: Length) -> Vec<Planned> {
     parts.collect()
 }
 
-/// How far a speaker in a part with these minutes is from the plan, `elapsed_s` after the beginning: in words for the speaker.
+/// How far a speaker in a part with these minutes is from the plan, `elapsed_s` after the
+/// beginning: in words for the speaker.
 pub fn standing(minutes: &Range<u32>, elapsed_s: u64) -> String {
     let elapsed_min = u32::try_from(elapsed_s / 60).unwrap_or(u32::MAX);
     if elapsed_min < minutes.start {

@@ -27,7 +27,8 @@ pub struct LinkTooLong {
 }
 
 impl Code {
-    /// The code of a link. A projected code is clean, so it has the least correction, and with that the largest modules.
+    /// The code of a link. A projected code is clean, so it has the least correction, and with that
+    /// the largest modules.
     ///
     /// # Errors
     /// If the link is longer than the 2,953 bytes that a code holds.

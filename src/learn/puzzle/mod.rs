@@ -1,7 +1,8 @@
 //! Puzzles: programs to fuse by hand, graded against the optimum that the search has proven.
 //!
-//! A puzzle is a program in the notation whose first comment says what is asked. [`read()`] reads it, [`Posed`] is the puzzle with
-//! its par, a [`Standing`](standing::Standing) grades the kernels of a text, and [`Posed::way`] leads from them to par.
+//! A puzzle is a program in the notation whose first comment says what is asked. [`read()`] reads
+//! it, [`Posed`] is the puzzle with its par, a [`Standing`](standing::Standing) grades the kernels
+//! of a text, and [`Posed::way`] leads from them to par.
 
 pub mod library;
 mod make;
@@ -45,8 +46,9 @@ impl Puzzle {
 
 /// Reads a puzzle, and says what in its file is wrong. `O(text)`.
 ///
-/// The comment at its beginning has the lines `title: …`, `objective: bytes` or `time`, `device: …` and, if more than usual is
-/// allowed, `allow: …` with names of switches; `lang: …` says its language; the others are prose.
+/// The comment at its beginning has the lines `title: …`, `objective: bytes` or `time`, `device: …`
+/// and, if more than usual is allowed, `allow: …` with names of switches; `lang: …` says its
+/// language; the others are prose.
 pub fn read(text: &str) -> (Puzzle, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut lang = Tag::default();

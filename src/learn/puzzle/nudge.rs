@@ -26,7 +26,8 @@ pub enum Region {
     Kernel(KernelId),
 }
 
-/// The first hint to a change, from what it saves. `edge` are the two ops that hold the kernels together.
+/// The first hint to a change, from what it saves. `edge` are the two ops that hold the kernels
+/// together.
 pub(super) fn nudge(now: &Seen, next: &Seen, change: Change, edge: [OpId; 2]) -> Nudge {
     let before = &now.analysis;
     match change {

@@ -46,7 +46,8 @@ impl Progress {
         };
     }
 
-    /// By how many percent the best kernels of this puzzle were above par; `None` if nobody has tried it.
+    /// By how many percent the best kernels of this puzzle were above par; `None` if nobody has
+    /// tried it.
     pub fn above_pct(&self, id: &str) -> Option<f64> {
         self.above_pct.get(id).copied()
     }

@@ -29,7 +29,8 @@ pub struct RankRow {
 }
 
 impl Posed {
-    /// The ranks of this puzzle, the lowest first. Where torch.compile reaches par, nothing is between it and the optimum.
+    /// The ranks of this puzzle, the lowest first. Where torch.compile reaches par, nothing is
+    /// between it and the optimum.
     pub fn ranks(&self) -> Vec<RankRow> {
         let language = self.puzzle.language();
         let compiler_is_best = self.reaches_par(self.compiled);
@@ -50,7 +51,8 @@ impl Posed {
         ranks
     }
 
-    /// What a teacher wants to know of a puzzle: `Par is 122 MB, proven by the search. The start is 407 MB, torch.compile 155 MB.`
+    /// What a teacher wants to know of a puzzle:
+    /// `Par is 122 MB, proven by the search. The start is 407 MB, torch.compile 155 MB.`
     pub fn summary(&self) -> String {
         let [par, start, compiled] = [self.par, self.start, self.compiled].map(amount_text);
         format!(

@@ -23,7 +23,8 @@ impl Source {
         Self::Own(without_kernels(text).into())
     }
 
-    /// The puzzle that a link calls `name`, and of which its text is a solution; `None` if this page does not have it.
+    /// The puzzle that a link calls `name`, and of which its text is a solution; `None` if this
+    /// page does not have it.
     pub fn of_link(name: &str, text: &str) -> Option<Self> {
         if name == OWN {
             return Some(Self::own(text));

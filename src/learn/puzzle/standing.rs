@@ -47,7 +47,8 @@ pub struct Graded {
     pub above: Amount,
     /// The same in percent of par.
     pub above_pct: f64,
-    /// How much of the way from the start to par is gone, in percent; none for kernels that cost more than the start.
+    /// How much of the way from the start to par is gone, in percent; none for kernels that cost
+    /// more than the start.
     pub gone_pct: f64,
     /// The highest rank that they reach; `None` for kernels that save nothing.
     pub rank: Option<Rank>,

@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 pub struct Step {
     /// The change of the kernels before it.
     pub change: Change,
-    /// The ops of the edge that is merged or cut: producer and consumer, or two readers of one tensor.
+    /// The ops of the edge that is merged or cut: producer and consumer, or two readers of one
+    /// tensor.
     pub edge: [OpId; 2],
     /// Where to look, and why.
     pub nudge: Nudge,
@@ -28,11 +29,12 @@ pub struct Step {
 }
 
 impl Posed {
-    /// The steps from these kernels to par, which the first of them names as a hint: merges alone if always taking the one that
-    /// saves most leads there; otherwise what is together in no kernel of the optimum is cut first.
+    /// The steps from these kernels to par, which the first of them names as a hint: merges alone
+    /// if always taking the one that saves most leads there; otherwise what is together in no
+    /// kernel of the optimum is cut first.
     ///
-    /// `None` for another program, and where the engine finds no way. Takes an analysis a step, and one for each edge of a kernel
-    /// that is cut.
+    /// `None` for another program, and where the engine finds no way. Takes an analysis a step, and
+    /// one for each edge of a kernel that is cut.
     pub fn way(&self, seen: &Seen) -> Option<Vec<Step>> {
         if !matches!(
             self.standing(&seen.analysis, seen.has_error),

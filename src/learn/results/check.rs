@@ -81,7 +81,8 @@ impl Question {
         filled(&self.task.ask, &self.asked)
     }
 
-    /// The right answer and its reason, with quoted parts as code. Empty for a task to do, of which the engine would search a way.
+    /// The right answer and its reason, with quoted parts as code. Empty for a task to do, of which
+    /// the engine would search a way.
     pub fn right_answer(&self) -> String {
         if matches!(self.task.kind, Kind::Do { .. }) {
             return String::new();
@@ -89,7 +90,8 @@ impl Question {
         self.task.right_answer(&self.states).unwrap_or_default()
     }
 
-    /// What the engine says of a try. An analysis for a task to do, at most a search for others, once for each different one.
+    /// What the engine says of a try. An analysis for a task to do, at most a search for others,
+    /// once for each different one.
     pub fn say(&self, act: &Act) -> Said {
         if let Some(said) = self.said.borrow().get(act) {
             return said.clone();
@@ -118,7 +120,8 @@ impl Question {
         }
     }
 
-    /// How a student stands who did this. What cannot be read does not count, unless there is nothing else.
+    /// How a student stands who did this. What cannot be read does not count, unless there is
+    /// nothing else.
     pub fn cell(&self, tries: &[Try]) -> Cell {
         let said = tries.iter().map(|tried| (tried, self.say(&tried.act)));
         let (refused, read): (Vec<_>, Vec<_>) =
@@ -152,8 +155,9 @@ impl Question {
     }
 }
 
-/// How a question ended that was tried so, in this order; `None` while it is open. The first wrong answer gets a nudge, the second one
-/// shows the answer. Whoever has seen it and writes it down is no further, so a teacher sees that it was shown.
+/// How a question ended that was tried so, in this order; `None` while it is open. The first wrong
+/// answer gets a nudge, the second one shows the answer. Whoever has seen it and writes it down is
+/// no further, so a teacher sees that it was shown.
 fn outcome(said: &[&Said]) -> Option<Outcome> {
     match said {
         [Said::Right, ..] => Some(Outcome::Right),

@@ -129,7 +129,8 @@ impl Class {
         }
     }
 
-    /// Takes the file of a lesson or a puzzle of the teacher's own, so that answers to it can be checked.
+    /// Takes the file of a lesson or a puzzle of the teacher's own, so that answers to it can be
+    /// checked.
     pub fn teach(&mut self, text: String) {
         if !self.exercises.contains(&text) {
             self.exercises.push(text);
@@ -151,8 +152,8 @@ impl Class {
         names.collect()
     }
 
-    /// For each student the first one before with the same answers at the same seconds, if there is one: one of the two is a copy.
-    /// `O(students²)` comparisons.
+    /// For each student the first one before with the same answers at the same seconds, if there is
+    /// one: one of the two is a copy. `O(students²)` comparisons.
     pub fn copies(&self) -> Vec<Option<usize>> {
         let is_copy = |a: &Results, b: &Results| {
             a.act_count() >= MIN_COPIED_TRIES && a.lessons == b.lessons && a.puzzles == b.puzzles
@@ -165,7 +166,8 @@ impl Class {
         copies.collect()
     }
 
-    /// The lessons with answers, by their ids in results: those of the page, then the teacher's own. Takes no analysis.
+    /// The lessons with answers, by their ids in results: those of the page, then the teacher's
+    /// own. Takes no analysis.
     pub fn lessons(&self) -> Vec<(String, OpenLesson)> {
         let tried = self.tried();
         let listed = LESSONS.iter().filter(|listed| tried.contains(listed.id));
@@ -188,7 +190,8 @@ impl Class {
             .collect()
     }
 
-    /// Number of lessons and puzzles that somebody did and this page does not know: their files are missing.
+    /// Number of lessons and puzzles that somebody did and this page does not know: their files are
+    /// missing.
     pub fn missing_exercises(&self) -> usize {
         let lessons = LESSONS.iter().map(|listed| listed.id.to_owned());
         let puzzles = PUZZLES.iter().map(|listed| listed.id.to_owned());
@@ -211,8 +214,8 @@ impl Class {
         ids.map(String::as_str).collect()
     }
 
-    /// How the class answered the question of a step, from 0, of a lesson with this id; `None` for a step without one. An analysis or
-    /// a search for each different answer.
+    /// How the class answered the question of a step, from 0, of a lesson with this id; `None` for
+    /// a step without one. An analysis or a search for each different answer.
     pub fn column(&self, id: &str, lesson: &OpenLesson, step: usize) -> Option<Column> {
         let question = Question::of(lesson, step)?;
         let digest = digest(&lesson.text);

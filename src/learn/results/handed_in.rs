@@ -1,4 +1,5 @@
-//! Results in files and pasted text: the file of a student, that of a whole class, codes, and links with codes.
+//! Results in files and pasted text: the file of a student, that of a whole class, codes, and links
+//! with codes.
 
 use super::Results;
 use super::class::{Class, is_lesson};
@@ -11,7 +12,8 @@ use serde_json::error::Category;
 const STUDENT: &str = r#"{"fuseline-results""#;
 /// How the file of a class begins.
 const CLASS: &str = r#"{"fuseline-class""#;
-/// Most lines of a code that was broken: a code is as long as a link at most, and mail has 60 characters a line or more.
+/// Most lines of a code that was broken: a code is as long as a link at most, and mail has 60
+/// characters a line or more.
 const MAX_BROKEN_LINES: usize = 200;
 
 /// Something that was handed in.
@@ -23,8 +25,8 @@ pub enum HandedIn {
     Class(Class),
     /// The file of a lesson or a puzzle, to check answers to it.
     Exercise(String),
-    /// A code, which the browser unpacks: the shortest reading first, then with each line more that a mail program may have broken it
-    /// into.
+    /// A code, which the browser unpacks: the shortest reading first, then with each line more that
+    /// a mail program may have broken it into.
     Code(Vec<String>),
 }
 

@@ -92,7 +92,8 @@ impl Made {
     pub fn seen(&self, asked: &PageState) -> Result<Seen, &'static str> {
         let shared = self.applied(&asked.shared);
         let shared = shared.map_err(|_| "it does not fit this page")?;
-        // A program of the page may be large, somebody's own may not be larger than that of a puzzle.
+        // A program of the page may be large, somebody's own may not be larger than that of a
+        // puzzle.
         if self.text.is_some() && !is_small(&shared.text) {
             return Err("its program is too large to check");
         }

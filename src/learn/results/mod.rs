@@ -1,7 +1,8 @@
 //! What a student did in lessons and puzzles, to hand in without a server.
 //!
-//! [`Results`] hold answers and no verdicts, so nobody can hand in a verdict: [`check`] asks the engine for each answer anew.
-//! [`handed_in`] finds results in files and pasted text, and a [`Class`](class::Class) puts those of many students together.
+//! [`Results`] hold answers and no verdicts, so nobody can hand in a verdict: [`check`] asks the
+//! engine for each answer anew. [`handed_in`] finds results in files and pasted text, and a
+//! [`Class`](class::Class) puts those of many students together.
 
 pub mod check;
 pub mod class;
@@ -43,7 +44,8 @@ pub struct Results {
     pub puzzles: BTreeMap<String, Solution>,
 }
 
-/// The only version so far. Another one is an error, so that a page never reads half of newer results.
+/// The only version so far. Another one is an error, so that a page never reads half of newer
+/// results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 struct Version;
@@ -146,7 +148,8 @@ impl Results {
         self.limit();
     }
 
-    /// What the student is called: the name, else the beginning of the browser's chance name, which the file has, too.
+    /// What the student is called: the name, else the beginning of the browser's chance name, which
+    /// the file has, too.
     pub fn called(&self) -> String {
         match self.name.trim() {
             "" => {
@@ -163,7 +166,8 @@ impl Results {
         self.lessons.is_empty() && self.puzzles.is_empty()
     }
 
-    /// Number of tries and moves in all: of two results of a student the one with more is the later one.
+    /// Number of tries and moves in all: of two results of a student the one with more is the later
+    /// one.
     pub fn act_count(&self) -> usize {
         let steps = (self.lessons.values()).flat_map(|answers| answers.steps.values());
         let moves = self.puzzles.values().map(|solution| solution.moves);

@@ -1,4 +1,5 @@
-//! A lesson on paper: its questions with the program that each needs, and a key. A seed gives each neighbour other numbers.
+//! A lesson on paper: its questions with the program that each needs, and a key. A seed gives each
+//! neighbour other numbers.
 
 mod listing;
 mod sizes;
@@ -82,8 +83,8 @@ pub enum Field {
 }
 
 impl Worksheet {
-    /// The questions of a lesson, the same for the same seed. A few analyses for each step, and what the engine needs to do a task
-    /// itself.
+    /// The questions of a lesson, the same for the same seed. A few analyses for each step, and
+    /// what the engine needs to do a task itself.
     pub fn new(lesson: &Lesson, seed: u32) -> Self {
         let all = lesson.states(&mut Vec::new());
         let mut questions: Vec<Question> = Vec::new();
@@ -110,7 +111,8 @@ impl Worksheet {
 }
 
 impl Field {
-    /// Lets the options of another sheet begin with another one: a neighbour's tick stands elsewhere.
+    /// Lets the options of another sheet begin with another one: a neighbour's tick stands
+    /// elsewhere.
     fn turn(&mut self, seed: u32) {
         if let Self::Options { labels, .. } = self {
             let first = (seed as usize).checked_rem(labels.len());

@@ -15,7 +15,8 @@ use fuseline_core::{Analysis, Bound, KernelId, OpId, Policy};
 /// Most sizes that are tried for a question: each takes a few analyses.
 const MAX_TRIES: usize = 8;
 
-/// The states of a step with another value of one param; `None` where the step keeps the numbers of the lesson.
+/// The states of a step with another value of one param; `None` where the step keeps the numbers of
+/// the lesson.
 pub(super) fn changed(
     step: &Step,
     task: &Task,
@@ -26,7 +27,8 @@ pub(super) fn changed(
     let Kind::Number { quantity, .. } = &task.kind else {
         return None;
     };
-    // Counts and shares are about kernels and waves, and the words of their steps about these very ones.
+    // Counts and shares are about kernels and waves, and the words of their steps about these very
+    // ones.
     let follows_sizes = matches!(
         quantity.unit()?,
         Unit::Bytes | Unit::Flops | Unit::Intensity | Unit::Seconds | Unit::Ratio
@@ -62,7 +64,8 @@ struct Look {
     seen: Seen,
     /// The right answer, as read.
     answer: String,
-    /// The kernel of each op and the bottleneck of each kernel, when asked, when answered and under policies that texts name.
+    /// The kernel of each op and the bottleneck of each kernel, when asked, when answered and under
+    /// policies that texts name.
     structure: Vec<(Vec<KernelId>, Vec<Bound>)>,
 }
 
@@ -101,8 +104,8 @@ fn structure_of(analysis: &Analysis) -> (Vec<KernelId>, Vec<Bound>) {
 
 /// Values of a slider within a factor of four, other than the present one.
 fn other_values(param: &Param) -> impl Iterator<Item = (&str, i64)> {
-    /// Factors as fractions, so that the values are the same on every machine. The answers of two neighbours are so far apart that
-    /// one is not right within the tolerance of the other.
+    /// Factors as fractions, so that the values are the same on every machine. The answers of two
+    /// neighbours are so far apart that one is not right within the tolerance of the other.
     const FACTORS: [(i64, i64); 11] = [
         (1, 4),
         (3, 8),
@@ -145,8 +148,8 @@ fn value_of(state: &PageState, name: &str) -> Option<i64> {
     Some(param.value)
 }
 
-/// Whether a number is written out in parts, and not as a figure of the engine: it may be about a size. Names such as `y1`, f16
-/// and A100 are no numbers.
+/// Whether a number is written out in parts, and not as a figure of the engine: it may be about a
+/// size. Names such as `y1`, f16 and A100 are no numbers.
 fn states_a_number(parts: &[Part]) -> bool {
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let has_number = |text: &str| {
@@ -164,7 +167,8 @@ fn states_a_number(parts: &[Part]) -> bool {
     found
 }
 
-/// In an order that follows from the step, from a place that follows from the seed: neighbours begin far from each other.
+/// In an order that follows from the step, from a place that follows from the seed: neighbours
+/// begin far from each other.
 fn shuffle<T>(items: &mut [T], seed: u32, step: usize) {
     /// Prime, so that the sheets reach every place.
     const APART: usize = 7;

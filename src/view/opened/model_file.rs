@@ -20,14 +20,16 @@ pub const START_BYTES: u64 = 65_536;
 /// Bytes of what a packed file holds that tell its kind.
 const UNPACKED_START_BYTES: usize = 65_536;
 
-/// What a file is, judged by its first bytes; by its name only where a program has a form of its own that has to be converted.
+/// What a file is, judged by its first bytes; by its name only where a program has a form of its
+/// own that has to be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Notation, JSON or `Op(...)` lines; a text of another tool, too, which the parser refuses.
     Text,
     /// A model, to be read with [`ModelReader`].
     Model(ModelFormat),
-    /// A measurement, packed by gzip or not, to be read with [`Reader`](fuseline_import::profile::Reader).
+    /// A measurement, packed by gzip or not, to be read with
+    /// [`Reader`](fuseline_import::profile::Reader).
     Profile(Kind),
     /// Measured patterns, as [`Measurements`] reads them, of which records are made.
     Measurements,

@@ -1,9 +1,11 @@
-//! Share links: the state of the page in the fragment of its address, as `v1.` and the compressed state in
-//! URL-safe base64. A lesson of somebody's own begins with `l1.`, the results of a student with `r1.`.
+//! Share links: the state of the page in the fragment of its address, as `v1.` and the compressed
+//! state in URL-safe base64. A lesson of somebody's own begins with `l1.`, the results of a student
+//! with `r1.`.
 //!
-//! The state is a header of `key=value` lines, an empty line, and the text. Unknown keys are skipped, so that a
-//! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
-//! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
+//! The state is a header of `key=value` lines, an empty line, and the text. Unknown keys are
+//! skipped, so that a later version can add keys. Browsers implement zlib (RFC 1950) and base64
+//! (RFC 4648), so `browser` compresses and decompresses. The checksum of zlib detects a link with
+//! lost or changed characters.
 
 use super::note::Note;
 use fuseline_core::model::device::{Device, DeviceProbe, Rate, Source, default_device, device};
@@ -15,8 +17,8 @@ use strum::VariantArray;
 
 /// Longest fragment that is read, in bytes. Browsers accept more, chat programs less.
 pub const MAX_LINK_BYTES: usize = 512 * 1024;
-/// Largest decompressed state, in bytes. A link of a few bytes can decompress to terabytes; this is a program of some 10,000
-/// ops, which opens in about a second.
+/// Largest decompressed state, in bytes. A link of a few bytes can decompress to terabytes; this is
+/// a program of some 10,000 ops, which opens in about a second.
 pub const MAX_STATE_BYTES: usize = 256 * 1024;
 
 const LISTED_LESSON: &str = "lesson=";
@@ -65,8 +67,8 @@ pub struct SharedState {
     pub open_tab: Option<String>,
     /// The puzzle that the text is a solution of.
     pub puzzle: Option<String>,
-    /// Number of merges and cuts that made the kernels from the start of the puzzle. The browser stores it; a link has none, for its
-    /// kernels are somebody else's.
+    /// Number of merges and cuts that made the kernels from the start of the puzzle. The browser
+    /// stores it; a link has none, for its kernels are somebody else's.
     pub moves: Option<usize>,
     /// What the sender says about it.
     pub note: Option<Note>,
@@ -163,7 +165,8 @@ pub fn listed_puzzle_in(fragment: &str) -> Option<&str> {
     fragment.strip_prefix(LISTED_PUZZLE)
 }
 
-/// What a fragment (without `#`) carries, and its compressed bytes in standard base64. `O(fragment)`.
+/// What a fragment (without `#`) carries, and its compressed bytes in standard base64.
+/// `O(fragment)`.
 ///
 /// # Errors
 /// The fragment is not a complete link of this version.
@@ -200,8 +203,8 @@ pub fn packed_in(fragment: &str) -> Result<(Payload, String), ShareError> {
     Ok((payload, base64.ok_or(ShareError::Damaged)?))
 }
 
-/// `state` as text, for [`read_state`]. Only values that differ from the defaults are written, so that most
-/// links contain little beside the op list. `O(text)`.
+/// `state` as text, for [`read_state`]. Only values that differ from the defaults are written, so
+/// that most links contain little beside the op list. `O(text)`.
 ///
 /// # Errors
 /// [`ShareError::TooLarge`] past [`MAX_STATE_BYTES`].

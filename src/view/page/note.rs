@@ -10,7 +10,8 @@ impl Note {
     /// Most characters of a note, as a visitor counts them: Unicode scalar values, not bytes.
     pub const MAX_CHARS: usize = 280;
 
-    /// The first [`Note::MAX_CHARS`] characters of a text as one line; `None` if nothing of it is visible. `O(text)`.
+    /// The first [`Note::MAX_CHARS`] characters of a text as one line; `None` if nothing of it is
+    /// visible. `O(text)`.
     pub fn of(text: &str) -> Option<Self> {
         let visible = text.chars().filter(|&c| !is_unseen(c));
         // A line break is a control character, too, but it separates two words.
@@ -35,8 +36,8 @@ impl fmt::Display for Note {
     }
 }
 
-/// Whether a character has no picture of its own but changes the order of others, or hides text from the reader. The joiners
-/// U+200C and U+200D stay: scripts and emoji need them.
+/// Whether a character has no picture of its own but changes the order of others, or hides text
+/// from the reader. The joiners U+200C and U+200D stay: scripts and emoji need them.
 const fn is_unseen(c: char) -> bool {
     matches!(
         c,

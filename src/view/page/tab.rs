@@ -73,7 +73,8 @@ impl Tab {
         }
     }
 
-    /// The title above the tabs that answer the same kind of question. Tabs of a group stand side by side.
+    /// The title above the tabs that answer the same kind of question. Tabs of a group stand side
+    /// by side.
     pub const fn group(self) -> &'static str {
         match self {
             Self::Kernels | Self::Why | Self::Steps => "Why",

@@ -38,7 +38,8 @@ pub enum View {
     Timeline,
     /// Who fuses, with the options of fusion.
     Policies,
-    /// GPU, element type and counting conventions. New views come last: a presenter shows each by the digit of its position.
+    /// GPU, element type and counting conventions. New views come last: a presenter shows each by
+    /// the digit of its position.
     Model,
 }
 

@@ -5,7 +5,8 @@ use fuseline_core::notation::{TokenKind, highlight};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Bytes up to which the shown lines are coloured by token; a single line may be as long as the text.
+/// Bytes up to which the shown lines are coloured by token; a single line may be as long as the
+/// text.
 const MAX_COLORED_BYTES: usize = 200_000;
 
 /// One line of the text.
@@ -48,8 +49,8 @@ pub fn text_size(text: &str) -> TextSize {
     }
 }
 
-/// The lines of `text` in a range of line numbers, counted from 0, as far as they exist. A line with a byte of `selected`
-/// is selected.
+/// The lines of `text` in a range of line numbers, counted from 0, as far as they exist. A line
+/// with a byte of `selected` is selected.
 ///
 /// Linear in the lines and spans, and as fast in the text as a search for line ends and params.
 pub fn code_lines(
@@ -161,7 +162,8 @@ pub fn line_at(text: &str, offset: usize) -> Span {
     )
 }
 
-/// The byte offset of an offset in UTF-16 units, in which browsers count; the end of the text for offsets past it.
+/// The byte offset of an offset in UTF-16 units, in which browsers count; the end of the text for
+/// offsets past it.
 pub fn byte_of_utf16(text: &str, units: usize) -> usize {
     let mut units_before = 0;
     let mut characters = characters(text);
@@ -180,7 +182,8 @@ pub fn utf16_of_byte(text: &str, byte: usize) -> usize {
     characters.map(|(_, width)| width).sum()
 }
 
-/// The byte offset of each character, and its width in UTF-16 units. In a text area `\r\n` is one character.
+/// The byte offset of each character, and its width in UTF-16 units. In a text area `\r\n` is one
+/// character.
 fn characters(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.char_indices().map(|(at, c)| {
         let is_joined = c == '\r' && text.as_bytes().get(at + 1) == Some(&b'\n');
@@ -202,8 +205,8 @@ const fn class(kind: TokenKind) -> &'static str {
     }
 }
 
-/// The spans that are underlined, in order and without overlaps. Of overlapping diagnostics the one that begins first wins,
-/// and of two that begin together the more severe.
+/// The spans that are underlined, in order and without overlaps. Of overlapping diagnostics the one
+/// that begins first wins, and of two that begin together the more severe.
 fn marks(text: &str, within: Span, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
     let mut found: Vec<(Span, Severity)> = diagnostics
         .iter()

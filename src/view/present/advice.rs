@@ -30,7 +30,8 @@ pub struct AdviceRow {
 }
 
 impl AdviceRow {
-    /// A smaller share of the time is none to suggest: half of the measured times are off by as much.
+    /// A smaller share of the time is none to suggest: half of the measured times are off by as
+    /// much.
     pub const LEAST_PERCENT: f64 = 5.0;
 
     /// Whether it saves enough to be suggested.
@@ -192,8 +193,8 @@ fn generates_matmuls(analysis: &Analysis) -> bool {
     predicted.is_some_and(|predicted| predicted.generated_matmuls > 0)
 }
 
-/// What an advice saves, for the same place: the time that it is ranked by with what it costs in memory traffic, and the memory
-/// traffic that it saves.
+/// What an advice saves, for the same place: the time that it is ranked by with what it costs in
+/// memory traffic, and the memory traffic that it saves.
 pub fn advice_gain(row: &AdviceRow) -> [String; 2] {
     let time = format!("saves {}", row.saved(Saved::Time));
     let bytes = row.saved(Saved::Bytes);

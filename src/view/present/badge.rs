@@ -33,9 +33,9 @@ impl KernelLook {
     }
 }
 
-/// The look of each kernel. The colour follows from the kernel's first op, so a kernel keeps it while others are merged or
-/// cut; one that would have the colour of the kernel before it takes the next colour. Kernels of the same colour take turns
-/// with the forms. `O(kernels)`.
+/// The look of each kernel. The colour follows from the kernel's first op, so a kernel keeps it
+/// while others are merged or cut; one that would have the colour of the kernel before it takes the
+/// next colour. Kernels of the same colour take turns with the forms. `O(kernels)`.
 pub fn kernel_looks(partition: &Partition) -> IdVec<KernelId, KernelLook> {
     let mut before = None;
     let mut of_color = [0; COLORS];

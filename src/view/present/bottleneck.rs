@@ -7,17 +7,19 @@ use fuseline_core::cost::roofline::Placement;
 use fuseline_core::model::bound::Bound;
 use fuseline_core::{Analysis, KernelId};
 
-/// What most of the fused time waits for: why a program with a quarter of the traffic is not four times as fast.
+/// What most of the fused time waits for: why a program with a quarter of the traffic is not four
+/// times as fast.
 pub struct Bottleneck {
-    /// Its kernels: by prediction, whose bottleneck need not be that of the roofline, or by the roofline.
+    /// Its kernels: by prediction, whose bottleneck need not be that of the roofline, or by the
+    /// roofline.
     kernels: &'static str,
     /// Why fusion does not shorten their time further.
     why: &'static str,
     share_pct: f64,
 }
 
-/// The three bottlenecks: their kernels by prediction and by the roofline, why fusion does not shorten such a time further, and
-/// the bounds that count as it.
+/// The three bottlenecks: their kernels by prediction and by the roofline, why fusion does not
+/// shorten such a time further, and the bounds that count as it.
 const BOTTLENECKS: [([&str; 2], &str, &[Bound]); 3] = [
     (
         ["kernels that wait for memory", "memory-bound kernels"],
@@ -37,16 +39,17 @@ const BOTTLENECKS: [([&str; 2], &str, &[Bound]); 3] = [
 ];
 
 impl Bottleneck {
-    /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or ops. Predicted times have the
-    /// bottleneck that the device model finds, lower bounds that of the roofline, and so has a kernel whose
-    /// rate was measured for all of its work at once: see [`What::bound`](fuseline_core::analysis::device_model::What::bound).
+    /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or
+    /// ops. Predicted times have the bottleneck that the device model finds, lower bounds that of
+    /// the roofline, and so has a kernel whose rate was measured for all of its work at once: see
+    /// [`What::bound`](fuseline_core::analysis::device_model::What::bound).
     pub fn of(analysis: &Analysis) -> Option<Self> {
         let longest = fused_shares(analysis)?.into_iter();
         longest.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))
     }
 
-    /// The share of the time that waits for memory, which is what fusion can shorten, before and after it:
-    /// `memory-bound time 42.1 % → 6.4 %`.
+    /// The share of the time that waits for memory, which is what fusion can shorten, before and
+    /// after it: `memory-bound time 42.1 % → 6.4 %`.
     pub fn memory_time(analysis: &Analysis) -> Option<String> {
         let before = shares(analysis, &analysis.unfused, |kernel| {
             let times = analysis.predicted.as_ref()?.unfused_kernels.get(kernel)?;
@@ -87,7 +90,8 @@ impl Bottleneck {
         })
     }
 
-    /// That of the fused time as sentences: `Of the fused time, 87 % is in compute-bound kernels. Fusion saves memory traffic, not arithmetic.`
+    /// That of the fused time as sentences: `Of the fused time, 87 % is in compute-bound kernels.
+    /// Fusion saves memory traffic, not arithmetic.`
     pub fn sentence(&self) -> String {
         let Self { kernels, why, .. } = self;
         match self.share() {
@@ -110,7 +114,8 @@ fn fused_shares(analysis: &Analysis) -> Option<[Bottleneck; 3]> {
     })
 }
 
-/// What each bottleneck takes of the time of these kernels, memory first; `None` where they take none, and where the times leave out work.
+/// What each bottleneck takes of the time of these kernels, memory first; `None` where they take
+/// none, and where the times leave out work.
 fn shares(
     analysis: &Analysis,
     execution: &Execution,

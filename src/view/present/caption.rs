@@ -1,4 +1,5 @@
-//! What stands below a picture that leaves the page: the program, the choices behind it, and its figures.
+//! What stands below a picture that leaves the page: the program, the choices behind it, and its
+//! figures.
 
 use super::headline::headline;
 use super::setup::setup;

@@ -28,7 +28,8 @@ fn proof_text(certificate: &Certificate) -> String {
     }
 }
 
-/// The same with what it is proven for, or why it is not. `is_partial`: ops of unknown shape are missing.
+/// The same with what it is proven for, or why it is not. `is_partial`: ops of unknown shape are
+/// missing.
 pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
     let proof = proof_text(certificate);
     if certificate.is_optimal {
@@ -58,7 +59,8 @@ pub fn certificate_sentence(certificate: &Certificate, is_partial: bool) -> Stri
     )
 }
 
-/// What no other kernels have. Patterns without a record count with their bounds, which are not measured.
+/// What no other kernels have. Patterns without a record count with their bounds, which are not
+/// measured.
 const fn less_text(objective: Objective) -> &'static str {
     match objective {
         Objective::Bytes => "fewer bytes",

@@ -14,9 +14,11 @@ use fuseline_core::{Analysis, Policy};
 /// Two predicted times that differ by less, as a share, are told as one.
 const EQUAL_TIMES: f64 = 0.01;
 
-/// The sentence about what is shown, with its numbers: the fused program, or the unfused one while `is_fused` is false.
+/// The sentence about what is shown, with its numbers: the fused program, or the unfused one while
+/// `is_fused` is false.
 ///
-/// `Fusing by torch.compile turns 14 kernels into 9 and saves 14.6 % of the memory traffic: at best 1.06× faster on A100 SXM 80GB.`
+/// `Fusing by torch.compile turns 14 kernels into 9 and saves 14.6 % of the memory traffic: at best
+/// 1.06× faster on A100 SXM 80GB.`
 pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
     if analysis.unfused.launches == 0 {
         return vec![Part::words(
@@ -39,8 +41,9 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
     }
 }
 
-/// The sentence about the fused program while its pictures go over from unfused: the saved share of the bytes has come this share of
-/// its way. The other numbers stand at once: on their way they would be those of another policy. The last one is [`claim`].
+/// The sentence about the fused program while its pictures go over from unfused: the saved share of
+/// the bytes has come this share of its way. The other numbers stand at once: on their way they
+/// would be those of another policy. The last one is [`claim`].
 pub fn counting_claim(analysis: &Analysis, share: f64) -> Vec<Part> {
     let mut parts = claim(analysis, true);
     if share >= 1.0 || analysis.is_partial() {
@@ -111,7 +114,8 @@ fn partial(analysis: &Analysis) -> Vec<Part> {
     ]
 }
 
-/// That fusion changes neither kernels nor bytes, and why; `None` where it does. Only what no policy can change is nothing to save.
+/// That fusion changes neither kernels nor bytes, and why; `None` where it does. Only what no
+/// policy can change is nothing to save.
 fn nothing_to_save(analysis: &Analysis) -> Option<String> {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     if unfused.launches != fused.launches || unfused.traffic.total != fused.traffic.total {
@@ -136,8 +140,8 @@ fn nothing_to_save(analysis: &Analysis) -> Option<String> {
     })
 }
 
-/// Why the same kernels take another time than before fusion: PyTorch's library no longer computes them. Nothing up to
-/// [`EQUAL_TIMES`].
+/// Why the same kernels take another time than before fusion: PyTorch's library no longer computes
+/// them. Nothing up to [`EQUAL_TIMES`].
 fn generated_code(analysis: &Analysis) -> Vec<Part> {
     let Some(predicted) = &analysis.predicted else {
         return Vec::new();

@@ -42,7 +42,8 @@ pub struct PolicyRow {
     pub more_differing_edges: String,
 }
 
-/// A row for each policy, the best by bytes or time first; `chosen` is the one that the others are compared with.
+/// A row for each policy, the best by bytes or time first; `chosen` is the one that the others are
+/// compared with.
 pub fn policy_rows(all: &[Compared], chosen: Policy, by: Objective) -> Vec<PolicyRow> {
     let ranked = ranked(all, by).into_iter();
     ranked.map(|compared| row(compared, chosen)).collect()
@@ -103,7 +104,8 @@ fn rate_note(analysis: &Analysis) -> Option<String> {
     })
 }
 
-/// The policy of an analysis, and whether it runs attention as one kernel: `torch.compile with fused attention`.
+/// The policy of an analysis, and whether it runs attention as one kernel:
+/// `torch.compile with fused attention`.
 pub fn policy_words(analysis: &Analysis) -> String {
     let Options { policy, fusion, .. } = &analysis.options;
     let title = policy_title(*policy, fusion.objective);
@@ -118,7 +120,8 @@ fn policy_note(policy: Policy, analysis: &Analysis) -> String {
     if let Some(certificate) = &analysis.certificate {
         certificate_text(certificate, analysis.is_partial())
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
-        // Without this note it would seem to beat an optimum that is proven for kernels with one matmul each.
+        // Without this note it would seem to beat an optimum that is proven for kernels with one
+        // matmul each.
         WITH_ATTENTION.to_owned()
     } else if policy == Policy::Manual && is_unstated(analysis) {
         "no kernel marks yet".to_owned()

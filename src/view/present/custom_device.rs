@@ -92,8 +92,8 @@ impl CustomFigure {
         (self.value(device)).map_or_else(String::new, |value| value.to_string())
     }
 
-    /// The custom device that has this figure as typed, and the others of `device`. An empty text leaves out a
-    /// figure that may be left out.
+    /// The custom device that has this figure as typed, and the others of `device`. An empty text
+    /// leaves out a figure that may be left out.
     ///
     /// # Errors
     /// If the text is not a number in the range of the figure.

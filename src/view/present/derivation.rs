@@ -1,4 +1,5 @@
-//! A number with the calculation that gives it, as data: the page and the tests read the same terms.
+//! A number with the calculation that gives it, as data: the page and the tests read the same
+//! terms.
 
 use crate::present::format::{
     format_all_digits, format_amount, format_bytes, format_change, format_digits, format_error,
@@ -225,7 +226,8 @@ impl Term {
     }
 }
 
-/// Each number is the one that the same formula gives with plain numbers, and keeps the terms that it was computed from.
+/// Each number is the one that the same formula gives with plain numbers, and keeps the terms that
+/// it was computed from.
 impl Numeral for Term {
     type Share = Self;
 

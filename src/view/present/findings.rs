@@ -23,7 +23,8 @@ pub struct FindingRow {
     pub fixes: Vec<Fix>,
 }
 
-/// A row for each of the first `max_rows` diagnostics of `text`, each with its fixes. `O(text * max_rows)`.
+/// A row for each of the first `max_rows` diagnostics of `text`, each with its fixes.
+/// `O(text * max_rows)`.
 pub fn finding_rows(
     diagnostics: &[Diagnostic],
     fixes: &[Vec<Fix>],
@@ -46,7 +47,8 @@ pub fn finding_rows(
     rows.collect()
 }
 
-/// The fixes of the first diagnostic on the line of a byte that has any; none while they belong to another text.
+/// The fixes of the first diagnostic on the line of a byte that has any; none while they belong to
+/// another text.
 pub fn fixes_on_line<'a>(
     diagnostics: &[Diagnostic],
     fixes: &'a [Vec<Fix>],
@@ -97,7 +99,8 @@ impl Shown {
     }
 }
 
-/// How many diagnostics of the highest severity there are, in a sentence, and what is shown if one is an error.
+/// How many diagnostics of the highest severity there are, in a sentence, and what is shown if one
+/// is an error.
 pub fn findings_summary(diagnostics: &[Diagnostic], shown: Shown) -> String {
     let Some((severity, count)) = worst(diagnostics) else {
         return "The text has no problems.".to_owned();

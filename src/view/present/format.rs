@@ -1,7 +1,8 @@
 //! Numbers for people: three significant digits, decimal SI prefixes, always a unit.
 //!
-//! Every byte count, rate and time on the page and on the command line goes through here, so that the same
-//! number reads the same everywhere. [`format_exact`] gives the digits behind a rounded figure.
+//! Every byte count, rate and time on the page and on the command line goes through here, so that
+//! the same number reads the same everywhere. [`format_exact`] gives the digits behind a rounded
+//! figure.
 
 /// SI prefixes by powers of 1000, from 1 up.
 const LARGE: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
@@ -90,7 +91,8 @@ pub fn at_least(is_least: bool, figure: &str) -> String {
     format!("{sign}{figure}")
 }
 
-/// Arithmetic intensity in FLOPs for each byte moved: `156 FLOP/B`, whole above 1000: `1,365 FLOP/B`.
+/// Arithmetic intensity in FLOPs for each byte moved: `156 FLOP/B`, whole above 1000:
+/// `1,365 FLOP/B`.
 pub fn format_intensity(flops_per_byte: f64) -> String {
     if (999.5..999_999.5).contains(&flops_per_byte) {
         return format!("{} FLOP/B", group_digits(&format!("{flops_per_byte:.0}")));
@@ -144,7 +146,8 @@ pub fn format_ratio(ratio: f64) -> String {
     }
 }
 
-/// A speedup as the end of a sentence: `1.06× faster`, `0.90× as fast`; close to 1 `0.4 % faster`, `0.4 % slower`, `no faster`.
+/// A speedup as the end of a sentence: `1.06× faster`, `0.90× as fast`; close to 1 `0.4 % faster`,
+/// `0.4 % slower`, `no faster`.
 pub fn format_faster(speedup: f64) -> String {
     let ratio = format_ratio(speedup);
     if ratio == "1.00×" {
@@ -159,7 +162,8 @@ pub fn format_faster(speedup: f64) -> String {
     format!("{ratio} {faster}")
 }
 
-/// A number without a unit, with so many significant digits and no zeros at its end; far from 1 with its power of ten.
+/// A number without a unit, with so many significant digits and no zeros at its end; far from 1
+/// with its power of ten.
 pub fn format_digits(value: f64, digits: usize) -> String {
     plain(value, |size| {
         if !(1e-4..1e9).contains(&size) {

@@ -1,4 +1,5 @@
-//! The reference of the functions: how each is called, what it costs and where the count comes from.
+//! The reference of the functions: how each is called, what it costs and where the count comes
+//! from.
 
 use fuseline_core::OpType;
 use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
@@ -22,7 +23,8 @@ pub struct FunctionRow {
     pub attributes: &'static [AttributeName],
 }
 
-/// The functions with a text in their name, op type or description, those with it in the name first. Case does not count.
+/// The functions with a text in their name, op type or description, those with it in the name
+/// first. Case does not count.
 pub fn function_rows(wanted: &str) -> Vec<FunctionRow> {
     let wanted = wanted.trim().to_lowercase();
     let is_named = |function: &Function| function.name().contains(&wanted);

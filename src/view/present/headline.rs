@@ -33,14 +33,15 @@ pub struct Headline {
     pub time_label: String,
     pub unfused_time: String,
     pub fused_time: String,
-    /// The share of the time that waits for memory, before and after fusion: `memory-bound time 42.1 % → 6.4 %`. `None` where the times
-    /// leave out work.
+    /// The share of the time that waits for memory, before and after fusion:
+    /// `memory-bound time 42.1 % → 6.4 %`. `None` where the times leave out work.
     pub memory_time: Option<String>,
     /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
     pub ratio: Option<String>,
     /// Both lower bounds, beside predicted times.
     pub bounds: Option<String>,
-    /// How far such predictions are from measured times; `None` for lower bounds, and where nothing was measured.
+    /// How far such predictions are from measured times; `None` for lower bounds, and where nothing
+    /// was measured.
     pub error: Option<PredictionError>,
     /// How the predictions are outside the measured sizes, if they are.
     pub outside: Option<Outside>,
@@ -108,7 +109,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
         bounds: (unfused_time.bound.as_ref().zip(fused_time.bound.as_ref())).map(
             |(unfused, fused)| {
                 let cold = if is_below { COLD } else { "" };
-                // Beside a prediction the quotient of the bounds is no best case: the unfused kernels may be further from theirs.
+                // Beside a prediction the quotient of the bounds is no best case: the unfused
+                // kernels may be further from theirs.
                 let quotient = analysis
                     .speedup
                     .map(|speedup| format!(" ({})", assumed(is_assumed, &format_ratio(speedup))));
@@ -139,7 +141,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
 }
 
 impl Headline {
-    /// What a slider changes, on one line: the figures before and after fusion, or unfused those of what is shown.
+    /// What a slider changes, on one line: the figures before and after fusion, or unfused those of
+    /// what is shown.
     pub fn in_short(&self, is_fused: bool) -> String {
         let Self {
             unfused_bytes,

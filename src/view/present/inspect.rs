@@ -1,4 +1,5 @@
-//! One op, edge, kernel or tensor with the arithmetic behind its figures, and what can be done about it.
+//! One op, edge, kernel or tensor with the arithmetic behind its figures, and what can be done
+//! about it.
 
 use super::bottleneck_names::bottleneck_name;
 use super::explain::{
@@ -35,8 +36,8 @@ pub struct Inspected {
     pub asked: Option<(OpId, OpId)>,
     /// Those two by name, where the heading does not name them; quoted parts are code.
     pub asked_names: String,
-    /// What can be done by hand, if the text allows it: a cut before an op or on an edge, the merge of an edge. Those of a kernel with
-    /// its neighbours are [offers](super::merges::merge_offers).
+    /// What can be done by hand, if the text allows it: a cut before an op or on an edge, the merge
+    /// of an edge. Those of a kernel with its neighbours are [offers](super::merges::merge_offers).
     pub change: Option<Change>,
     /// Whether running attention as one kernel would bring the two ops together.
     pub is_attention: bool,
@@ -75,7 +76,8 @@ fn number(what: &'static str, text: impl Into<String>, figure: impl Into<Option<
 }
 
 impl Inspected {
-    /// The same, with an edge on which a kernel of `ops` ends explained beside it, else one on which it begins.
+    /// The same, with an edge on which a kernel of `ops` ends explained beside it, else one on
+    /// which it begins.
     fn with_neighbour(mut self, analysis: &Analysis, ops: &[OpId]) -> Self {
         if let Some((producer, consumer)) = neighbours(analysis, ops) {
             let graph = &analysis.graph;
@@ -112,8 +114,8 @@ fn are_parts_of_attention(analysis: &Analysis, first: OpId, second: OpId) -> boo
     (attentions.iter()).any(|attention| is_of_both(&attention.ops))
 }
 
-/// An op: its result, its arithmetic, and what it moves when it runs alone. `None` if there is no such op.
-/// `O(accesses)`, and of its kernel.
+/// An op: its result, its arithmetic, and what it moves when it runs alone. `None` if there is no
+/// such op. `O(accesses)`, and of its kernel.
 pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let definition = graph.ops.get(op)?;
@@ -185,7 +187,8 @@ fn whole_notes(graph: &Graph, ops: &[OpId], kernel: &Kernel) -> Vec<String> {
     notes.take(MAX_LINES).collect()
 }
 
-/// A tensor on its way from one op to another: its bytes, and whether they reach memory. `None` if there are no such ops.
+/// A tensor on its way from one op to another: its bytes, and whether they reach memory. `None` if
+/// there are no such ops.
 pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let tensor = *graph.output.get(producer)?;
@@ -246,15 +249,16 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
     })
 }
 
-/// The name of the tensor whose bytes another one is, as a free view; `None` for one with bytes of its own. `O(ops)`.
+/// The name of the tensor whose bytes another one is, as a free view; `None` for one with bytes of
+/// its own. `O(ops)`.
 fn viewed(analysis: &Analysis, tensor: TensorId) -> Option<String> {
     let graph = &analysis.graph;
     let base = Views::under(graph, analysis.options.conventions.reshape).base[tensor];
     (base != tensor).then(|| format!("`{}`", graph.tensor_name(base)))
 }
 
-/// A fused kernel: its bytes before and after, its arithmetic and its time. `None` if there is no such kernel.
-/// `O(accesses)` of the kernel, and of all kernels for what hurts.
+/// A fused kernel: its bytes before and after, its arithmetic and its time. `None` if there is no
+/// such kernel. `O(accesses)` of the kernel, and of all kernels for what hurts.
 pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let fused = analysis.fused.kernels.get(kernel)?;
@@ -360,8 +364,8 @@ fn moved(tensor: TensorId, traffic: &TensorTraffic) -> [Fact; 2] {
     ]
 }
 
-/// A tensor from outside, or a result: its size, where that comes from, and who writes and reads it. `None` if there is no such
-/// tensor.
+/// A tensor from outside, or a result: its size, where that comes from, and who writes and reads
+/// it. `None` if there is no such tensor.
 pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let traffic = analysis.tensors.get(tensor)?;

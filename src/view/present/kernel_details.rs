@@ -72,7 +72,8 @@ pub struct OnChipEdge {
     pub names: [String; 2],
 }
 
-/// The details of a fused kernel; `None` when there is no such kernel. `O(accesses + edges)` of the kernel.
+/// The details of a fused kernel; `None` when there is no such kernel. `O(accesses + edges)` of the
+/// kernel.
 pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDetails> {
     let fused = analysis.fused.kernels.get(kernel)?;
     let graph = &analysis.graph;
@@ -104,8 +105,8 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
     })
 }
 
-/// The kernel mark in the text, if it differs from the number in the pictures. A merge or a cut writes the numbers of
-/// the pictures.
+/// The kernel mark in the text, if it differs from the number in the pictures. A merge or a cut
+/// writes the numbers of the pictures.
 fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
     let first = *analysis.partition.kernels[kernel].first()?;
     let number = analysis.graph.ops[first].kernel?;
@@ -113,7 +114,8 @@ fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
     is_other.then(|| format!("@kernel {number} in the text"))
 }
 
-/// The edges between the ops of a kernel, by consumer in execution order. A free view reads nothing.
+/// The edges between the ops of a kernel, by consumer in execution order. A free view reads
+/// nothing.
 fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
     let consumers = partition.kernels[kernel].iter();

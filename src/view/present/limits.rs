@@ -1,4 +1,5 @@
-//! The rows of the table of limits: the resources that each kernel needs, and warnings where fusion costs time.
+//! The rows of the table of limits: the resources that each kernel needs, and warnings where fusion
+//! costs time.
 
 use crate::present::names::op_names;
 use crate::present::quantity::{Figure, Quantity, Subject, Values};
@@ -88,8 +89,8 @@ impl LimitRow {
     }
 }
 
-/// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are unknown.
-/// `O(ops + reads)`.
+/// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are
+/// unknown. `O(ops + reads)`.
 pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>> {
     analysis.options.device.hardware.multiprocessor()?;
     let values = Values::new(analysis);
@@ -131,8 +132,8 @@ fn joined<'a>(graph: &Graph, warnings: impl Iterator<Item = &'a Warning>) -> Str
     texts.join("; ")
 }
 
-/// For each kernel the warnings that fusion costs time, in words; empty if there are none. No entries if the
-/// multiprocessors of the device are unknown.
+/// For each kernel the warnings that fusion costs time, in words; empty if there are none. No
+/// entries if the multiprocessors of the device are unknown.
 pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
     let limits = limits(analysis).unwrap_or_default();
     let of_kernel = |limits: &KernelLimits| joined(&analysis.graph, limits.harms());

@@ -37,7 +37,8 @@ impl Proposal {
     }
 }
 
-/// The op that `consumer` reads in its own kernel, from which a cut would part it; the first of several.
+/// The op that `consumer` reads in its own kernel, from which a cut would part it; the first of
+/// several.
 pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
     let kernel_of = &analysis.partition.kernel_of;
     let kernel = kernel_of.get(consumer);
@@ -46,8 +47,8 @@ pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
     producers.find(|&producer| kernel_of.get(producer) == kernel)
 }
 
-/// The effect of `change`: the difference from an analysis of the changed text under policy `manual`, so it takes as
-/// long as an analysis.
+/// The effect of `change`: the difference from an analysis of the changed text under policy
+/// `manual`, so it takes as long as an analysis.
 pub fn propose(change: Change, shown: KernelsInText<'_>) -> Proposal {
     let analysis = shown.analysis;
     let [making, made] = in_words(change, analysis);
@@ -148,8 +149,8 @@ fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
     }
 }
 
-/// What of the saved bytes a merge alone saves, where the policy *by hand* changes other kernels, too. *Why not* shows the merge
-/// alone.
+/// What of the saved bytes a merge alone saves, where the policy *by hand* changes other kernels,
+/// too. *Why not* shows the merge alone.
 pub(super) fn merge_alone(analysis: &Analysis, merge: Price, saved_bytes: i64) -> Option<String> {
     let alone = merge.saved_bytes();
     let verb = if alone < 0 { "costs" } else { "saves" };

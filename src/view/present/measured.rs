@@ -27,7 +27,8 @@ pub struct PredictedRow {
     pub row: Row,
     /// The prediction.
     pub predicted: Predicted,
-    /// Predicted and measured time of the eager run; `None` for that run itself, and where there is none.
+    /// Predicted and measured time of the eager run; `None` for that run itself, and where there is
+    /// none.
     pub eager_s: Option<(f64, f64)>,
 }
 
@@ -44,8 +45,8 @@ impl PredictedRow {
     }
 }
 
-/// Each row with its prediction; `programs` are op lists by the name of their pattern. A row is left out if it has no
-/// list or the list cannot be analysed. `O(rows * (rows + ops))`.
+/// Each row with its prediction; `programs` are op lists by the name of their pattern. A row is
+/// left out if it has no list or the list cannot be analysed. `O(rows * (rows + ops))`.
 pub fn predicted_rows(
     rows: Vec<Row>,
     programs: &[(String, Program)],
@@ -186,7 +187,8 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
     )
 }
 
-/// The range around predicted times, short ones apart: what the page shows beside its own predictions.
+/// The range around predicted times, short ones apart: what the page shows beside its own
+/// predictions.
 pub fn errors_by_length(comparisons: &[Comparison]) -> String {
     let within = |is_short: bool| {
         let of_kind = |run: &&Comparison| (run.predicted < SHORT_S) == is_short;
@@ -232,7 +234,8 @@ pub fn source_notes(file: &Measurements) -> [String; 2] {
     ]
 }
 
-/// How a pattern differs from the examples of nearly the same name, and how wide it was measured, if the file has it.
+/// How a pattern differs from the examples of nearly the same name, and how wide it was measured,
+/// if the file has it.
 pub fn pattern_note(file: &Measurements) -> Option<String> {
     /// Its params are S, H and heads.
     const HIDDEN_SIZE: usize = 1;

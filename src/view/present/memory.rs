@@ -8,8 +8,8 @@ use crate::present::quantity::{Figure, Quantity, Subject};
 use fuseline_core::model::device::Device;
 use fuseline_core::{Analysis, Execution};
 
-/// The most memory that tensors of the fused program need at once: `4.71 GB of 85.1 GB`, with what the device has if that is
-/// known.
+/// The most memory that tensors of the fused program need at once: `4.71 GB of 85.1 GB`, with what
+/// the device has if that is known.
 pub fn memory_text(analysis: &Analysis) -> String {
     peak_text(analysis, &analysis.fused)
 }
@@ -37,8 +37,8 @@ pub fn memory_sentence(analysis: &Analysis) -> Vec<Part> {
     })
 }
 
-/// Where the fused program does not fit the device: how much it needs, and in which kernel. `None` if it fits or
-/// the memory of the device is unknown.
+/// Where the fused program does not fit the device: how much it needs, and in which kernel. `None`
+/// if it fits or the memory of the device is unknown.
 pub fn memory_warning(analysis: &Analysis) -> Option<Vec<Part>> {
     let device = &analysis.options.device;
     if analysis.fits_memory()? {

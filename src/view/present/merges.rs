@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 /// Offers of one card: more would hide what the card tells.
 const MAX_OFFERS: usize = 3;
-/// Neighbours that are looked at: a tensor can have thousands of readers, and the effect of a merge takes an analysis.
+/// Neighbours that are looked at: a tensor can have thousands of readers, and the effect of a merge
+/// takes an analysis.
 const MAX_LOOKED_AT: usize = 8;
 /// Characters of the names of a neighbour's ops.
 const NAME_CHARS: usize = 28;
@@ -27,8 +28,9 @@ pub struct Offer {
     pub effect: String,
 }
 
-/// The merges of a kernel with those that write what it reads or read what it writes, if they hold: at most three, and those first
-/// that save the most bytes. Takes as long as [`propose`] a few times.
+/// The merges of a kernel with those that write what it reads or read what it writes, if they hold:
+/// at most three, and those first that save the most bytes. Takes as long as [`propose`] a few
+/// times.
 pub fn merge_offers(kernel: KernelId, shown: KernelsInText<'_>) -> Vec<Offer> {
     let analysis = shown.analysis;
     let why = Why::new(analysis);

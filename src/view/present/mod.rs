@@ -1,5 +1,5 @@
-//! Numbers, sentences and table rows for people, as plain data: what the page and the command line show alike. No
-//! markup, so that tests read natively what a visitor sees.
+//! Numbers, sentences and table rows for people, as plain data: what the page and the command line
+//! show alike. No markup, so that tests read natively what a visitor sees.
 
 pub mod advice;
 pub mod attention;

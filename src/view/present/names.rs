@@ -15,8 +15,8 @@ pub fn title(text: &str) -> &str {
         .unwrap_or("(empty)")
 }
 
-/// The title that a text gives itself: a comment before all else, without a full stop at its end. `# title: Two readers` is the form
-/// of puzzles and lessons.
+/// The title that a text gives itself: a comment before all else, without a full stop at its end.
+/// `# title: Two readers` is the form of puzzles and lessons.
 pub fn own_title(text: &str) -> Option<&str> {
     let mut lines = text.lines().map(str::trim);
     let comment = lines.find(|line| !line.trim_start_matches('#').trim().is_empty())?;
@@ -30,8 +30,9 @@ pub fn op_name(graph: &Graph, op: OpId) -> &str {
     graph.ops.get(op).map_or("", |op| op.name.as_str())
 }
 
-/// The number of an op that runs as a kernel of its own: that of the kernel that it fuses into, with a letter where other ops do,
-/// too: `3`, `1a`, `1b`. Empty for a free view, which is no kernel. `O(ops of the kernel)`.
+/// The number of an op that runs as a kernel of its own: that of the kernel that it fuses into,
+/// with a letter where other ops do, too: `3`, `1a`, `1b`. Empty for a free view, which is no
+/// kernel. `O(ops of the kernel)`.
 pub fn lone_number(analysis: &Analysis, op: OpId) -> String {
     let kernel = analysis.partition.kernel_of[op];
     let ops = analysis.partition.kernels[kernel].iter().copied();
@@ -94,14 +95,15 @@ pub fn listed(mut things: Vec<String>) -> String {
 /// Most ops of a kernel that its name has.
 const NAMED_OPS: usize = 12;
 
-/// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
+/// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the
+/// first ones.
 pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
     names_of_ops(ops.iter().map(|&op| op_name(graph, op)))
 }
 
 /// The ops of a fused kernel, and those of other kernels that it computes once more: `norm2 + up`,
-/// `up, recomputes norm1`. A kernel without ops of its own writes what another one reads for its op:
-/// `intermediate of norm1`.
+/// `up, recomputes norm1`. A kernel without ops of its own writes what another one reads for its
+/// op: `intermediate of norm1`.
 pub fn kernel_ops(analysis: &Analysis, kernel: KernelId) -> String {
     let name = |op: OpId| printable(op_name(&analysis.graph, op));
     kernel_name(analysis, kernel, NAMED_OPS, name)
@@ -140,7 +142,8 @@ fn kernel_name<Name: AsRef<str>>(
     }
 }
 
-/// How often a fused kernel is launched, where that is not once: `2 launches`. The headline counts launches.
+/// How often a fused kernel is launched, where that is not once: `2 launches`. The headline counts
+/// launches.
 pub fn launches_note(analysis: &Analysis, kernel: KernelId) -> Option<String> {
     let is_free = analysis.fused.kernels.get(kernel)?.is_free;
     match u32::from(!is_free) + analysis.partition.further_launches_of(kernel) {

@@ -14,7 +14,8 @@ use strum::VariantArray;
 pub struct OpRow {
     /// Identifies the row while ops are added, removed and moved.
     pub id: usize,
-    /// The op in the analysis, of a block that of the first round; `None` if it could not be resolved.
+    /// The op in the analysis, of a block that of the first round; `None` if it could not be
+    /// resolved.
     pub op: Option<OpId>,
     /// The kernel that computes it.
     pub kernel: Option<KernelId>,
@@ -66,7 +67,8 @@ pub struct OpSource<'a> {
     pub analysed: Option<(&'a Analysis, &'a IdVec<OpId, usize>)>,
 }
 
-/// A row for each of the first `max_rows` ops in text order. A row keeps the id that it has among `before`.
+/// A row for each of the first `max_rows` ops in text order. A row keeps the id that it has among
+/// `before`.
 pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<OpRow> {
     let ops = &source.program.ops;
     let ops = ops.get(..max_rows).unwrap_or(ops);
@@ -119,8 +121,8 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
     .collect()
 }
 
-/// An id for each of these names, which are distinct. A name keeps the id that it has in `before`. A new name at the
-/// place of one that is gone gets its id, because the op was renamed.
+/// An id for each of these names, which are distinct. A name keeps the id that it has in `before`.
+/// A new name at the place of one that is gone gets its id, because the op was renamed.
 pub(super) fn row_ids<'a>(
     names: &[&'a str],
     before: impl Iterator<Item = (&'a str, usize)>,

@@ -6,7 +6,8 @@ use fuseline_core::{Analysis, Externals, F32Matmul, Objective, Options, Policy, 
 
 /// The name of a policy for visitors. Its id on the command line and in links is `Policy::name`.
 ///
-/// The optimum is named by what the search minimizes, because the fewest bytes are not always the least time.
+/// The optimum is named by what the search minimizes, because the fewest bytes are not always the
+/// least time.
 pub const fn policy_title(policy: Policy, objective: Objective) -> &'static str {
     match (policy, objective) {
         (Policy::None, _) => "no fusion",
@@ -29,7 +30,8 @@ pub fn policy_phrase(policy: Policy, objective: Objective) -> String {
     }
 }
 
-/// Fusion by a policy, as the subject of a sentence: `Fusing by torch.compile`, `Fusing for fewest bytes`.
+/// Fusion by a policy, as the subject of a sentence: `Fusing by torch.compile`,
+/// `Fusing for fewest bytes`.
 pub fn fusing(options: &Options) -> String {
     let (policy, fusion) = (options.policy, &options.fusion);
     let title = policy_title(policy, fusion.objective);
@@ -122,7 +124,8 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
     }
 }
 
-/// Why an option that is off would change nothing if it were on; `None` where it is on or would change something. `O(ops + reads)`.
+/// Why an option that is off would change nothing if it were on; `None` where it is on or would
+/// change something. `O(ops + reads)`.
 pub fn switch_is_idle(analysis: &Analysis, switch: Switch) -> Option<&'static str> {
     let mut fusion = analysis.options.fusion;
     // The search has an option of its own.

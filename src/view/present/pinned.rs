@@ -71,7 +71,8 @@ impl HeadlineAgainst {
     }
 }
 
-/// Whether both programs have the same ops, in any order and of any sizes. The figures of other ops say nothing about these.
+/// Whether both programs have the same ops, in any order and of any sizes. The figures of other ops
+/// say nothing about these.
 pub fn has_same_ops(pinned: &Program, now: &Program) -> bool {
     let [pinned, now] = [pinned, now].map(|program| {
         let ops = program.ops.iter();
@@ -214,7 +215,8 @@ pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, Ker
     now.partition.kernels.ids().map(against).collect()
 }
 
-/// The kernels of the pinned state of which no kernel now has just the ops; `None` where there are none.
+/// The kernels of the pinned state of which no kernel now has just the ops; `None` where there are
+/// none.
 pub fn gone_kernels(pinned: &Analysis, now: &Analysis) -> Option<String> {
     const NAMED: usize = 6;
     let known = by_names(now);

@@ -13,7 +13,8 @@ pub struct PolicyBar {
     pub policy: Policy,
     /// Its title; of torch.compile the mode that is not its default.
     pub title: &'static str,
-    /// Its result; `None` while that is not known, and *by hand* before any kernel is chosen by hand.
+    /// Its result; `None` while that is not known, and *by hand* before any kernel is chosen by
+    /// hand.
     pub result: Option<PolicyResult>,
     /// Whether it is *by hand* and has saved as many bytes as the search for the fewest.
     pub is_at_optimum: bool,
@@ -32,7 +33,8 @@ pub struct PolicyResult {
     pub share: f64,
 }
 
-/// A bar for each policy, in the order of [`Policy::VARIANTS`]. `known` are the policies whose results are known.
+/// A bar for each policy, in the order of [`Policy::VARIANTS`]. `known` are the policies whose
+/// results are known.
 pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) -> Vec<PolicyBar> {
     let known: Vec<_> = known.into_iter().collect();
     let unfused = known.first().map(|(_, analysis)| *analysis);

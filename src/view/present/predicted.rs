@@ -27,7 +27,8 @@ pub fn breakdown_lines(breakdown: &Breakdown, kind: &str) -> Vec<String> {
     lines
 }
 
-/// What takes the most of a predicted time, with its arithmetic: `53.2 GFLOP in whole waves of tiles / 800 TFLOP/s = 66.4 µs`.
+/// What takes the most of a predicted time, with its arithmetic:
+/// `53.2 GFLOP in whole waves of tiles / 800 TFLOP/s = 66.4 µs`.
 pub fn longest_part(breakdown: &Breakdown) -> Option<String> {
     let phases = breakdown_derivation(breakdown).terms;
     let parts = phases.iter().flat_map(Term::terms);

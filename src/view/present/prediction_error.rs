@@ -6,7 +6,8 @@ use super::times::{outside_text, program_outside};
 use fuseline_core::Analysis;
 use fuseline_core::analysis::device_model::Outside;
 
-/// How far what ran is from its prediction, as a share of the prediction: the range around a figure that the page shows.
+/// How far what ran is from its prediction, as a share of the prediction: the range around a figure
+/// that the page shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionError {
     device: &'static str,
@@ -22,7 +23,8 @@ pub struct PredictionError {
     pub long_runs_longer_percent: f64,
 }
 
-/// Below this a launch and what the cache still holds are most of a time, and predictions are far less exact.
+/// Below this a launch and what the cache still holds are most of a time, and predictions are far
+/// less exact.
 pub const SHORT_S: f64 = 20e-6;
 
 /// From here on an H100 mostly takes longer than predicted.
@@ -81,8 +83,8 @@ fn card(analysis: &Analysis, value: String, note: String, formula: &'static str)
 }
 
 impl PredictionError {
-    /// That of the chosen device, for the shorter of both times; `None` without predictions, and where nothing was measured on such
-    /// a device or at such sizes.
+    /// That of the chosen device, for the shorter of both times; `None` without predictions, and
+    /// where nothing was measured on such a device or at such sizes.
     pub fn of(analysis: &Analysis) -> Option<Self> {
         let predicted = analysis.predicted.as_ref()?;
         if program_outside(analysis).is_some() {
@@ -94,8 +96,8 @@ impl PredictionError {
         PREDICTION_ERRORS.into_iter().find(is_it)
     }
 
-    /// `±21 %`: where nine of ten measured times are, and nine of ten measured speedups. One figure for both, so that none is taken for
-    /// the other's.
+    /// `±21 %`: where nine of ten measured times are, and nine of ten measured speedups. One figure
+    /// for both, so that none is taken for the other's.
     pub fn text(self) -> String {
         format!("±{:.0} %", self.most_percent.max(self.speedup_percent))
     }

@@ -1,4 +1,5 @@
-//! What profilers would show of the kernels: a sentence about the timeline, and the table of Nsight Compute as predicted.
+//! What profilers would show of the kernels: a sentence about the timeline, and the table of Nsight
+//! Compute as predicted.
 
 use crate::present::format::{format_digits, format_exact, format_percent};
 use crate::present::quantity::{Figure, Quantity, Subject};
@@ -45,7 +46,8 @@ pub struct Command {
     pub line: &'static str,
 }
 
-/// How to profile a script, in order: first which kernels, then one of them, then the files that this page opens.
+/// How to profile a script, in order: first which kernels, then one of them, then the files that
+/// this page opens.
 pub const COMMANDS: [Command; 4] = [
     Command {
         shows: "Nsight Systems: kernels, launches and gaps over time",
@@ -104,8 +106,8 @@ impl Metric {
     }
 }
 
-/// Nsight Compute's table of a kernel, as predicted: it flushes the cache before each kernel. `None` if the multiprocessors of
-/// the device are unknown. `O(ops + reads)`.
+/// Nsight Compute's table of a kernel, as predicted: it flushes the cache before each kernel.
+/// `None` if the multiprocessors of the device are unknown. `O(ops + reads)`.
 pub fn sections(analysis: &Analysis, id: KernelId) -> Option<Vec<Section>> {
     let limits = limits(analysis)?;
     let limits = limits.get(id)?;

@@ -107,8 +107,9 @@ pub fn time_scope(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// [`reason_text`] of two ops, in any order: a library call takes other ops after it than before it. Ids are in execution order:
-/// a call behind the first op is that of the second, perhaps with an `add` that reads the first.
+/// [`reason_text`] of two ops, in any order: a library call takes other ops after it than before
+/// it. Ids are in execution order: a call behind the first op is that of the second, perhaps with
+/// an `add` that reads the first.
 pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String {
     let [first, second] = in_execution_order(ops);
     if let Reason::Cycle { path } = reason
@@ -139,7 +140,8 @@ pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String 
             "{} runs in fused attention, a library kernel that takes only views after it",
             quoted_op(graph, op)
         ),
-        // The compiler has compared the first of several kernels that compute the op, and the other reads what the last one writes.
+        // The compiler has compared the first of several kernels that compute the op, and the other
+        // reads what the last one writes.
         Reason::TooLittleShared { .. } => format!(
             "{} runs as several kernels, and {} waits for the last of them",
             quoted_op(graph, first),
@@ -171,7 +173,8 @@ fn calls(graph: &Graph, matmul: OpId) -> String {
     format!("torch.compile calls a library for the matmul {matmul}")
 }
 
-/// Why the second of two ops after a matmul is not part of its library call, as the end of a sentence.
+/// Why the second of two ops after a matmul is not part of its library call, as the end of a
+/// sentence.
 fn outside_call_text(graph: &Graph, matmul: OpId, [read, second]: [OpId; 2]) -> String {
     let name = |op| quoted_op(graph, op);
     let Some(outside) = outside_call(graph, matmul, read, second) else {
@@ -222,7 +225,8 @@ fn after_call(graph: &Graph, matmul: OpId) -> &'static str {
     }
 }
 
-/// Whether a reduction is among the nearest ops before or after this matmul, as the softmax of attention is.
+/// Whether a reduction is among the nearest ops before or after this matmul, as the softmax of
+/// attention is.
 fn meets_reduction(neighbours: &Adjacency<OpId, OpId>, graph: &Graph, matmul: OpId) -> bool {
     /// A dropout, casts and the parts of a softmax may come between.
     const MOST_OPS: usize = 8;
@@ -242,7 +246,8 @@ fn meets_reduction(neighbours: &Adjacency<OpId, OpId>, graph: &Graph, matmul: Op
     false
 }
 
-/// The exception to one matmul a kernel, where the program may have it: it needs a word that a newcomer does not know.
+/// The exception to one matmul a kernel, where the program may have it: it needs a word that a
+/// newcomer does not know.
 fn matmul_exception(graph: &Graph, reason: &Reason) -> &'static str {
     match reason {
         // The pair itself, or one of the two with another matmul.
@@ -407,7 +412,8 @@ pub fn stated_kernel(kernel: u32) -> String {
     format!("`@kernel {kernel}`")
 }
 
-/// All diagnostics of a text in text order: the parser's, those of the analysis, and those of stated kernels.
+/// All diagnostics of a text in text order: the parser's, those of the analysis, and those of
+/// stated kernels.
 pub fn all_diagnostics(parsed: &Parsed, outcome: &Outcome) -> Vec<Diagnostic> {
     let mut of_analysis = outcome.diagnostics.clone();
     of_analysis.extend(refused_kernels(&parsed.program, outcome));

@@ -12,8 +12,9 @@ pub enum Found {
     Tensor(TensorId),
 }
 
-/// What is found, in execution order, but whole names first; upper and lower case of ASCII letters are the same. A tensor
-/// from outside comes before the first op that reads it. `O(n log n)` in names and reads.
+/// What is found, in execution order, but whole names first; upper and lower case of ASCII letters
+/// are the same. A tensor from outside comes before the first op that reads it. `O(n log n)` in
+/// names and reads.
 pub fn found(graph: &Graph, query: &str) -> Vec<Found> {
     let query = query.trim().as_bytes();
     if query.is_empty() {

@@ -12,7 +12,8 @@ use fuseline_core::resolve::{ParamValues, param_values};
 pub struct SliderRow {
     /// Its name in expressions; unique.
     pub name: String,
-    /// What it is, as the comment behind it says up to its first colon or semicolon; empty without one.
+    /// What it is, as the comment behind it says up to its first colon or semicolon; empty without
+    /// one.
     pub about: String,
     pub value: i64,
     /// The values that it may take; without them there is only a number box.
@@ -25,7 +26,8 @@ pub struct SliderRow {
     dividend: String,
 }
 
-/// The numbers of an `<input type="range">`. Where a slider has stops, they are the indices of these.
+/// The numbers of an `<input type="range">`. Where a slider has stops, they are the indices of
+/// these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliderTrack {
     /// Its smallest value.
@@ -243,8 +245,8 @@ fn grouped(value: i64) -> String {
     format_exact(value.unsigned_abs().into())
 }
 
-/// The count that a text like `4096`, `16,384`, `4k` or `1e3` means; `k` and `M` are powers of 1024, as is usual for sizes
-/// of tensors. A separator stands before three digits.
+/// The count that a text like `4096`, `16,384`, `4k` or `1e3` means; `k` and `M` are powers of
+/// 1024, as is usual for sizes of tensors. A separator stands before three digits.
 fn size_of(text: &str) -> Option<i64> {
     let (digits, unit) = digits_and_unit(text)?;
     if let Ok(value) = digits.parse::<i64>() {
@@ -310,8 +312,8 @@ pub fn slider_rows(text: &str, program: &Program, max_rows: usize) -> Vec<Slider
 /// Above this ratio of its ends a slider is logarithmic: every doubling is as long.
 const LINEAR_RATIO: i64 = 100;
 
-/// Powers of two and four multiples between two of them, as far as they are steps of the range, and its ends; `None` for a
-/// range of fewer than two decades.
+/// Powers of two and four multiples between two of them, as far as they are steps of the range, and
+/// its ends; `None` for a range of fewer than two decades.
 fn logarithmic_stops(values: &ParamValues) -> Option<Vec<i64>> {
     let &ParamValues::Steps { min, max, step } = values else {
         return None;

@@ -10,8 +10,8 @@ use fuseline_core::model::ids::{KernelId, OpId};
 /// A smaller loss, as a share of the unfused time, is none to speak of.
 const LEAST_LOSS: f64 = 0.01;
 
-/// A sentence about what makes the merged kernel slower than the two; `None` where it is not predicted to be.
-/// `O(ops + reads log reads)`.
+/// A sentence about what makes the merged kernel slower than the two; `None` where it is not
+/// predicted to be. `O(ops + reads log reads)`.
 pub(super) fn slower_because(
     analysis: &Analysis,
     kernels: [KernelId; 2],
@@ -23,7 +23,8 @@ pub(super) fn slower_because(
     Some(format!("{names} as one kernel is {cause}."))
 }
 
-/// The fused kernel that loses most against its ops one by one; `None` where none loses a hundredth of the program's time.
+/// The fused kernel that loses most against its ops one by one; `None` where none loses a hundredth
+/// of the program's time.
 pub(super) fn slowest_loss(analysis: &Analysis) -> Option<KernelId> {
     let predicted = analysis.predicted.as_ref()?;
     let lost_s = |id: KernelId| {
@@ -55,8 +56,8 @@ pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// What two kernels as one are that makes them slower: `a generated matmul, at 90 % of the library's rate`. `merged` is
-/// [`Prices::merged_breakdown`].
+/// What two kernels as one are that makes them slower:
+/// `a generated matmul, at 90 % of the library's rate`. `merged` is [`Prices::merged_breakdown`].
 pub(super) fn slower_cause(
     analysis: &Analysis,
     [a, b]: [KernelId; 2],
@@ -76,8 +77,9 @@ pub(super) fn ops_of_both(analysis: &Analysis, [a, b]: [KernelId; 2]) -> Option<
     Some(ops)
 }
 
-/// What the merged kernel does more slowly, or more of, in the part of its time that decides: a matmul or another op that leaves the
-/// library. In any other merge each part takes as long as before or less.
+/// What the merged kernel does more slowly, or more of, in the part of its time that decides: a
+/// matmul or another op that leaves the library. In any other merge each part takes as long as
+/// before or less.
 fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
     let longest = merged.longest_part()?;
     let share = |part: &Part, what| {

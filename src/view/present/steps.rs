@@ -11,8 +11,8 @@ use std::ops::Range;
 /// Decisions on one page of the list.
 pub const PAGE_STEPS: usize = 200;
 
-/// The decisions of a policy, as bytes until they are looked at: the compiler decides a million times about 10,000 ops, and a
-/// thread that got them whole would spend most of a second on them.
+/// The decisions of a policy, as bytes until they are looked at: the compiler decides a million
+/// times about 10,000 ops, and a thread that got them whole would spend most of a second on them.
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Steps {
     count: usize,
@@ -52,7 +52,8 @@ impl Steps {
         self.count
     }
 
-    /// The last of the first `step` decisions; `None` before the first. Reads up to [`PAGE_STEPS`] decisions.
+    /// The last of the first `step` decisions; `None` before the first. Reads up to [`PAGE_STEPS`]
+    /// decisions.
     pub fn last_decision(&self, step: usize) -> Option<Decision> {
         self.decisions_from(step.min(self.count)).next()
     }
@@ -113,8 +114,9 @@ pub fn step_of(step: usize, count: usize) -> String {
     format!("{} of {}", format_count(step), format_count(count))
 }
 
-/// The numbers of the decisions on the page that contains `step`, of `count` decisions in all. Pages are fixed, so
-/// that no line moves away under the pointer or the focus. Before the first step it is the first page.
+/// The numbers of the decisions on the page that contains `step`, of `count` decisions in all.
+/// Pages are fixed, so that no line moves away under the pointer or the focus. Before the first
+/// step it is the first page.
 pub fn page_of_step(step: usize, count: usize) -> Range<usize> {
     let first = step.saturating_sub(1) / PAGE_STEPS * PAGE_STEPS;
     first + 1..count.min(first + PAGE_STEPS) + 1

@@ -81,7 +81,8 @@ pub fn figure_text(measure: Measure, figures: &Figures) -> String {
     }
 }
 
-/// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to divide by.
+/// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to
+/// divide by.
 pub fn relative(measure: Measure, figures: &Figures, unfused: &Figures) -> Option<f64> {
     // Two lower bounds have no ratio.
     let is_least = |figures: &Figures| match measure {
@@ -155,7 +156,8 @@ pub fn crossing_rows(sweep: &Sweep, device: &Device) -> Vec<CrossingRow> {
     rows.collect()
 }
 
-/// What changes, and at which value. It claims nothing of larger values: a later crossing may undo the change.
+/// What changes, and at which value. It claims nothing of larger values: a later crossing may undo
+/// the change.
 fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> String {
     let Sweep {
         param, objective, ..

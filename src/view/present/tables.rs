@@ -66,7 +66,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of what is shown. What is told about edges, policies and decisions takes as long as for their tabs.
+    /// A table of what is shown. What is told about edges, policies and decisions takes as long as
+    /// for their tabs.
     pub fn new(kind: TableKind, shown: KernelsInText<'_>) -> Self {
         let analysis = shown.analysis;
         match kind {
@@ -107,7 +108,8 @@ fn names(analysis: &Analysis, ops: &[OpId]) -> String {
     names.collect::<Vec<_>>().join(" + ")
 }
 
-/// A column of a table of kernels: its head, the quantity in it, and the kernels that it is measured in.
+/// A column of a table of kernels: its head, the quantity in it, and the kernels that it is
+/// measured in.
 type Column = (&'static str, Quantity, Run);
 
 /// What kernels compute, move and take.

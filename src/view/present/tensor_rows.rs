@@ -17,7 +17,8 @@ pub struct TensorRow {
     pub problems: Vec<Problem>,
 }
 
-/// A row for each of the first `max_rows` declarations in text order. A row keeps the id that it has among `before`.
+/// A row for each of the first `max_rows` declarations in text order. A row keeps the id that it
+/// has among `before`.
 pub fn tensor_rows(source: OpSource<'_>, max_rows: usize, before: &[TensorRow]) -> Vec<TensorRow> {
     let declared = &source.program.declarations;
     let declared = declared.get(..max_rows).unwrap_or(declared);

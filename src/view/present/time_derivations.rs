@@ -1,4 +1,5 @@
-//! Times of kernels as derivations: what each unit takes alone by the roofline, and the phases of a predicted time.
+//! Times of kernels as derivations: what each unit takes alone by the roofline, and the phases of a
+//! predicted time.
 
 use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::devices::{computed_as, units_name};

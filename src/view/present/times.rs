@@ -20,7 +20,8 @@ use fuseline_core::model::options::Options;
 /// What the times of an analysis say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeKind {
-    /// The device model, with rates that are measured on the device or scaled from those of another.
+    /// The device model, with rates that are measured on the device or scaled from those of
+    /// another.
     Predicted,
     /// The roofline.
     LowerBound,
@@ -144,12 +145,13 @@ pub struct Seconds {
 /// A time, and the lower bound beside it where that is another figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeText {
-    /// The time: predicted where it is known, otherwise the lower bound. `?` marks a prediction outside the measured
-    /// sizes.
+    /// The time: predicted where it is known, otherwise the lower bound. `?` marks a prediction
+    /// outside the measured sizes.
     pub time: String,
     /// The lower bound, beside a predicted time.
     pub bound: Option<String>,
-    /// The predicted time lies below the bound, because the cache still holds data that the bound reads from memory.
+    /// The predicted time lies below the bound, because the cache still holds data that the bound
+    /// reads from memory.
     pub is_below: bool,
     /// How the predicted time is outside the measured sizes, if it is; [`outside_text`] says it.
     pub outside: Option<Outside>,
@@ -200,12 +202,14 @@ impl TimeText {
         }
     }
 
-    /// The time without the mark of a prediction outside the measured sizes, where something beside it says that.
+    /// The time without the mark of a prediction outside the measured sizes, where something beside
+    /// it says that.
     pub fn unmarked(&self) -> &str {
         self.time.trim_end_matches('?')
     }
 
-    /// The bound beside the time: `208 µs`, `208 µs with a cold cache` where the time lies below it.
+    /// The bound beside the time: `208 µs`, `208 µs with a cold cache` where the time lies below
+    /// it.
     pub fn bound_beside(&self) -> Option<String> {
         let cold = if self.is_below { COLD } else { "" };
         Some(format!("{}{cold}", self.bound.as_ref()?))
@@ -234,7 +238,8 @@ pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
     }))
 }
 
-/// How many times faster the whole program is fused, by the times that it has; `None` where not all FLOPs are known.
+/// How many times faster the whole program is fused, by the times that it has; `None` where not all
+/// FLOPs are known.
 pub fn total_speedup(analysis: &Analysis) -> Option<(TimeKind, f64)> {
     let bound = analysis.speedup?;
     let predicted = analysis.predicted.as_ref();
@@ -345,8 +350,8 @@ pub fn missing_total(analysis: &Analysis) -> Option<String> {
             )
         }
     };
-    // The rules join an op to the kernel before it whatever comes after it; these two look at the whole program, so that
-    // a program with all shapes may have other kernels, and less traffic.
+    // The rules join an op to the kernel before it whatever comes after it; these two look at the
+    // whole program, so that a program with all shapes may have other kernels, and less traffic.
     let whole_program = match analysis.options.policy {
         Policy::Inductor => Some("torch.compile"),
         Policy::Optimal => Some("the search for the optimum"),

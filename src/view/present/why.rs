@@ -37,7 +37,8 @@ impl Asked {
         }
     }
 
-    /// Its ops; `None` where the question has lost its sense: an op is gone, or they now run in one kernel and did not before.
+    /// Its ops; `None` where the question has lost its sense: an op is gone, or they now run in one
+    /// kernel and did not before.
     pub fn ops(&self, analysis: &Analysis) -> Option<EdgeOps> {
         let [first, second] = &self.names;
         let (first, second) = (
@@ -124,7 +125,8 @@ struct Fold {
 /// The first edges between kernels in an [`EdgeOrder`].
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct EdgeRows {
-    /// One for each of them, and for the selected edge. Equal ones in the rounds of a block are one.
+    /// One for each of them, and for the selected edge. Equal ones in the rounds of a block are
+    /// one.
     pub rows: Vec<EdgeRow>,
     /// Number of rows that all edges between kernels have.
     pub total: usize,
@@ -169,7 +171,8 @@ impl EdgeRow {
         }
     }
 
-    /// The same explained by the analysis that the edge is of; `None` where nothing is saved because it is not possible.
+    /// The same explained by the analysis that the edge is of; `None` where nothing is saved
+    /// because it is not possible.
     pub fn explanation(&self, analysis: &Analysis, saved: Saved) -> Option<Explanation> {
         let told = || edge_explanation(analysis, self.ops, self.price, saved);
         self.is_possible.then(told).flatten()
@@ -327,7 +330,8 @@ fn attention_note(attentions: &[Attention], ops: [OpId; 2]) -> Option<&'static s
     )
 }
 
-/// The edges, those of the rounds of a block together that save as many bytes between the same statements. `O(edges)`.
+/// The edges, those of the rounds of a block together that save as many bytes between the same
+/// statements. `O(edges)`.
 fn folds(
     analysis: &Analysis,
     edges: &[PricedEdge],

@@ -87,7 +87,8 @@ pub fn time_rows(outcome: &Outcome) -> Vec<TimeRow> {
         .collect()
 }
 
-/// The sum of the rows. Each kernel was timed alone and repeated, so its data was in the cache if it fits there.
+/// The sum of the rows. Each kernel was timed alone and repeated, so its data was in the cache if
+/// it fits there.
 pub fn sum_row(outcome: &Outcome) -> TimeRow {
     let rows = time_rows(outcome);
     let measured_s = |of: fn(&TimeRow) -> TimePair| rows.iter().map(|row| of(row).measured_s).sum();
@@ -208,8 +209,8 @@ pub fn notes(outcome: &Outcome) -> Vec<String> {
     told
 }
 
-/// For what of the program the shaders of this page take longer than the roofline says: on an H100 two to eight times, for cumulative
-/// sums some hundred times. `O(ops)`.
+/// For what of the program the shaders of this page take longer than the roofline says: on an H100
+/// two to eight times, for cumulative sums some hundred times. `O(ops)`.
 fn slower_note(graph: &Graph) -> Option<String> {
     let has = |holds: fn(&Op) -> bool| graph.ops.iter().any(holds);
     let reductions = || {

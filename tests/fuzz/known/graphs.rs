@@ -1,5 +1,5 @@
-//! Large graphs. Each size is one at which a method that visits all of both kernels for each edge, or all inputs for each
-//! pair of kernels, takes minutes.
+//! Large graphs. Each size is one at which a method that visits all of both kernels for each edge,
+//! or all inputs for each pair of kernels, takes minutes.
 
 use super::{Known, known};
 use crate::families::{Reads, bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};

@@ -1,6 +1,7 @@
 //! Hostile and large inputs that are made in code, each with what must come of it.
 //!
-//! They stand here and not in `tests/model`, because without optimization they take most of the time of all tests.
+//! They stand here and not in `tests/model`, because without optimization they take most of the
+//! time of all tests.
 
 mod graphs;
 mod models;

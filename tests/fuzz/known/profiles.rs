@@ -1,4 +1,5 @@
-//! Traces of more kernels than are kept: the last ones count, and the visitor is told. Packed files that stand for very much.
+//! Traces of more kernels than are kept: the last ones count, and the visitor is told. Packed files
+//! that stand for very much.
 
 use super::{Known, known};
 use flate2::Compression;
@@ -30,7 +31,8 @@ fn file(name: &str) -> Vec<u8> {
     std::fs::read(folder.join(name)).unwrap()
 }
 
-/// A trace of kernels with these names, one each microsecond in the order of `starts`, and ranges behind them as PyTorch writes them.
+/// A trace of kernels with these names, one each microsecond in the order of `starts`, and ranges
+/// behind them as PyTorch writes them.
 fn trace(
     names: &[&str],
     starts: impl Iterator<Item = usize>,
@@ -138,7 +140,8 @@ fn the_last_call_of_a_program_that_repeats_is_found_where_the_first_one_is_cut()
     );
 }
 
-/// A packed file of a few kilobytes may stand for gigabytes: the caller is asked again after each megabyte, and no text grows without end.
+/// A packed file of a few kilobytes may stand for gigabytes: the caller is asked again after each
+/// megabyte, and no text grows without end.
 fn what_unpacks_to_much_is_read_in_parts() {
     let events = b"["
         .iter()

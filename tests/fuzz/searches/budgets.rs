@@ -9,7 +9,8 @@ use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::{Graph, Objective, Op, OpType, Options, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
 
-/// Kernels are in order, are legal and cost what the certificate says; a larger budget never makes them worse.
+/// Kernels are in order, are legal and cost what the certificate says; a larger budget never makes
+/// them worse.
 fn check_long_budgets(graph: &Graph, options: &Options) {
     let mut last = f64::INFINITY;
     for budget in [0, 60, 700, 1_500, 4_000, 15_000] {
@@ -96,8 +97,8 @@ pub(crate) fn chains(input: &[u8]) {
     );
 }
 
-/// Elementwise ops that each read two of the `reach` ops before them, so that nearly every set of neighbours can be a
-/// kernel.
+/// Elementwise ops that each read two of the `reach` ops before them, so that nearly every set of
+/// neighbours can be a kernel.
 fn hard_ops(picks: &[(usize, usize)], reach: usize) -> Graph {
     let name = |op: usize| format!("x{op}");
     let ops = picks.iter().enumerate().map(|(before, &(a, b))| {

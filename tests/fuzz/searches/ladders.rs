@@ -14,13 +14,13 @@ type Chains = Vec<bool>;
 const ROWS: u64 = 6;
 const WIDTH: u64 = 10;
 
-/// One drawn op: its kind, whether it is in the left chain, how far back it reads the other chain, bytes per
-/// element.
+/// One drawn op: its kind, whether it is in the left chain, how far back it reads the other chain,
+/// bytes per element.
 type Drawn = (u8, u8, usize, u32);
 
-/// Ops that each read the last op of their chain, or an external tensor; some also read the other chain, or an
-/// input common to all. `leaving` of sixty ops change the chain. With none of them one chain depends on the
-/// other from `first` on, over more ops than a word has bits.
+/// Ops that each read the last op of their chain, or an external tensor; some also read the other
+/// chain, or an input common to all. `leaving` of sixty ops change the chain. With none of them one
+/// chain depends on the other from `first` on, over more ops than a word has bits.
 fn ladder(drawn: &[Drawn], leaving: u8, first: usize) -> (Vec<Op>, Vec<TensorDecl>, Chains) {
     let mut chain_of = Vec::new();
     let mut chain = false;
@@ -69,8 +69,8 @@ fn ladder(drawn: &[Drawn], leaving: u8, first: usize) -> (Vec<Op>, Vec<TensorDec
     )
 }
 
-/// The lowest cost of any acyclic partition. A downset consists of a prefix of each chain, before and after
-/// every kernel.
+/// The lowest cost of any acyclic partition. A downset consists of a prefix of each chain, before
+/// and after every kernel.
 fn least(graph: &Graph, options: &Options, chain_of: &Chains) -> f64 {
     let of_chain = |chain: bool| -> Vec<OpId> {
         (0..chain_of.len())

@@ -1,5 +1,6 @@
-//! The exact search on random graphs, each entry a property. They stand here because they take the longest, and because
-//! `./dev fuzz` tries other graphs for as long as you like. Cases by hand are in `tests/model/optimal_cases.rs`.
+//! The exact search on random graphs, each entry a property. They stand here because they take the
+//! longest, and because `./dev fuzz` tries other graphs for as long as you like. Cases by hand are
+//! in `tests/model/optimal_cases.rs`.
 
 mod attention;
 mod budgets;
@@ -218,5 +219,5 @@ pub(crate) fn cut_budgets(input: &[u8]) {
     }
 }
 
-// Two chains that read each other have so few downsets that all of them can be visited: an exact method that shares only the
-// legality with the search.
+// Two chains that read each other have so few downsets that all of them can be visited: an exact
+// method that shares only the legality with the search.

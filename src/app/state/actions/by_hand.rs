@@ -14,8 +14,8 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 impl Page {
-    /// Chooses a policy, and shows its kernels. Under `manual`, a text without marks shows each op as a kernel: a notice
-    /// says so and offers the kernels shown so far.
+    /// Chooses a policy, and shows its kernels. Under `manual`, a text without marks shows each op
+    /// as a kernel: a notice says so and offers the kernels shown so far.
     pub fn choose_policy(self, policy: Policy) {
         let is_without_marks = policy == Policy::Manual && !untrack(|| self.marks_kernels());
         // Of the kernels that are shown so far.
@@ -35,8 +35,8 @@ impl Page {
         }
     }
 
-    /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of kernels, which may be merged, and
-    /// nothing says `Fused`. Tracked.
+    /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of
+    /// kernels, which may be merged, and nothing says `Fused`. Tracked.
     pub fn shows_fused(self) -> bool {
         self.chosen.is_fused.get() && self.chosen.policy.get() != Policy::None
     }
@@ -64,7 +64,8 @@ impl Page {
         (self.parsed).with(|parsed| parsed.program.ops.iter().any(|op| op.kernel.is_some()))
     }
 
-    /// The shown kernels as marks; `None` where a kernel is an op alone in all of them, or marks cannot state them.
+    /// The shown kernels as marks; `None` where a kernel is an op alone in all of them, or marks
+    /// cannot state them.
     fn kernels_to_state(self) -> Option<NoticeAction> {
         let shown = self.shown.get();
         if !self.are_kernels_present() || shown.step().is_some() {
@@ -102,8 +103,8 @@ impl Page {
         self.keep_focus();
     }
 
-    /// Number of merges and cuts with which the visitor made the kernels of the open puzzle from its start; `None` without a puzzle,
-    /// and for kernels that are not theirs. Tracked.
+    /// Number of merges and cuts with which the visitor made the kernels of the open puzzle from
+    /// its start; `None` without a puzzle, and for kernels that are not theirs. Tracked.
     pub fn moves(self) -> Option<usize> {
         let is_start = self.screen.puzzle.with(|puzzle| {
             let start = puzzle.as_ref()?.text();
@@ -113,9 +114,9 @@ impl Page {
         if is_start { Some(0) } else { moves }
     }
 
-    /// Makes a change by hand, selects the merged kernel, or the one that begins behind the cut, and requests the focus for
-    /// it: at once, or as soon as the worker knows the effect, unless the visitor has gone on by then. On a phone nothing is
-    /// selected.
+    /// Makes a change by hand, selects the merged kernel, or the one that begins behind the cut,
+    /// and requests the focus for it: at once, or as soon as the worker knows the effect, unless
+    /// the visitor has gone on by then. On a phone nothing is selected.
     pub fn make(self, change: Change, focus: fn(KernelId) -> FocusRequest) {
         let op = match change {
             Change::Cut { consumer, .. } => Some(consumer),
@@ -170,7 +171,8 @@ impl Page {
             action: is_changed.then_some(NoticeAction::Undo),
         }));
         if browser::shows_sheets() {
-            // Its sheet would cover the change, and without one nothing would say why the charts are dim.
+            // Its sheet would cover the change, and without one nothing would say why the charts
+            // are dim.
             self.keep_focus();
             self.select(Selection::Nothing);
             return;

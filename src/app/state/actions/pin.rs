@@ -45,7 +45,8 @@ impl Page {
         })
     }
 
-    /// What is told about the change between two figures, pinned and now, that is shown as `change`.
+    /// What is told about the change between two figures, pinned and now, that is shown as
+    /// `change`.
     pub fn told_change(
         self,
         figures: Memo<Option<[Figure; 2]>>,

@@ -24,8 +24,8 @@ impl Page {
             .with_untracked(|text| browser::download("fuseline.fuse", "text/plain", text));
     }
 
-    /// Corrects the text, unless a slider has just moved: then the fix is for an older one. The button that did it may be gone
-    /// then: by key, the focus goes where the text has changed.
+    /// Corrects the text, unless a slider has just moved: then the fix is for an older one. The
+    /// button that did it may be gone then: by key, the focus goes where the text has changed.
     pub fn correct(self, fix: &Fix, is_by_key: bool) {
         if untrack(|| self.slider.is_dragging()) {
             return;
@@ -169,7 +169,8 @@ impl Page {
         }
     }
 
-    /// Tells about the edge from `producer` to its first reader in another kernel, else about the op.
+    /// Tells about the edge from `producer` to its first reader in another kernel, else about the
+    /// op.
     pub fn inspect_output(self, producer: OpId) {
         let reader = self.analysis.with_untracked(|analysis| {
             let partition = &analysis.partition;
@@ -185,7 +186,8 @@ impl Page {
         }
     }
 
-    /// Shows the kernels after the first `step` decisions of the policy, and selects what the last of them is about.
+    /// Shows the kernels after the first `step` decisions of the policy, and selects what the last
+    /// of them is about.
     pub fn show_step(self, step: usize) {
         self.choose(|choices| choices.is_fused = true);
         self.questions.step.set_if_changed(Some(step));

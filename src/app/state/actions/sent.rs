@@ -8,7 +8,8 @@ use fuseline_view::page::note::Note;
 use leptos::prelude::*;
 
 impl Page {
-    /// Whether text, policy, options, conventions or device are no longer those of the link that was opened. Tracked.
+    /// Whether text, policy, options, conventions or device are no longer those of the link that
+    /// was opened. Tracked.
     pub fn differs_from_sent(self) -> bool {
         self.origin.sent.with(|sent| {
             sent.link.as_ref().is_some_and(|sent| {
@@ -46,7 +47,8 @@ impl Page {
         untrack(|| self.shown_note().filter(|_| !self.differs_from_sent()))
     }
 
-    /// What the page shows counts as what a link opened, where it has the note of one or its address is the link.
+    /// What the page shows counts as what a link opened, where it has the note of one or its
+    /// address is the link.
     pub fn resume_sent(self) {
         if self.origin.sender_note.with_untracked(Option::is_some) || browser::fragment().is_some()
         {

@@ -30,7 +30,8 @@ impl Page {
         self.choose_by(Origin::Single, change);
     }
 
-    /// Changes what is chosen beside the text. Changes of one origin without a pause between them are one undo step.
+    /// Changes what is chosen beside the text. Changes of one origin without a pause between them
+    /// are one undo step.
     pub fn choose_by(self, origin: Origin, change: impl FnOnce(&mut Choices)) {
         let mut choices = self.choices();
         change(&mut choices);
@@ -60,8 +61,8 @@ impl Page {
         is_changed
     }
 
-    /// Replaces the text by another program. Without `@kernel` marks the policy `manual` would fuse nothing, so the default
-    /// policy replaces it.
+    /// Replaces the text by another program. Without `@kernel` marks the policy `manual` would fuse
+    /// nothing, so the default policy replaces it.
     pub fn open(self, text: String) -> bool {
         let is_manual = self.chosen.policy.get_untracked() == Policy::Manual;
         let mut choices = self.choices_with(&text);
@@ -72,7 +73,8 @@ impl Page {
         self.open_with(text, example, choices)
     }
 
-    /// Replaces the text by an example, with the choices that it opens with. Device and other conventions stay.
+    /// Replaces the text by an example, with the choices that it opens with. Device and other
+    /// conventions stay.
     pub fn open_example(self, example: &Example) {
         let choices = self.choices_with(example.text).opened_with(example.opening);
         self.open_with(example.text.to_owned(), Some(example.id), choices);
@@ -111,8 +113,8 @@ impl Page {
         }
     }
 
-    /// The choices that stay when `text` is shown: the sender's note is about the program of the link alone, and kernels that come
-    /// with another text are not of the visitor's moves.
+    /// The choices that stay when `text` is shown: the sender's note is about the program of the
+    /// link alone, and kernels that come with another text are not of the visitor's moves.
     pub fn choices_with(self, text: &str) -> Choices {
         let is_another = (self.text).with_untracked(|before| keeps_little(before, text));
         let mut choices = self.choices();
@@ -137,7 +139,8 @@ impl Page {
         self.history.update(History::release);
     }
 
-    /// What is shown is where undo ends, until [`Page::resume_history`] gets the steps before it back.
+    /// What is shown is where undo ends, until [`Page::resume_history`] gets the steps before it
+    /// back.
     pub fn set_history_aside(self) -> History {
         (self.history)
             .try_update(std::mem::take)
@@ -217,7 +220,8 @@ impl Page {
         self.screen.notice.with_untracked(is_offer)
     }
 
-    /// Makes these choices, without a step of undo: where a page opens, before there is something to undo.
+    /// Makes these choices, without a step of undo: where a page opens, before there is something
+    /// to undo.
     pub fn set_choices(self, choices: Choices) {
         let Choices {
             policy,

@@ -44,7 +44,8 @@ impl Definitions<'_> {
         }
     }
 
-    /// `mask` hides what follows the diagonal that ends in the last row and column; `tril` and `triu` keep one side.
+    /// `mask` hides what follows the diagonal that ends in the last row and column; `tril` and
+    /// `triu` keep one side.
     fn by_diagonal(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let x = self.aligned(definition, x)?;
         let zero = self.expressions.constant(0);

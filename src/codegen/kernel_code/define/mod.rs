@@ -1,7 +1,8 @@
 //! What one element of an op's output is, as an expression of elements of what its kernel reads.
 //!
-//! The value of a tensor that the kernel computes itself takes the place of its element, so a kernel needs no memory for
-//! what is inside it. The definitions give the numbers that [`interpret`](crate::interpret) gives.
+//! The value of a tensor that the kernel computes itself takes the place of its element, so a
+//! kernel needs no memory for what is inside it. The definitions give the numbers that
+//! [`interpret`](crate::interpret) gives.
 
 mod elementwise;
 mod layout;
@@ -113,7 +114,8 @@ impl<'a> Definitions<'a> {
         only_if: Option<ExprId>,
     ) -> Defined {
         let shape = self.shape_of(tensor)?;
-        // What lies inside can be read whether it is needed or not, and then it is the same for all that need it.
+        // What lies inside can be read whether it is needed or not, and then it is the same for all
+        // that need it.
         let only_if = only_if.filter(|_| !self.expressions.are_inside(at, &shape));
         let key = (tensor, at.to_vec(), only_if);
         if let Some(&known) = self.known.get(&key) {
@@ -137,7 +139,8 @@ impl<'a> Definitions<'a> {
         Ok(value)
     }
 
-    /// Whole numbers lose their fraction, and truth values are 0 or 1; floats stay as wide as the kernel computes.
+    /// Whole numbers lose their fraction, and truth values are 0 or 1; floats stay as wide as the
+    /// kernel computes.
     fn converted(&mut self, op: OpId, value: ExprId) -> ExprId {
         let op = &self.graph.ops[op];
         let function = op.function;
@@ -259,7 +262,8 @@ impl<'a> Definitions<'a> {
         self.broadcast(definition, operand, &definition.op.shape, definition.at)
     }
 
-    /// The variable of a loop of an op: the same each time the op is defined, so that equal sums are found equal.
+    /// The variable of a loop of an op: the same each time the op is defined, so that equal sums
+    /// are found equal.
     fn loop_over(&mut self, definition: &Definition<'_>, which: usize, extent: u64) -> VariableId {
         let expressions = &mut self.expressions;
         let key = (definition.id, which);

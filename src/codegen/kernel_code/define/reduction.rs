@@ -14,8 +14,8 @@ struct Rows {
     shape: Vec<u64>,
     /// Dimensions along a row.
     reduced: Vec<usize>,
-    /// The index of the element of `x` at the place of the output; along the row, of its first element where the output has
-    /// one value for each row.
+    /// The index of the element of `x` at the place of the output; along the row, of its first
+    /// element where the output has one value for each row.
     at: Vec<IndexId>,
     /// Elements of a row.
     width: u64,
@@ -199,7 +199,8 @@ impl Definitions<'_> {
         self.at(definition, rows, &at)
     }
 
-    /// The element at an index of the shape that the rows have, which groups of channels have of their own.
+    /// The element at an index of the shape that the rows have, which groups of channels have of
+    /// their own.
     fn at(&mut self, definition: &Definition<'_>, rows: &Rows, at: &[IndexId]) -> Defined {
         let own = self.shape_of_operand(rows.x)?;
         if own == rows.shape {
@@ -251,7 +252,8 @@ impl Definitions<'_> {
         Ok(self.unary(Unary::Exp, shifted))
     }
 
-    /// Times the weight, plus the bias, where there are any: one for each element of a row, or for each channel.
+    /// Times the weight, plus the bias, where there are any: one for each element of a row, or for
+    /// each channel.
     fn weighted(
         &mut self,
         definition: &Definition<'_>,
@@ -287,8 +289,8 @@ impl Definitions<'_> {
         Ok(self.sum(rows.variable, counted))
     }
 
-    /// A pool over windows of height and width. Outside of the image is padding, which a maximum does not see and an average
-    /// counts as 0.
+    /// A pool over windows of height and width. Outside of the image is padding, which a maximum
+    /// does not see and an average counts as 0.
     fn pool(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let window = (definition.op.indexing.as_ref())
             .and_then(|indexing| indexing.window)
@@ -340,7 +342,8 @@ impl Definitions<'_> {
         self.expressions.shifted(place, -padding)
     }
 
-    /// The largest value, or the sum over a number of elements, of those for which the condition holds.
+    /// The largest value, or the sum over a number of elements, of those for which the condition
+    /// holds.
     pub(super) fn pooled(
         &mut self,
         over: VariableId,

@@ -95,8 +95,8 @@ impl Definitions<'_> {
         (first, second, share)
     }
 
-    /// A pool of as many windows as the output has elements. Windows differ in size, so a loop over the largest leaves out
-    /// what is behind the end of a smaller one.
+    /// A pool of as many windows as the output has elements. Windows differ in size, so a loop over
+    /// the largest leaves out what is behind the end of a smaller one.
     pub(super) fn adaptive_pool(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let ([image, channel], axes) = self.axes(definition, x)?;
         let largest = axes.map(|Axis { from, to, .. }| match from.checked_rem(to) {

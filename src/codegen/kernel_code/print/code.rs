@@ -25,7 +25,8 @@ pub struct Access {
     pub tensor: TensorId,
     /// A store, else a load.
     pub is_store: bool,
-    /// What the kernel does not do, because it computes the tensor itself: a store and a load that fusion removed.
+    /// What the kernel does not do, because it computes the tensor itself: a store and a load that
+    /// fusion removed.
     pub is_removed: bool,
 }
 

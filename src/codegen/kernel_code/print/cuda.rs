@@ -1,7 +1,8 @@
 //! CUDA C++: one kernel, whose sizes are compiled in.
 //!
-//! Numbers are computed as `float`, as PyTorch computes f16 and bf16, and as `double` in a kernel that reads or writes f64.
-//! Whole numbers are computed as such numbers, too, and are exact as far as these are.
+//! Numbers are computed as `float`, as PyTorch computes f16 and bf16, and as `double` in a kernel
+//! that reads or writes f64. Whole numbers are computed as such numbers, too, and are exact as far
+//! as these are.
 
 use super::code::{Code, Line};
 use super::names::{Names, Naming, written_name};
@@ -19,7 +20,8 @@ const SHARED_BYTES: u64 = 48 * 1024;
 /// Most blocks of a launch along its first dimension.
 const MOST_BLOCKS: u64 = (1 << 31) - 1;
 
-/// A kernel as CUDA C++, with the headers and the functions that it needs, and its launch as a comment.
+/// A kernel as CUDA C++, with the headers and the functions that it needs, and its launch as a
+/// comment.
 ///
 /// # Errors
 /// What of it a launch cannot do.
@@ -390,6 +392,6 @@ const HELPERS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Words of the language, types, functions and macros that a value of the same name would hide, and names of this file and
-/// of what it writes around the body: no names for values.
+/// Words of the language, types, functions and macros that a value of the same name would hide, and
+/// names of this file and of what it writes around the body: no names for values.
 const WORDS: &str = include_str!("cuda_words.txt");

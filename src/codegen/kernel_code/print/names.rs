@@ -12,7 +12,8 @@ use rustc_hash::FxBuildHasher;
 pub enum Naming {
     /// After the tensors of the program, for one who reads it.
     Program,
-    /// After their order alone, so that the kernels of equal layers have equal code, which a GPU compiles once.
+    /// After their order alone, so that the kernels of equal layers have equal code, which a GPU
+    /// compiles once.
     Order,
 }
 
@@ -25,7 +26,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The tensors have names that end in `suffix`; none is a word of the language or of its library.
+    /// The tensors have names that end in `suffix`; none is a word of the language or of its
+    /// library.
     pub(super) fn new(
         graph: &Graph,
         kernel: &Kernel,
@@ -120,8 +122,8 @@ pub(super) fn kept_name(place: usize) -> String {
     format!("kept_{place}")
 }
 
-/// What kernels are called after: the first tensor that this one writes. No other tensor of the graph gives the same, so the
-/// kernels of a file have names of their own.
+/// What kernels are called after: the first tensor that this one writes. No other tensor of the
+/// graph gives the same, so the kernels of a file have names of their own.
 pub(super) fn written_name(graph: &Graph, kernel: &Kernel) -> String {
     let written = kernel.arguments.iter().find(|own| own.is_written);
     let Some(written) = written.map(|own| own.tensor) else {

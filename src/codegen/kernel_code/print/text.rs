@@ -1,4 +1,5 @@
-//! Expressions as text. A value that is read once, and has no name of its own in the program, stands where it is read.
+//! Expressions as text. A value that is read once, and has no name of its own in the program,
+//! stands where it is read.
 
 use super::code::Access;
 use super::names::{Names, shared_name, uses};
@@ -133,8 +134,8 @@ impl<'a, L: Language> Texts<'a, L> {
             && body.iter().any(is_read_here)
     }
 
-    /// What unfused ops would store and load, and the kernel does not, because it has this value. One that several loops
-    /// compute has its lines in the first of them.
+    /// What unfused ops would store and load, and the kernel does not, because it has this value.
+    /// One that several loops compute has its lines in the first of them.
     pub(super) fn take_removed(&mut self, value: ExprId) -> Vec<(Element, Access)> {
         let all = std::mem::take(&mut self.removed).into_iter();
         let (here, later): (Vec<_>, Vec<_>) = all.partition(|removed| removed.value == value);

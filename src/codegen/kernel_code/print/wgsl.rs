@@ -1,7 +1,7 @@
 //! The shading language of WebGPU.
 //!
-//! Numbers are f32, whole numbers and truth values i32: what a browser's GPU always has. The language knows no infinity; the
-//! lowest and the largest number stand for it.
+//! Numbers are f32, whole numbers and truth values i32: what a browser's GPU always has. The
+//! language knows no infinity; the lowest and the largest number stand for it.
 
 use super::code::Code;
 use super::names::{Names, Naming};
@@ -25,7 +25,8 @@ pub const LONGEST_SHARED_ROW: u64 = SHARED_BYTES / 4 - THREADS;
 /// One launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
-    /// The code, with the entry point `main`. Floats are `array<f32>`, whole numbers and truth values `array<i32>`.
+    /// The code, with the entry point `main`. Floats are `array<f32>`, whole numbers and truth
+    /// values `array<i32>`.
     pub code: Code,
     /// The tensors, each at the binding of its place in group 0.
     pub tensors: Vec<TensorId>,
@@ -379,6 +380,6 @@ fn not_a_number() -> f32 {
     return bitcast<f32>(bits_of_no_number);
 }";
 
-/// Words of the language and what it reserves, types and functions that a value of the same name would hide, and names of
-/// this file and of what it writes around the body: no names for values.
+/// Words of the language and what it reserves, types and functions that a value of the same name
+/// would hide, and names of this file and of what it writes around the body: no names for values.
 const WORDS: &str = include_str!("wgsl_words.txt");

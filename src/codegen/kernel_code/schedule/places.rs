@@ -1,6 +1,7 @@
 //! Where the tensors of a kernel stand in the order in which it goes over elements.
 //!
-//! A kernel goes over the elements of its product, or of its rows. What ops behind it move is written where it moves to.
+//! A kernel goes over the elements of its product, or of its rows. What ops behind it move is
+//! written where it moves to.
 
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::expression::{ExprId, Expressions};

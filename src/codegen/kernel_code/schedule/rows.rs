@@ -16,7 +16,8 @@ struct Domain {
     reduced: Vec<usize>,
 }
 
-/// The schedule; `None` for a kernel without reductions, and for one whose elements are not all in the same rows.
+/// The schedule; `None` for a kernel without reductions, and for one whose elements are not all in
+/// the same rows.
 ///
 /// # Errors
 /// Why an op has no definition.
@@ -90,8 +91,8 @@ pub(super) fn schedule(
     Ok(Stages::new(definitions.expressions, row, column).scheduled(outputs))
 }
 
-/// The op whose rows the kernel goes over, and the tensor that has them: the product behind a reduction, as in attention, or
-/// else the widest reduction.
+/// The op whose rows the kernel goes over, and the tensor that has them: the product behind a
+/// reduction, as in attention, or else the widest reduction.
 fn anchor(definitions: &Definitions<'_>, ops: &[OpId]) -> Option<(OpId, TensorId)> {
     let graph = definitions.graph;
     let is_rows =

@@ -14,7 +14,8 @@ use rustc_hash::FxBuildHasher;
 pub(super) struct Stages {
     expressions: Expressions,
     row: VariableId,
-    /// The variables of columns, by their extents: what is kept for the same columns is kept by the same threads.
+    /// The variables of columns, by their extents: what is kept for the same columns is kept by the
+    /// same threads.
     columns: Vec<VariableId>,
     shared: IdVec<SharedId, u64>,
     replaced: HashMap<ExprId, ExprId, FxBuildHasher>,
@@ -96,8 +97,8 @@ impl Stages {
         moved[0]
     }
 
-    /// In a loop that each thread goes through, what is the same for all columns and holds a sum of its own is computed once
-    /// for the row, by all threads: the probabilities of an attention.
+    /// In a loop that each thread goes through, what is the same for all columns and holds a sum of
+    /// its own is computed once for the row, by all threads: the probabilities of an attention.
     fn share_in(&mut self, value: ExprId, over: VariableId) {
         let scope = bit(self.row) | bit(over);
         let is_same = |expressions: &Expressions, expr| {

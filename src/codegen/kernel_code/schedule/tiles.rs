@@ -17,8 +17,9 @@ use fuseline_core::model::op_type::OpType;
 /// Batch, row and column of a product.
 type Variables = [VariableId; 3];
 
-/// The schedule; `None` for a kernel that is no single product with what follows it element by element. Where that reads
-/// the product at two columns, as rotary embeddings do, a tile has pairs of columns, and both of them are computed at once.
+/// The schedule; `None` for a kernel that is no single product with what follows it element by
+/// element. Where that reads the product at two columns, as rotary embeddings do, a tile has pairs
+/// of columns, and both of them are computed at once.
 ///
 /// # Errors
 /// Why an op has no definition.
@@ -115,7 +116,8 @@ fn is_never(definitions: &Definitions<'_>, condition: ExprId) -> bool {
     definitions.expressions.exprs[condition] == Expr::Number(0.0_f64.to_bits())
 }
 
-/// The variables of a product, and the index of an element of its output for the column, or for both of a pair.
+/// The variables of a product, and the index of an element of its output for the column, or for
+/// both of a pair.
 fn tile_places(
     definitions: &mut Definitions<'_>,
     op: &Op,
@@ -155,7 +157,8 @@ fn tile_places(
     Some(([batch, row, column], elements.collect()))
 }
 
-/// The variable of pairs of columns at a distance, and the columns of a pair. Each column is in one of them.
+/// The variable of pairs of columns at a distance, and the columns of a pair. Each column is in one
+/// of them.
 fn pair(
     expressions: &mut Expressions,
     columns: u64,

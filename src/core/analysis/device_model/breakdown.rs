@@ -6,11 +6,13 @@ use smallvec::{SmallVec, smallvec};
 /// The time of a kernel as the model finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Breakdown {
-    /// What happens one after the other. The parts of a phase overlap, so that it takes as long as the longest.
+    /// What happens one after the other. The parts of a phase overlap, so that it takes as long as
+    /// the longest.
     pub phases: SmallVec<[SmallVec<[Part; 4]>; 1]>,
     /// Fixed time of the kernel.
     pub fixed_s: f64,
-    /// The part of it in which a matmul fills its pipeline of tiles and writes its last one. The rest is a launch as of any kernel.
+    /// The part of it in which a matmul fills its pipeline of tiles and writes its last one. The
+    /// rest is a launch as of any kernel.
     pub pipeline_s: f64,
 }
 
@@ -76,9 +78,10 @@ pub enum What {
 }
 
 impl What {
-    /// The bottleneck of a kernel in which it takes longest. `None` of what only the roofline can tell: bytes of the cache are not
-    /// those of memory, and the rate of a library kernel or of a running statistic is that of a whole loop over rows, which may wait
-    /// for memory or for arithmetic.
+    /// The bottleneck of a kernel in which it takes longest. `None` of what only the roofline can
+    /// tell: bytes of the cache are not those of memory, and the rate of a library kernel or of a
+    /// running statistic is that of a whole loop over rows, which may wait for memory or for
+    /// arithmetic.
     pub const fn bound(self) -> Option<Bound> {
         Some(match self {
             Self::MemoryBytes | Self::BytesAgain | Self::Strided => Bound::Memory,

@@ -7,17 +7,19 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, TensorId};
 use crate::model::options::ReshapeCost;
 
-/// For each access of each kernel whether it hits the shared cache, in the order of the kernel's traffic.
+/// For each access of each kernel whether it hits the shared cache, in the order of the kernel's
+/// traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Hits {
     pub(crate) reads: Adjacency<KernelId, bool>,
     pub(crate) writes: Adjacency<KernelId, bool>,
 }
 
-/// The accesses that hit a cache of the last `kept_bytes` when the program runs repeatedly. `O(ops + reads)`.
+/// The accesses that hit a cache of the last `kept_bytes` when the program runs repeatedly.
+/// `O(ops + reads)`.
 ///
-/// An access hits if the program has moved at most `kept_bytes` since the last access to the tensor. Writes count
-/// like reads, because overwriting cached data moves no DRAM bytes.
+/// An access hits if the program has moved at most `kept_bytes` since the last access to the
+/// tensor. Writes count like reads, because overwriting cached data moves no DRAM bytes.
 pub(super) fn hits(graph: &Graph, execution: &Execution, kept_bytes: f64) -> Hits {
     // A view has no bytes of its own, whatever a reshape costs.
     let storage = Views::under(graph, ReshapeCost::View).base;

@@ -1,4 +1,5 @@
-//! The fused program of an analysis on its device: what its kernels read from DRAM, and how their times are found.
+//! The fused program of an analysis on its device: what its kernels read from DRAM, and how their
+//! times are found.
 
 use crate::analysis::device_model::predicted::launch;
 use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Launch};
@@ -8,14 +9,15 @@ use crate::model::ids::{IdVec, KernelId};
 /// The DRAM reads of a program on a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceCount {
-    /// Bytes that each kernel of the analysis reads from DRAM with cold caches; 0 for a view, which is not launched.
+    /// Bytes that each kernel of the analysis reads from DRAM with cold caches; 0 for a view, which
+    /// is not launched.
     pub kernels: IdVec<KernelId, f64>,
     /// Their sum.
     pub dram_read_bytes: f64,
 }
 
-/// The DRAM reads of the fused program. `None` where the device's multiprocessors or cache are not known.
-/// `O(ops + reads)`.
+/// The DRAM reads of the fused program. `None` where the device's multiprocessors or cache are not
+/// known. `O(ops + reads)`.
 pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let code = Code::of(&analysis.options);
@@ -32,8 +34,8 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
     })
 }
 
-/// The predicted time of a fused kernel that finds nothing in the shared cache, as a profiler that flushes it measures it;
-/// `None` where warm times are not predicted. `O(its ops + reads)`.
+/// The predicted time of a fused kernel that finds nothing in the shared cache, as a profiler that
+/// flushes it measures it; `None` where warm times are not predicted. `O(its ops + reads)`.
 pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
     analysis.predicted.as_ref()?;
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;

@@ -45,7 +45,8 @@ const fn tile(rows: f64, columns: f64) -> Tile {
     Tile { rows, columns }
 }
 
-/// The tiles that a library chooses from, larger ones first; `1x2` clusters share one operand of two tiles.
+/// The tiles that a library chooses from, larger ones first; `1x2` clusters share one operand of
+/// two tiles.
 const TILES: [Tile; 9] = [
     tile(256.0, 128.0),
     tile(128.0, 256.0),
@@ -187,8 +188,9 @@ impl Product {
         }
     }
 
-    /// The tiles that take the least time: as few FLOPs in the waves as possible, and among equals the fewest bytes
-    /// between cache and multiprocessors. Convolutions take tiles of 64 x 64, as the library does.
+    /// The tiles that take the least time: as few FLOPs in the waves as possible, and among equals
+    /// the fewest bytes between cache and multiprocessors. Convolutions take tiles of 64 x 64, as
+    /// the library does.
     pub fn tiling(&self, multiprocessors: f64) -> Tiling {
         if self.is_convolution {
             return self.cut(tile(64.0, 64.0), multiprocessors);
@@ -208,15 +210,16 @@ impl Product {
         best
     }
 
-    /// What these tiles take, in FLOPs for each element along K: the arithmetic of all slots of all waves, and the loads,
-    /// as the FLOPs that would take as long. The two overlap.
+    /// What these tiles take, in FLOPs for each element along K: the arithmetic of all slots of all
+    /// waves, and the loads, as the FLOPs that would take as long. The two overlap.
     pub(crate) fn costs(&self, tiling: &Tiling, multiprocessors: f64) -> [f64; 2] {
         let computed = tiling.waves * multiprocessors * tiling.tile.rows * tiling.tile.columns;
         let loaded_bytes = self.loaded_bytes(tiling) / self.inner.max(1.0);
         [2.0 * computed, loaded_bytes * FLOPS_PER_BYTE]
     }
 
-    /// The tiling of Triton's template: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).
+    /// The tiling of Triton's template: tiles of 128 x 128, eight rows of tiles at a time
+    /// (`GROUP_M = 8`).
     pub fn generated_tiling(&self, multiprocessors: f64) -> Tiling {
         const SIDE: f64 = 128.0;
         let width = if self.columns <= SIDE / 2.0 {
@@ -230,8 +233,8 @@ impl Product {
         }
     }
 
-    /// Bytes that all tiles load from the cache: a row of the left operand and a column of the right one for each,
-    /// one of the two shared in a cluster of two.
+    /// Bytes that all tiles load from the cache: a row of the left operand and a column of the
+    /// right one for each, one of the two shared in a cluster of two.
     pub(super) fn loaded_bytes(&self, tiling: &Tiling) -> f64 {
         tiling.tiles * (tiling.tile.rows + tiling.tile.columns) / 2.0
             * self.inner
@@ -240,9 +243,10 @@ impl Product {
 
     /// DRAM reads beyond each operand once.
     ///
-    /// One wave covers an almost square block of the output and reads the rows and columns of that block. A single
-    /// wave reads nothing twice. A later wave finds in the cache what the last one left there: everything if a wave
-    /// moves at most 0.2 of the cache, nothing from 0.45 on, as measured on an H200.
+    /// One wave covers an almost square block of the output and reads the rows and columns of that
+    /// block. A single wave reads nothing twice. A later wave finds in the cache what the last one
+    /// left there: everything if a wave moves at most 0.2 of the cache, nothing from 0.45 on, as
+    /// measured on an H200.
     pub fn read_again_bytes(&self, tiling: Tiling, multiprocessors: f64, l2_bytes: f64) -> f64 {
         let covered = multiprocessors * tiling.tile.rows * tiling.tile.columns;
         let waves = (self.rows * self.columns / covered).ceil();

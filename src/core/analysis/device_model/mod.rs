@@ -1,9 +1,9 @@
 //! The *device* count: DRAM reads and times of kernels on a real GPU, beside compulsory traffic.
 //!
-//! Compulsory traffic counts every tensor once for each kernel, without caches between kernels. Here the tiles of a
-//! matmul read their operands again in each wave, attention reads K and V again for each tile of Q if the cache
-//! cannot hold those of one head, and data accessed recently comes from the shared cache. No figure mixes the two
-//! counts.
+//! Compulsory traffic counts every tensor once for each kernel, without caches between kernels.
+//! Here the tiles of a matmul read their operands again in each wave, attention reads K and V again
+//! for each tile of Q if the cache cannot hold those of one head, and data accessed recently comes
+//! from the shared cache. No figure mixes the two counts.
 
 mod breakdown;
 mod cache;
@@ -43,7 +43,8 @@ use std::ops::{AddAssign, Sub};
 pub(crate) enum Code {
     /// One library kernel for each op, as a framework runs them without a compiler.
     Library,
-    /// A compiler, or a person who marks kernels. What the library has one call for, a matmul or `addmm`, is left to it.
+    /// A compiler, or a person who marks kernels. What the library has one call for, a matmul or
+    /// `addmm`, is left to it.
     Generated,
 }
 
@@ -173,8 +174,8 @@ impl<'a> DeviceModel<'a> {
         Some(cache::hits(self.graph, execution, rates.l2_kept_bytes))
     }
 
-    /// The time of a kernel when the program runs repeatedly. `None` on a device without measured rates, and where the
-    /// roofline has no peak for the work.
+    /// The time of a kernel when the program runs repeatedly. `None` on a device without measured
+    /// rates, and where the roofline has no peak for the work.
     pub(crate) fn time_s(&self, code: Code, launch: Launch<'_>) -> Option<f64> {
         Some(self.breakdown(code, launch)?.time_s())
     }
@@ -296,7 +297,8 @@ impl KernelView<'_> {
         }
     }
 
-    /// Bytes of K and V that are read again for each tile of Q: 0 if the cache holds those of one head, as measured.
+    /// Bytes of K and V that are read again for each tile of Q: 0 if the cache holds those of one
+    /// head, as measured.
     fn attention_read_again_bytes(&self) -> f64 {
         let shape = AttentionShape::of_kernel(self.model.graph, self.launch.ops);
         shape.map_or(0, |shape| {
@@ -307,10 +309,10 @@ impl KernelView<'_> {
         }) as f64
     }
 
-    /// Bytes that a layer norm reads again. A library layer norm reads its rows twice, with 128 threads for each row
-    /// and as many rows at once as fill the threads of the device. Rows that the cache loses in between are read
-    /// again: as measured, none if the rows at once take at most 0.3 of the cache, all from 0.66 on. A generated
-    /// kernel has 512 threads for each row.
+    /// Bytes that a layer norm reads again. A library layer norm reads its rows twice, with 128
+    /// threads for each row and as many rows at once as fill the threads of the device. Rows that
+    /// the cache loses in between are read again: as measured, none if the rows at once take at
+    /// most 0.3 of the cache, all from 0.66 on. A generated kernel has 512 threads for each row.
     fn rows_read_again_bytes(&self) -> f64 {
         const THREADS: f64 = 2048.0;
         let twice = |op: &OpId| self.model.graph.ops[*op].function == Some(Function::LayerNorm);

@@ -12,8 +12,9 @@ use crate::model::op_type::OpType;
 use crate::model::options::Options;
 use crate::model::partition::Partition;
 
-/// Predicted times of a program before and after fusion. They are warm: the program runs repeatedly, so a kernel finds in
-/// the shared cache what fits there and was accessed lately, inputs and weights included. [`cold_time`](super::cold_time) has the others.
+/// Predicted times of a program before and after fusion. They are warm: the program runs
+/// repeatedly, so a kernel finds in the shared cache what fits there and was accessed lately,
+/// inputs and weights included. [`cold_time`](super::cold_time) has the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
     /// Where the rates come from.
@@ -28,7 +29,8 @@ pub struct Predicted {
     pub fused_outside: Option<Outside>,
     /// Fused kernels with a matmul that no library call computes with its epilogue.
     pub generated_matmuls: usize,
-    /// The speed of the slowest of them: the time of its matmul as a library call over that of its kernel. 1 without one.
+    /// The speed of the slowest of them: the time of its matmul as a library call over that of its
+    /// kernel. 1 without one.
     pub slowest_generated: f64,
     /// For each kernel of the unfused program its time.
     pub unfused_kernels: IdVec<KernelId, KernelTime>,
@@ -54,8 +56,8 @@ pub struct PredictedTimes {
 }
 
 impl Predicted {
-    /// `None` on a device without measured rates, and where the roofline has no peak for the work of an op.
-    /// `O(ops + reads)`.
+    /// `None` on a device without measured rates, and where the roofline has no peak for the work
+    /// of an op. `O(ops + reads)`.
     pub(crate) fn new(
         graph: &Graph,
         unfused: &Execution,
@@ -119,7 +121,8 @@ impl Predicted {
     }
 }
 
-/// The matmul of a kernel that no library call computes; `None` where one does, and in attention, which has two.
+/// The matmul of a kernel that no library call computes; `None` where one does, and in attention,
+/// which has two.
 pub fn generated_matmul(graph: &Graph, kernel: &Kernel) -> Option<OpId> {
     let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
     let mut matmuls = kernel.ops.iter().copied().filter(is_matmul);

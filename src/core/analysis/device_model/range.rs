@@ -8,8 +8,8 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use std::ops::RangeInclusive;
 
-/// The fewest rows, queries or keys that a measured kernel had. Fewer of them leave multiprocessors idle, and libraries then
-/// take kernels that no row of `public/measured` ran.
+/// The fewest rows, queries or keys that a measured kernel had. Fewer of them leave multiprocessors
+/// idle, and libraries then take kernels that no row of `public/measured` ran.
 pub const FEWEST_ROWS: u64 = 512;
 
 /// The fewest columns of a measured product, and the fewest channels of a measured convolution.
@@ -24,7 +24,8 @@ pub const HEAD_SIZES: RangeInclusive<u64> = 64..=128;
 /// A sum is outside the measured sizes if at least this share of its time is.
 const NOTABLE_SHARE: f64 = 0.05;
 
-/// How a kernel differs from all kernels that were measured, so that its predicted time is unverified.
+/// How a kernel differs from all kernels that were measured, so that its predicted time is
+/// unverified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outside {
@@ -111,8 +112,8 @@ fn below(size: u64, least: u64, reason: fn(u64) -> Outside) -> Option<Outside> {
     (size < least).then(|| reason(size))
 }
 
-/// How a sum of predicted times is outside the measured sizes: like the longest of the kernels that are, if these
-/// take a notable share of it.
+/// How a sum of predicted times is outside the measured sizes: like the longest of the kernels that
+/// are, if these take a notable share of it.
 pub(super) fn outside_of_sum(
     times: impl IntoIterator<Item = (f64, Option<Outside>)>,
 ) -> Option<Outside> {

@@ -22,8 +22,8 @@ const ROW_ELEMENTS: f64 = 4096.0;
 const WARP_ROW: f64 = 2048.0;
 
 impl KernelView<'_> {
-    /// `None` where the roofline has no peak for the work, and for arithmetic of which none was measured: in f64, and matmuls on
-    /// anything but 16-bit floats.
+    /// `None` where the roofline has no peak for the work, and for arithmetic of which none was
+    /// measured: in f64, and matmuls on anything but 16-bit floats.
     pub(super) fn breakdown(&self, m: &Measured) -> Option<Breakdown> {
         let (options, work) = (self.model.options, self.launch.work);
         let is_measured = matches!(work.matrix_dtype, None | Some(DType::F16 | DType::Bf16));
@@ -37,7 +37,8 @@ impl KernelView<'_> {
         Some(match self.kind() {
             Kind::View => Breakdown::default(),
             Kind::Attention => {
-                // The exponentials of a tile wait for its scores, and the second product waits for them.
+                // The exponentials of a tile wait for its scores, and the second product waits for
+                // them.
                 let exponentials = self.ops().map(|(id, op)| match op.op_type {
                     OpType::Reduction => elements(op),
                     OpType::Opaque => scores(self.model.graph, id).map_or(0.0, |of| of.0 as f64),
@@ -121,8 +122,8 @@ impl KernelView<'_> {
         }
     }
 
-    /// Elements that a library writes into a copy of a tensor, if the kernel is such a write: the copy is one kernel,
-    /// which has the bytes, and a small one follows it.
+    /// Elements that a library writes into a copy of a tensor, if the kernel is such a write: the
+    /// copy is one kernel, which has the bytes, and a small one follows it.
     fn written_elements(&self) -> Option<f64> {
         let &[op] = self.launch.ops else {
             return None;
@@ -168,8 +169,9 @@ impl KernelView<'_> {
         compute
     }
 
-    /// Whether the op has operands of another shape than its result, or copies into another order. A single number
-    /// does not count as an operand. Opaque ops have kernels of their own, which step through no operand, and a free view reads none.
+    /// Whether the op has operands of another shape than its result, or copies into another order.
+    /// A single number does not count as an operand. Opaque ops have kernels of their own, which
+    /// step through no operand, and a free view reads none.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
         if op.op_type == OpType::Opaque || self.model.is_free_view(id) {
             return false;
@@ -180,7 +182,8 @@ impl KernelView<'_> {
         op.op_type == OpType::Reshape || counts.any(|n| n > 1 && Some(n) != count)
     }
 
-    /// A kernel along rows: by class for a library kernel; in passes for a generated one, unless it holds its rows.
+    /// A kernel along rows: by class for a library kernel; in passes for a generated one, unless it
+    /// holds its rows.
     fn rows(&self, m: &Measured) -> Breakdown {
         let reductions = || self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
         let reduced = |id: OpId, op: &Op| {
@@ -284,7 +287,8 @@ fn library_rate(m: &Measured, op: &Op, width: f64) -> (What, f64) {
 }
 
 impl Part {
-    /// Adds an elementwise op on the vector units: its slow functions, and one instruction for each further FLOP.
+    /// Adds an elementwise op on the vector units: its slow functions, and one instruction for each
+    /// further FLOP.
     fn compute(&mut self, m: &Measured, op: &Op) {
         let (slow, instructions) = match op.function {
             Some(function) => (function.row().slow, function.row().instructions),

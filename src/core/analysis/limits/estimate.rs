@@ -13,17 +13,18 @@ use crate::model::op_type::OpType;
 const POINTWISE_THREADS: u64 = 128;
 /// Threads of a block along rows.
 const ROW_THREADS: u64 = 512;
-/// Elements of a row that a thread processes at once, whatever their type: a compiler chose blocks of 2048 to 8192 elements,
-/// see `tests/measure/results/h100_registers.json`.
+/// Elements of a row that a thread processes at once, whatever their type: a compiler chose blocks
+/// of 2048 to 8192 elements, see `tests/measure/results/h100_registers.json`.
 const ROW_ELEMENTS: u64 = 8;
 /// Bytes that one thread of an elementwise kernel loads at once.
 const LOAD_BYTES: u64 = 16;
 
-/// How a kernel is divided into blocks, with the figures from which its resources are estimated. Compared with a compiler's
-/// kernels in `docs/measurement.md`.
+/// How a kernel is divided into blocks, with the figures from which its resources are estimated.
+/// Compared with a compiler's kernels in `docs/measurement.md`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimate {
-    /// Attention in the tiles of the papers: a block for each tile of queries of each head. The sums of its tile are in registers.
+    /// Attention in the tiles of the papers: a block for each tile of queries of each head. The
+    /// sums of its tile are in registers.
     Attention {
         /// Heads, rows and columns of Q, K and V.
         shape: AttentionShape,

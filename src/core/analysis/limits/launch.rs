@@ -1,6 +1,7 @@
 //! What one block of a kernel needs, and how its blocks fill the device.
 //!
-//! Each formula stands once, over [`Numeral`]: with plain numbers for tables, with derivations for whoever asks.
+//! Each formula stands once, over [`Numeral`]: with plain numbers for tables, with derivations for
+//! whoever asks.
 
 use super::estimate::Estimate;
 use crate::analysis::device_model::Tiling;
@@ -180,7 +181,8 @@ impl Launch {
         (needed_bytes > 0).then(|| N::floor("limit by shared memory", bytes, of_block))
     }
 
-    /// Blocks that a multiprocessor holds at once: the fewest of these limits, and one where not even that fits.
+    /// Blocks that a multiprocessor holds at once: the fewest of these limits, and one where not
+    /// even that fits.
     pub fn resident_blocks<N: Numeral>(&self) -> N {
         let limits = [
             self.blocks_by_registers(),

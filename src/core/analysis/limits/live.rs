@@ -11,8 +11,8 @@ use crate::model::op_type::OpType;
 /// Values that one kernel holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Live {
-    /// Most values at any op: those that were loaded or computed and are still to be read, and the running values of
-    /// reductions.
+    /// Most values at any op: those that were loaded or computed and are still to be read, and the
+    /// running values of reductions.
     pub(super) at_once: u64,
     /// Elements of the longest row that it reduces; 1 without a reduction.
     pub(super) row_elements: u64,
@@ -38,7 +38,8 @@ impl Live {
 /// For each tensor the last kernel that reads it, and its last op that does.
 type LastReads = IdVec<TensorId, Option<(KernelId, OpId)>>;
 
-/// The live values of each kernel. `O(ops + reads)`: each value of a kernel is added and removed once.
+/// The live values of each kernel. `O(ops + reads)`: each value of a kernel is added and removed
+/// once.
 pub(super) fn live_values(analysis: &Analysis) -> IdVec<KernelId, Live> {
     let graph = &analysis.graph;
     let mut last_read = LastReads::from_elem(None, graph.tensors.len());
@@ -97,8 +98,8 @@ fn one_kernel(
     live
 }
 
-/// Running values of a reduction for each element of a thread, combined across threads at the end of a row: a sum or
-/// a maximum, or two of them at once.
+/// Running values of a reduction for each element of a thread, combined across threads at the end
+/// of a row: a sum or a maximum, or two of them at once.
 fn running_values(op: &Op) -> u64 {
     match (op.op_type, op.function) {
         (

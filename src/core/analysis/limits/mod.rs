@@ -1,5 +1,5 @@
-//! Resources that a kernel needs on a multiprocessor, and warnings where fusion costs time. Computed on demand, not
-//! with every analysis.
+//! Resources that a kernel needs on a multiprocessor, and warnings where fusion costs time.
+//! Computed on demand, not with every analysis.
 //!
 //! Registers, blocks and tiles are estimates by the formulas below; a compiler may choose others.
 #![allow(
@@ -28,8 +28,8 @@ use serde::Serialize;
 /// Resources of one fused kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelLimits {
-    /// On-chip bytes that one block needs: one row of each value that is kept during reductions, 4 bytes for each
-    /// element, or the tiles of a matmul's operands in flight.
+    /// On-chip bytes that one block needs: one row of each value that is kept during reductions, 4
+    /// bytes for each element, or the tiles of a matmul's operands in flight.
     pub on_chip_bytes: u64,
     /// On-chip bytes that a block can allocate.
     pub on_chip_available_bytes: u64,
@@ -65,16 +65,17 @@ pub struct KernelLimits {
 }
 
 impl KernelLimits {
-    /// The warnings that fusion may cost time here. A kernel of one op has none, because it is not fused. The device model counts
-    /// neither spills nor idle multiprocessors, so a predicted gain does not refute them.
+    /// The warnings that fusion may cost time here. A kernel of one op has none, because it is not
+    /// fused. The device model counts neither spills nor idle multiprocessors, so a predicted gain
+    /// does not refute them.
     pub fn harms(&self) -> impl Iterator<Item = &Warning> {
         let warnings = self.warnings.iter();
         warnings.filter(|warning| self.is_fused && warning.hurts())
     }
 }
 
-/// The limits of every fused kernel, in order. `None` if the multiprocessors of the device are unknown.
-/// `O(ops + reads)`.
+/// The limits of every fused kernel, in order. `None` if the multiprocessors of the device are
+/// unknown. `O(ops + reads)`.
 pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     let hardware = &analysis.options.device.hardware;
     let multiprocessor = hardware.multiprocessor()?;
@@ -122,7 +123,8 @@ fn of_kernel(launch: Launch) -> KernelLimits {
     }
 }
 
-/// Sets the FLOPs that the kernel computes again, and the bytes of these outputs that it need not read.
+/// Sets the FLOPs that the kernel computes again, and the bytes of these outputs that it need not
+/// read.
 fn recompute(analysis: &Analysis, kernel: KernelId, limits: &mut KernelLimits) {
     for &op in &analysis.partition.recomputed[kernel] {
         let work = op_work(&analysis.graph, op);

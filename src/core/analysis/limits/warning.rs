@@ -17,7 +17,8 @@ pub enum Warning {
         /// Registers that it can have.
         available: u64,
     },
-    /// The values that a row needs after its reduction do not fit on chip: they are read or computed again.
+    /// The values that a row needs after its reduction do not fit on chip: they are read or
+    /// computed again.
     RowTooLong {
         /// Bytes that one block needs.
         wanted_bytes: u64,
@@ -55,7 +56,8 @@ pub enum Warning {
     HardlyPays {
         /// What fusing saves, in bytes.
         saved_bytes: u64,
-        /// Time of its ops one by one over its own: predicted where that is known, otherwise of lower bounds.
+        /// Time of its ops one by one over its own: predicted where that is known, otherwise of
+        /// lower bounds.
         speedup: f64,
     },
 }
@@ -130,7 +132,8 @@ pub(super) fn warnings(
     if let Some(peak) = device.vector_flops_per_s {
         let added_s = limits.recomputed_flops as f64 / peak.value;
         let saved_s = limits.recomputed_saved_bytes as f64 / device.memory_bytes_per_s.value;
-        // A kernel that only computes ops of others once more is a part of how they run, and no choice.
+        // A kernel that only computes ops of others once more is a part of how they run, and no
+        // choice.
         if added_s > saved_s && !kernel.ops.is_empty() {
             found.push(Warning::Recompute { added_s, saved_s });
         }
@@ -138,8 +141,9 @@ pub(super) fn warnings(
     found
 }
 
-/// The op of a kernel that takes longest alone, and its blocks. Idle multiprocessors cost little in the other ops. Lower bounds do
-/// not count idle multiprocessors, so of ops with equal bounds the one with the most blocks is taken.
+/// The op of a kernel that takes longest alone, and its blocks. Idle multiprocessors cost little in
+/// the other ops. Lower bounds do not count idle multiprocessors, so of ops with equal bounds the
+/// one with the most blocks is taken.
 fn slowest_alone(
     analysis: &Analysis,
     kernel: &Kernel,
@@ -167,7 +171,8 @@ fn slowest_alone(
 }
 
 impl Warning {
-    /// Whether fusion costs time, rather than gaining little or waiting for tiles that the matmul alone has as well.
+    /// Whether fusion costs time, rather than gaining little or waiting for tiles that the matmul
+    /// alone has as well.
     pub(super) const fn hurts(&self) -> bool {
         !matches!(self, Self::HardlyPays { .. } | Self::PartialWave { .. })
     }

@@ -15,14 +15,14 @@ pub struct Crossing {
     pub before: i64,
     /// What is otherwise.
     pub change: Change,
-    /// Under which policies; none for what concerns no policy, and for [`Change::Order`]. Of [`Change::Half`] and
-    /// [`Change::Bound`] it is the chosen one.
+    /// Under which policies; none for what concerns no policy, and for [`Change::Order`]. Of
+    /// [`Change::Half`] and [`Change::Bound`] it is the chosen one.
     pub policies: Vec<Policy>,
 }
 
 impl Crossing {
-    /// Takes another one at the same value in, if one sentence tells both: the same under another policy, or of another
-    /// kernel. Whether it did.
+    /// Takes another one at the same value in, if one sentence tells both: the same under another
+    /// policy, or of another kernel. Whether it did.
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if self.change == other.change {
             self.policies.extend(&other.policies);

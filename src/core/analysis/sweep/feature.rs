@@ -1,4 +1,5 @@
-//! What may change along the axis: each feature has a class at every value, and a crossing is where the class is another.
+//! What may change along the axis: each feature has a class at every value, and a crossing is where
+//! the class is another.
 
 use super::crossing::{Change, Crossing, Relation};
 use super::figures::Measure;
@@ -28,7 +29,8 @@ pub(super) struct Found {
     weight: f64,
 }
 
-/// Something that may be otherwise at another value. Policies are told by their index, tensors by that of their group.
+/// Something that may be otherwise at another value. Policies are told by their index, tensors by
+/// that of their group.
 enum Feature {
     Fits(usize),
     Weights(usize),

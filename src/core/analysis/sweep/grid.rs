@@ -45,7 +45,8 @@ impl Grid {
         low
     }
 
-    /// All places, or `count` of them that are about even on a logarithmic axis, both ends among them. Ascending.
+    /// All places, or `count` of them that are about even on a logarithmic axis, both ends among
+    /// them. Ascending.
     pub(super) fn spread(&self, count: usize) -> Vec<usize> {
         let last = self.len() - 1;
         if self.len() <= count || count < 2 {

@@ -1,8 +1,10 @@
-//! A program at many values of one param: what each policy costs there, and where something changes.
+//! A program at many values of one param: what each policy costs there, and where something
+//! changes.
 //!
-//! The values are those of the param's slider, all of them where they are few, otherwise a choice that is even on a
-//! logarithmic axis. What changes between two of them is searched by bisection, so a crossing stands at the first value
-//! of the slider from which it holds. What changes and changes back between two neighbours of the choice is not seen.
+//! The values are those of the param's slider, all of them where they are few, otherwise a choice
+//! that is even on a logarithmic axis. What changes between two of them is searched by bisection,
+//! so a crossing stands at the first value of the slider from which it holds. What changes and
+//! changes back between two neighbours of the choice is not seen.
 
 mod crossing;
 mod feature;
@@ -40,8 +42,8 @@ pub struct Sweep {
     pub policies: Vec<Policy>,
     /// What the search for the optimum minimizes.
     pub objective: Objective,
-    /// Ascending by value: a choice of the slider's values, and those at which something changes. Values at which the
-    /// program has an error are left out.
+    /// Ascending by value: a choice of the slider's values, and those at which something changes.
+    /// Values at which the program has an error are left out.
     pub points: Vec<Point>,
     /// The telling ones, ascending by value.
     pub crossings: Vec<Crossing>,
@@ -60,13 +62,15 @@ const MAX_TRIES: usize = 400;
 /// Ops and reads that a sweep analyses, roughly, and of those the part for the chosen values.
 const BUDGET: usize = 1_600_000;
 const SAMPLES_BUDGET: usize = 200_000;
-/// States that the searches of a sweep visit, roughly, and of those the part for the chosen values: half a second.
+/// States that the searches of a sweep visit, roughly, and of those the part for the chosen values:
+/// half a second.
 const STATES_BUDGET: usize = 200_000;
 const SAMPLES_STATES: usize = 150_000;
 
-/// The program at values of its param at this index, under the options and every policy. What kernels are bound by and which
-/// tensors are much of the bytes is told of the policy in the options. `None` if there is no such
-/// param, or it has no two values at which the program can be analysed.
+/// The program at values of its param at this index, under the options and every policy. What
+/// kernels are bound by and which tensors are much of the bytes is told of the policy in the
+/// options. `None` if there is no such param, or it has no two values at which the program can be
+/// analysed.
 pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep> {
     let values = param_values(program, param.checked_add(1)?).pop()??;
     let name = program.params.get(param)?.name.text.clone();

@@ -19,7 +19,8 @@ use std::ops::Range;
 /// How many values beside each other are looked at for one at which the program has no error.
 const NEAR: usize = 64;
 
-/// A kernel, by the statements of its ops: it is the same at another value, and one of all rounds of a block.
+/// A kernel, by the statements of its ops: it is the same at another value, and one of all rounds
+/// of a block.
 pub(super) type KernelKey = Vec<usize>;
 
 /// What was found beside a place.
@@ -55,7 +56,8 @@ pub(super) struct PolicyState {
     pub(super) figures: Figures,
     /// For each statement the bytes that are moved for the tensor that it writes.
     pub(super) moved_bytes: Vec<u64>,
-    /// Whether the tensors that are live at once fit the device; `None` where its memory is unknown.
+    /// Whether the tensors that are live at once fit the device; `None` where its memory is
+    /// unknown.
     pub(super) fits: Option<bool>,
     pub(super) kernels: HashMap<KernelKey, KernelState>,
     is_predicted: bool,
@@ -123,7 +125,8 @@ impl<'a> States<'a> {
         counts.into_iter().max().unwrap_or(0)
     }
 
-    /// The larger number of states that the search visits at both ends, or beside an end at which the program has an error.
+    /// The larger number of states that the search visits at both ends, or beside an end at which
+    /// the program has an error.
     pub(super) fn visited_at_ends(&mut self) -> usize {
         let count = self.grid.len();
         let visited = [0, count - 1].map(|end| match self.valid_near(end, 0..count) {

@@ -23,9 +23,9 @@ pub enum TimeLimit {
     Loads,
 }
 
-/// Compares the tiles with sides of [`SIDES`] as the device model compares those of a library, by measured rates of one
-/// device; among equals the one with fewer bytes to load, then the deepest step of which two fit. `None` where the
-/// multiprocessors of the device are unknown.
+/// Compares the tiles with sides of [`SIDES`] as the device model compares those of a library, by
+/// measured rates of one device; among equals the one with fewer bytes to load, then the deepest
+/// step of which two fit. `None` where the multiprocessors of the device are unknown.
 pub fn best(matmul: TiledMatmul, device: &Device) -> Option<Best> {
     let [left, right] = matmul.element_bytes;
     let sides = SIDES.into_iter().rev();

@@ -1,8 +1,8 @@
 //! What follows a matmul, and whether it can run on the tile that a block has just computed.
 //!
-//! An op whose results each need one element of the matmul runs on any tile. One that needs several elements of a row
-//! (softmax, a norm, another matmul) needs all of them in one tile. Beyond that the kernel must be legal; a test holds
-//! that legality never allows what a tile refuses.
+//! An op whose results each need one element of the matmul runs on any tile. One that needs several
+//! elements of a row (softmax, a norm, another matmul) needs all of them in one tile. Beyond that
+//! the kernel must be legal; a test holds that legality never allows what a tile refuses.
 
 use super::{BlockTile, TiledMatmul};
 use crate::analysis::Analysis;
@@ -75,7 +75,8 @@ impl Needs {
     }
 }
 
-/// The ops that follow a matmul, as far as they run on its tile, and the first ones that do not. `O(followers * reads)`.
+/// The ops that follow a matmul, as far as they run on its tile, and the first ones that do not.
+/// `O(followers * reads)`.
 pub fn followers(analysis: &Analysis, matmul: &TiledMatmul, tile: BlockTile) -> Vec<Follower> {
     let graph = &analysis.graph;
     let kernel_of = |op: OpId| analysis.partition.kernel_of[op];
@@ -159,8 +160,8 @@ fn reduced(matmul: &TiledMatmul, domain: RowDomain) -> Needs {
     }
 }
 
-/// The elements of an operand that one result of another matmul contracts: a row of it on the left, a column on the
-/// right, or the other way round where it is read transposed.
+/// The elements of an operand that one result of another matmul contracts: a row of it on the left,
+/// a column on the right, or the other way round where it is read transposed.
 fn contracted(graph: &Graph, op: OpId, operand: TensorId) -> Option<Needs> {
     let inner = matmul_k(graph, op)?;
     let &[.., rows, columns] = graph.tensor_shape(operand)? else {

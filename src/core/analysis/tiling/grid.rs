@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-/// The tiles of `batch` equal products, and their order: `group_rows` rows of tiles at a time, and within them column by
-/// column. One row at a time is row-major order; eight are the order of Triton's matmul, `GROUP_M = 8`.
+/// The tiles of `batch` equal products, and their order: `group_rows` rows of tiles at a time, and
+/// within them column by column. One row at a time is row-major order; eight are the order of
+/// Triton's matmul, `GROUP_M = 8`.
 ///
 /// ```text
 /// group_rows = 1      group_rows = 2
@@ -42,7 +43,8 @@ impl TileGrid {
         self.tiles_of_one().saturating_mul(self.batch)
     }
 
-    /// The tiles of one product from one place of the order to another, as rectangles that do not overlap: at most seven.
+    /// The tiles of one product from one place of the order to another, as rectangles that do not
+    /// overlap: at most seven.
     pub fn blocks(&self, tiles: Range<u64>) -> Vec<TileBlock> {
         let mut blocks = Vec::new();
         let end = tiles.end.min(self.tiles_of_one());

@@ -1,8 +1,11 @@
-//! A matmul in tiles: how many there are, how they fill the device, what they read, and what may follow in a tile.
+//! A matmul in tiles: how many there are, how they fill the device, what they read, and what may
+//! follow in a tile.
 //!
-//! A block computes `rows x columns` of the output and goes along K in steps of `depth`. A wave is one tile for each
-//! multiprocessor, as in [`Product::cut`](crate::analysis::device_model::Product::cut). Reads are counted three
-//! ways: each tile by itself, each wave by itself (its tiles share strips through the cache), and each operand once.
+//! A block computes `rows x columns` of the output and goes along K in steps of `depth`. A wave is
+//! one tile for each multiprocessor, as in
+//! [`Product::cut`](crate::analysis::device_model::Product::cut). Reads are counted three ways:
+//! each tile by itself, each wave by itself (its tiles share strips through the cache), and each
+//! operand once.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -85,8 +88,8 @@ impl TiledMatmul {
         })
     }
 
-    /// The tile that a library is expected to take, which the device model and *Limits* assume. `None` where the multiprocessors
-    /// of the device are unknown.
+    /// The tile that a library is expected to take, which the device model and *Limits* assume.
+    /// `None` where the multiprocessors of the device are unknown.
     pub fn library_tile(&self, device: &Device) -> Option<BlockTile> {
         let multiprocessors = device.hardware.multiprocessors?.value;
         let Tile { rows, columns } = self.product.tiling(multiprocessors).tile;
@@ -279,8 +282,8 @@ impl Tiled {
         }
     }
 
-    /// What all tiles read, each by itself: every row of the left operand once for each column of tiles, every column of
-    /// the right one once for each row of tiles.
+    /// What all tiles read, each by itself: every row of the left operand once for each column of
+    /// tiles, every column of the right one once for each row of tiles.
     pub fn separate_strips<N: Numeral>(&self) -> Strips<N> {
         let [rows, columns] = self.matmul.strips_once();
         let for_each = |name, tiles| [N::count(name, tiles)];
@@ -305,7 +308,8 @@ impl Tiled {
         }
     }
 
-    /// Rows of the left and columns of the right operand that these tiles read if they share strips, each strip once.
+    /// Rows of the left and columns of the right operand that these tiles read if they share
+    /// strips, each strip once.
     pub fn shared_strips(&self, tiles: Range<u64>) -> Strips {
         if tiles.is_empty() {
             return Strips::default();

@@ -1,4 +1,5 @@
-//! What one block of a matmul needs on a multiprocessor. The formulas are estimates; `docs/tiling.md` has their sources.
+//! What one block of a matmul needs on a multiprocessor. The formulas are estimates;
+//! `docs/tiling.md` has their sources.
 
 use super::BlockTile;
 use crate::numeral::Numeral;
@@ -8,7 +9,8 @@ use crate::numeral::Numeral;
 pub const COMPUTING_THREADS: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
 const OTHER_REGISTERS: u64 = 40;
-/// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while another computes.
+/// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while
+/// another computes.
 const STEP_DEPTHS: [u64; 3] = [64, 32, 16];
 /// Fewest steps in flight: one loads while another computes.
 const LEAST_STAGES: u64 = 2;
@@ -89,7 +91,8 @@ impl BlockTile {
 
     /// Steps in flight: as many as fit, but two at least and four at most.
     pub fn stages<N: Numeral>(&self, element_bytes: [u64; 2], available_bytes: u64) -> N {
-        // A reader of the derivation finds the step beside it, so the quotient names its result alone.
+        // A reader of the derivation finds the step beside it, so the quotient names its result
+        // alone.
         let step_bytes = N::bytes("per step", self.step_bytes(element_bytes));
         let fit = N::floor("fit", N::bytes("per block", available_bytes), step_bytes);
         let least = N::count("at least", LEAST_STAGES);
@@ -116,7 +119,8 @@ fn sums_per_thread<N: Numeral>(sides: [N; 2]) -> N {
     )
 }
 
-/// Registers of a computing thread: its part of the sums of a tile with these sides, and 40 beside it.
+/// Registers of a computing thread: its part of the sums of a tile with these sides, and 40 beside
+/// it.
 pub fn registers_per_thread<N: Numeral>(sides: [N; 2]) -> N {
     let others = N::count("addresses, counters and the epilogue", OTHER_REGISTERS);
     N::sum("", [sums_per_thread(sides), others]).by("⌈tile rows × tile columns / 256⌉ + 40")

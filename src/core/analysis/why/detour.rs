@@ -7,11 +7,13 @@ use std::cell::RefCell;
 /// Finds paths between kernels of one analysis.
 pub(super) struct Detours<'a> {
     analysis: &'a Analysis,
-    /// Kept for the next question, so that a question costs no more than the kernels that it visits.
+    /// Kept for the next question, so that a question costs no more than the kernels that it
+    /// visits.
     visited: RefCell<Visited>,
 }
 
-/// For each kernel the question that visited it last, by its number, and the step that leads on from there.
+/// For each kernel the question that visited it last, by its number, and the step that leads on
+/// from there.
 struct Visited {
     questions: usize,
     towards: IdVec<KernelId, (usize, Option<Step>)>,
@@ -38,8 +40,8 @@ impl<'a> Detours<'a> {
         }
     }
 
-    /// The ops of a path from a kernel to a later one through other kernels: merged, the two would form a cycle with
-    /// these. Visits the kernels between them that the later one depends on.
+    /// The ops of a path from a kernel to a later one through other kernels: merged, the two would
+    /// form a cycle with these. Visits the kernels between them that the later one depends on.
     pub(super) fn path_around(&self, first: KernelId, last: KernelId) -> Option<Vec<OpId>> {
         let mut visited = self.visited.borrow_mut();
         visited.questions += 1;

@@ -13,7 +13,8 @@ pub(super) struct MergedWrites<'a> {
     is_written: IdVec<OpId, bool>,
     /// For each op the kernels that compute it again.
     recomputed_in: Adjacency<OpId, KernelId>,
-    /// Written outputs that one other kernel needs, sorted: the kernel of the op, the other one, the op.
+    /// Written outputs that one other kernel needs, sorted: the kernel of the op, the other one,
+    /// the op.
     needed_by_one: Vec<(KernelId, KernelId, OpId)>,
     /// For each kernel its written outputs of which that is not known beforehand.
     unsure: Adjacency<KernelId, OpId>,

@@ -59,7 +59,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What one kernel in place of the two would save; `None` for ops in one kernel, and where no order of the kernels allows it.
+    /// What one kernel in place of the two would save; `None` for ops in one kernel, and where no
+    /// order of the kernels allows it.
     pub const fn saved(&self) -> Option<&Price> {
         match self {
             Self::Fused
@@ -115,9 +116,9 @@ impl<'a> Why<'a> {
 
     /// Every edge between two ops, by consumer in execution order, each once with its verdict.
     ///
-    /// The edges between two kernels take a [price](Prices::merged) and a reason: the kernels between them, and
-    /// `O(ops^2 + reads)` of the two, of at most 64 ops. Only a kernel with a reduction has more than 96 reads that a reason
-    /// looks at.
+    /// The edges between two kernels take a [price](Prices::merged) and a reason: the kernels
+    /// between them, and `O(ops^2 + reads)` of the two, of at most 64 ops. Only a kernel with a
+    /// reduction has more than 96 reads that a reason looks at.
     pub fn edges(&self) -> Vec<Edge> {
         let mut known: Known<(Price, Option<Reason>)> = HashMap::default();
         let mut edges = Vec::new();
@@ -141,8 +142,9 @@ impl<'a> Why<'a> {
         edges
     }
 
-    /// For each edge between two kernels whether these can be one, as far as the order of the kernels goes: not where another
-    /// kernel must run between them. Visits the kernels between the two of each edge.
+    /// For each edge between two kernels whether these can be one, as far as the order of the
+    /// kernels goes: not where another kernel must run between them. Visits the kernels between the
+    /// two of each edge.
     pub fn are_possible(&self, edges: &[PricedEdge]) -> Vec<bool> {
         let kernel_of = &self.analysis.partition.kernel_of;
         let mut known: Known<bool> = HashMap::default();
@@ -158,8 +160,8 @@ impl<'a> Why<'a> {
         self.prices().merged_breakdown(a, b)
     }
 
-    /// Every edge between two kernels with its price, by consumer in execution order. As [`Prices::merged`] for each
-    /// two kernels.
+    /// Every edge between two kernels with its price, by consumer in execution order. As
+    /// [`Prices::merged`] for each two kernels.
     pub fn priced_edges(&self) -> Vec<PricedEdge> {
         let mut known: Known<Price> = HashMap::default();
         let mut edges = Vec::new();
@@ -225,10 +227,11 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// The reason that does not depend on which edge between two kernels is asked about. `None` if there is none, or if
-    /// the policy has its own reason for the edge.
+    /// The reason that does not depend on which edge between two kernels is asked about. `None` if
+    /// there is none, or if the policy has its own reason for the edge.
     ///
-    /// That no order of the kernels allows one kernel in their place comes before what a policy has against it.
+    /// That no order of the kernels allows one kernel in their place comes before what a policy has
+    /// against it.
     fn of_kernels(&self, a: KernelId, b: KernelId) -> Option<Reason> {
         if let Some(path) = self.path_around(a, b) {
             return Some(Reason::Cycle { path });
@@ -261,8 +264,8 @@ impl<'a> Why<'a> {
         reason.map_or_else(otherwise, |reason| self.by_ends(reason, [first, second]))
     }
 
-    /// The reason with what is at an end of the edge: its matmul instead of another one in its kernel, and attention only where
-    /// no end is a library call by itself.
+    /// The reason with what is at an end of the edge: its matmul instead of another one in its
+    /// kernel, and attention only where no end is a library call by itself.
     fn by_ends(&self, reason: Reason, ends: [OpId; 2]) -> Reason {
         let Analysis {
             graph, partition, ..
@@ -298,8 +301,8 @@ impl<'a> Why<'a> {
         matches!(policy, Policy::Rules | Policy::Inductor)
     }
 
-    /// Prepares to answer with the decisions of the policy. Without them a policy that [needs](Self::needs_record) them
-    /// decides again for the first reason.
+    /// Prepares to answer with the decisions of the policy. Without them a policy that
+    /// [needs](Self::needs_record) them decides again for the first reason.
     pub fn with_record(analysis: &'a Analysis, record: &'a Record) -> Self {
         let why = Self::new(analysis);
         why.refusals
@@ -322,8 +325,8 @@ impl<'a> Why<'a> {
         (self.policy_graph).get_or_init(|| PolicyGraph::new(self.analysis))
     }
 
-    /// Why the baseline rules kept two ops apart. For ops without a common edge it is an edge between their kernels;
-    /// `None` if there is none.
+    /// Why the baseline rules kept two ops apart. For ops without a common edge it is an edge
+    /// between their kernels; `None` if there is none.
     fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
         let kernel_of = &self.analysis.partition.kernel_of;
         let (a, b) = (kernel_of[first], kernel_of[second]);
@@ -364,7 +367,8 @@ impl<'a> Why<'a> {
         })
     }
 
-    /// What merging two kernels by hand would save; nothing for a kernel and itself. `O(ops + reads)`.
+    /// What merging two kernels by hand would save; nothing for a kernel and itself.
+    /// `O(ops + reads)`.
     ///
     /// # Errors
     /// Why they may not be merged.
@@ -386,7 +390,8 @@ impl<'a> Why<'a> {
         })
     }
 
-    /// The ops of a path from one kernel to the other through further ones, which must run between them.
+    /// The ops of a path from one kernel to the other through further ones, which must run between
+    /// them.
     fn path_around(&self, a: KernelId, b: KernelId) -> Option<Vec<OpId>> {
         let detours = self.detours.get_or_init(|| Detours::new(self.analysis));
         detours.path_around(a.min(b), a.max(b))

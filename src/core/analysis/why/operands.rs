@@ -7,12 +7,14 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::sorted::common;
 
-/// The ops of each kernel and the tensors that they read from outside of it, in the graph of the policy.
+/// The ops of each kernel and the tensors that they read from outside of it, in the graph of the
+/// policy.
 pub(super) struct Operands {
     ops: Adjacency<KernelId, OpId>,
     /// Ascending.
     reads: Adjacency<KernelId, TensorId>,
-    /// No op of the policy graph stands for ops of several kernels, as before attention is rewritten.
+    /// No op of the policy graph stands for ops of several kernels, as before attention is
+    /// rewritten.
     is_apart: bool,
 }
 
@@ -54,8 +56,8 @@ impl Operands {
         self.is_apart.then(|| self.ops[a].len() + self.ops[b].len())
     }
 
-    /// The tensors that two kernels read as one, where `graph` is the one of the policy; `None` if kernels share an op.
-    /// `O(smaller log larger)` in what they read and compute.
+    /// The tensors that two kernels read as one, where `graph` is the one of the policy; `None` if
+    /// kernels share an op. `O(smaller log larger)` in what they read and compute.
     pub(super) fn reads(&self, graph: &Graph, a: KernelId, b: KernelId) -> Option<usize> {
         if !self.is_apart {
             return None;

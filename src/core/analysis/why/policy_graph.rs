@@ -8,7 +8,8 @@ use crate::fusion::region::RegionContext;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 
-/// The graph that legality is checked on. The ops of an attention kernel would be illegal as one kernel.
+/// The graph that legality is checked on. The ops of an attention kernel would be illegal as one
+/// kernel.
 pub(super) struct PolicyGraph {
     /// Set if attention runs as one kernel.
     rewritten: Option<RewrittenGraph>,

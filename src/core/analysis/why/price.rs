@@ -13,7 +13,8 @@ pub struct Cost {
     pub bytes: u64,
     /// The lower bound of the time. `None` where no kernel does the work, as of two matmuls.
     pub bound_s: Option<f64>,
-    /// Time that the device model expects; `None` where there is no bound, or the analysis has no [`Predicted`].
+    /// Time that the device model expects; `None` where there is no bound, or the analysis has no
+    /// [`Predicted`].
     ///
     /// [`Predicted`]: crate::analysis::device_model::Predicted
     pub predicted_s: Option<f64>,
@@ -51,8 +52,8 @@ impl Cost {
     }
 }
 
-/// What the kernels that a change replaces take, and what those take that replace them. What it saves is negative where it
-/// costs more.
+/// What the kernels that a change replaces take, and what those take that replace them. What it
+/// saves is negative where it costs more.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Price {
     /// Without the change.
@@ -83,8 +84,8 @@ impl Price {
         Some(self.before.predicted_s? - self.after.predicted_s?)
     }
 
-    /// The time that is predicted to be saved or, where the analysis predicts none, by how much the lower bound falls. `None` where
-    /// the device model knows no kernel of the change.
+    /// The time that is predicted to be saved or, where the analysis predicts none, by how much the
+    /// lower bound falls. `None` where the device model knows no kernel of the change.
     pub fn time_s(self) -> Option<f64> {
         match self.before.predicted_s {
             Some(_) => self.predicted_saved_s(),
@@ -106,7 +107,8 @@ impl Price {
         }
     }
 
-    /// Whether it is a gain by the objective of the analysis. A time must save more than rounding can.
+    /// Whether it is a gain by the objective of the analysis. A time must save more than rounding
+    /// can.
     pub fn is_gain(self, analysis: &Analysis) -> bool {
         match analysis.options.fusion.objective {
             Objective::Bytes => self.saved_bytes() > 0,

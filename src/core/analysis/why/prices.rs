@@ -135,12 +135,14 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// What merging two kernels saves, as an analysis of the merged partition would say. On a measured device the accesses
-    /// that stay hit the cache as before, though the program moves less between them.
+    /// What merging two kernels saves, as an analysis of the merged partition would say. On a
+    /// measured device the accesses that stay hit the cache as before, though the program moves
+    /// less between them.
     ///
-    /// `O(smaller log larger)` in what the two kernels compute and read, and the readers of the tensors that only the
-    /// other one of both needs. Over all edges this is `O(reads * sqrt(reads) * log reads)` at most. On a measured device
-    /// the ops of both kernels in addition.
+    /// `O(smaller log larger)` in what the two kernels compute and read, and the readers of the
+    /// tensors that only the other one of both needs. Over all edges this is
+    /// `O(reads * sqrt(reads) * log reads)` at most. On a measured device the ops of both kernels
+    /// in addition.
     pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
         let kernels = &analysis.fused.kernels;
@@ -168,9 +170,10 @@ impl<'a> Prices<'a> {
         Price { before, after }
     }
 
-    /// Whether the device model knows a kernel that computes both. Beside a matmul it knows no reduction, which needs whole rows where
-    /// the matmul has tiles, and ops before one only by the option *prologue*: each tile of columns would compute them again. It knows
-    /// none that holds whole columns for what reads their sums, because it would access memory in strides.
+    /// Whether the device model knows a kernel that computes both. Beside a matmul it knows no
+    /// reduction, which needs whole rows where the matmul has tiles, and ops before one only by the
+    /// option *prologue*: each tile of columns would compute them again. It knows none that holds
+    /// whole columns for what reads their sums, because it would access memory in strides.
     fn is_modelled(&self, a: KernelId, b: KernelId) -> bool {
         match (self.has_matmul[a], self.has_matmul[b]) {
             (false, false) => !(self.holds_columns(a, b) || self.holds_columns(b, a)),
@@ -193,14 +196,15 @@ impl<'a> Prices<'a> {
         !self.has_reduction[other] && (self.analysis.options.fusion.prologue || !is_before())
     }
 
-    /// How the predicted time of two kernels as one is found; `None` where it has none. As [`Self::merged`].
+    /// How the predicted time of two kernels as one is found; `None` where it has none. As
+    /// [`Self::merged`].
     pub fn merged_breakdown(&self, a: KernelId, b: KernelId) -> Option<Breakdown> {
         let saved = [self.saved_reads(a, b), self.saved_writes(a, b)];
         self.breakdown(a, b, self.work(a, b), saved)
     }
 
-    /// The time of the merged kernel, of this work; `None` where the device model knows no such kernel. `saved`: reads and writes that
-    /// it does not make.
+    /// The time of the merged kernel, of this work; `None` where the device model knows no such
+    /// kernel. `saved`: reads and writes that it does not make.
     fn breakdown(
         &self,
         a: KernelId,
@@ -234,7 +238,8 @@ impl<'a> Prices<'a> {
         on_device.model.breakdown(Code::Generated, launch)
     }
 
-    /// Reads of two kernels that the merged one does not make: what one computes for the other, and what both read.
+    /// Reads of two kernels that the merged one does not make: what one computes for the other, and
+    /// what both read.
     fn saved_reads(&self, a: KernelId, b: KernelId) -> Moved {
         let (earlier, later) = (&self.reads[a.min(b)], &self.reads[a.max(b)]);
         let mut saved = Moved::default();
@@ -288,7 +293,8 @@ impl<'a> Prices<'a> {
         kernels[first].work.and(others).and(beyond)
     }
 
-    /// Of two kernels with matmuls of different types, the one whose matmul is earlier: its type counts.
+    /// Of two kernels with matmuls of different types, the one whose matmul is earlier: its type
+    /// counts.
     fn first_matmul(&self, a: KernelId, b: KernelId) -> Option<KernelId> {
         let analysis = self.analysis;
         let dtype = |kernel: KernelId| analysis.fused.kernels[kernel].work.matrix_dtype;

@@ -13,7 +13,8 @@ pub(super) struct Refusals<'a> {
     record: Cow<'a, Record>,
     /// The kernels of each, the smaller number first, and its place in the record. Sorted.
     by_kernels: Vec<((KernelId, KernelId), usize)>,
-    /// The ops by which the record identifies the two kernels of each, and its place. Sorted; made when first needed.
+    /// The ops by which the record identifies the two kernels of each, and its place. Sorted; made
+    /// when first needed.
     by_ops: OnceCell<Vec<([OpId; 2], usize)>>,
 }
 
@@ -52,7 +53,8 @@ impl<'a> Refusals<'a> {
         self.reason(place)
     }
 
-    /// The refusal of this edge, for a policy that tries each edge once; otherwise the first between its kernels.
+    /// The refusal of this edge, for a policy that tries each edge once; otherwise the first
+    /// between its kernels.
     pub(super) fn of_edge(&self, a: KernelId, b: KernelId, ops: [OpId; 2]) -> Option<&Reason> {
         let by_ops = self.by_ops.get_or_init(|| {
             let mut by_ops: Vec<_> = refused(&self.record).collect();

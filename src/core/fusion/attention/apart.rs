@@ -1,4 +1,5 @@
-//! The ops that attention as one op stands for, each as a kernel of its own: what measured runs of the pattern are held against.
+//! The ops that attention as one op stands for, each as a kernel of its own: what measured runs of
+//! the pattern are held against.
 
 use crate::cost::traffic::TrafficCount;
 use crate::cost::work::{FLOPS_OF_A_SCORE, op_work};
@@ -22,8 +23,8 @@ pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) 
     Apart { structure, kernels }
 }
 
-/// Of a call of `sdpa` without a mask: a product, a scale, a softmax and a product. `None` for any other op, and where the shapes
-/// are not known. `O(1)`.
+/// Of a call of `sdpa` without a mask: a product, a scale, a softmax and a product. `None` for any
+/// other op, and where the shapes are not known. `O(1)`.
 pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
     const STRUCTURE: &str = "matmul(x,x) scale(0) softmax(1) matmul(2,x)";
     let is_call = graph.ops[op].function == Some(Function::Sdpa);

@@ -18,7 +18,8 @@ pub struct Tiles<N = u64> {
 }
 
 impl<N: Numeral> Tiles<N> {
-    /// The tiles of the papers for `on_chip_bytes` of memory in one block; a tile has at least one row.
+    /// The tiles of the papers for `on_chip_bytes` of memory in one block; a tile has at least one
+    /// row.
     pub fn new(shape: &AttentionShape, on_chip_bytes: u64) -> Self {
         let sizes = Sizes::<N>::of(shape);
         let elements = N::floor(
@@ -99,8 +100,8 @@ pub enum LoopOrder {
     /// Over Q, as in FlashAttention-2: K and V are read again for each tile of Q.
     #[default]
     Queries,
-    /// Over K and V, as in the first paper: the result and its row sums are read and written for each tile of
-    /// K.
+    /// Over K and V, as in the first paper: the result and its row sums are read and written for
+    /// each tile of K.
     Keys,
 }
 
@@ -110,8 +111,8 @@ impl AttentionShape {
         self.queries == self.keys
     }
 
-    /// Compulsory traffic: Q, K and V are read once and the result is written once. A head of K and V that a
-    /// group of heads shares counts once.
+    /// Compulsory traffic: Q, K and V are read once and the result is written once. A head of K and
+    /// V that a group of heads shares counts once.
     pub fn compulsory_bytes<N: Numeral>(&self) -> N {
         N::sum("", self.each_once())
     }
@@ -133,8 +134,8 @@ impl AttentionShape {
         [of_queries, sizes.of_keys("K and V", 2)]
     }
 
-    /// Bytes through memory without a cache: a tile is loaded each time it is needed, by each head of a group
-    /// for itself. With N queries and N keys, one head moves
+    /// Bytes through memory without a cache: a tile is loaded each time it is needed, by each head
+    /// of a group for itself. With N queries and N keys, one head moves
     /// - over Q: `2Nd + T_r * 2Nd + N`,
     /// - over K and V: `2Nd + T_c (3Nd + 4N)` plus `Nd + 2N` at the start.
     pub fn forward_bytes<N: Numeral>(&self, tiles: &Tiles<N>, order: LoopOrder) -> N {
@@ -176,15 +177,15 @@ impl AttentionShape {
         }
     }
 
-    /// Bytes of K and V of one head. While a cache holds them, tiles that are loaded again do not come from
-    /// memory.
+    /// Bytes of K and V of one head. While a cache holds them, tiles that are loaded again do not
+    /// come from memory.
     pub fn head_bytes(&self) -> u64 {
         let one = Self { heads: 1, ..*self };
         one.bytes_of(self.elements().1.saturating_mul(2))
     }
 
-    /// Bytes of K and V that are read from memory again with the loop over Q: 0 if K and V of one head fit a
-    /// cache of this size, otherwise the tiled count minus the compulsory traffic.
+    /// Bytes of K and V that are read from memory again with the loop over Q: 0 if K and V of one
+    /// head fit a cache of this size, otherwise the tiled count minus the compulsory traffic.
     pub fn read_again_bytes(&self, tiles: Tiles, cache_bytes: f64) -> u64 {
         if self.head_bytes() as f64 <= cache_bytes {
             return 0;
@@ -193,8 +194,8 @@ impl AttentionShape {
             .saturating_sub(self.compulsory_bytes())
     }
 
-    /// Bytes of the backward pass with the loop over K and V: `4Nd + T_c (5Nd + 2N)` plus `Nd` elements for one
-    /// head.
+    /// Bytes of the backward pass with the loop over K and V: `4Nd + T_c (5Nd + 2N)` plus `Nd`
+    /// elements for one head.
     pub fn backward_bytes(&self, tiles: Tiles) -> u64 {
         let (of_queries, of_keys) = self.elements();
         let each = of_queries
@@ -207,8 +208,8 @@ impl AttentionShape {
         self.bytes_of(elements)
     }
 
-    /// Bytes of the three kernels without the rewrite (scores, softmax, product with V): `4Nd + 4N^2` elements, fewer
-    /// where heads share K and V.
+    /// Bytes of the three kernels without the rewrite (scores, softmax, product with V):
+    /// `4Nd + 4N^2` elements, fewer where heads share K and V.
     pub fn standard_bytes<N: Numeral>(&self) -> N {
         let sizes = Sizes::<N>::of(self);
         let elements = [N::count("", 4), sizes.queries.clone(), sizes.keys.clone()];
@@ -245,9 +246,9 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// The counts of a shape. With as many queries as keys the standard count grows with the square of the length, and so
-    /// does the tiled count, at `d / B_r` of that rate or less; with a fixed number of queries all counts grow linearly, as
-    /// compulsory traffic always does.
+    /// The counts of a shape. With as many queries as keys the standard count grows with the square
+    /// of the length, and so does the tiled count, at `d / B_r` of that rate or less; with a fixed
+    /// number of queries all counts grow linearly, as compulsory traffic always does.
     pub fn of(shape: &AttentionShape, on_chip_bytes: u64, order: LoopOrder) -> Self {
         Self {
             length: shape.keys,

@@ -62,7 +62,8 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
     chain.skip_elementwise(true)?;
     let probabilities = graph.output[chain.last()?];
     let result = chain.only_consumer()?;
-    // The probabilities are the left operand, V is not computed from them, and the product runs over the keys.
+    // The probabilities are the left operand, V is not computed from them, and the product runs
+    // over the keys.
     let is_left = graph.inputs[result].first() == Some(&probabilities);
     let definition = &graph.ops[result];
     if !is_matmul(graph, result)
@@ -112,8 +113,8 @@ impl Chain<'_> {
         op.op_type == op_type && op.function == Some(function)
     }
 
-    /// Appends the elementwise ops that follow in a chain; after the softmax, only those that commute with
-    /// rescaling.
+    /// Appends the elementwise ops that follow in a chain; after the softmax, only those that
+    /// commute with rescaling.
     fn skip_elementwise(&mut self, is_behind_softmax: bool) -> Option<()> {
         while let Some(next) = self.only_consumer() {
             let op = &self.graph.ops[next];
@@ -126,11 +127,11 @@ impl Chain<'_> {
         Some(())
     }
 
-    /// Whether `op`, which reads the probabilities, commutes with the rescaling of online softmax: a later tile
-    /// of keys with a larger maximum scales the partial sums.
+    /// Whether `op`, which reads the probabilities, commutes with the rescaling of online softmax:
+    /// a later tile of keys with a larger maximum scales the partial sums.
     ///
-    /// It must scale the probabilities by another value or select some of them, and read them once. `exp` of a
-    /// probability needs the finished row sum, and so a second pass over the keys.
+    /// It must scale the probabilities by another value or select some of them, and read them once.
+    /// `exp` of a probability needs the finished row sum, and so a second pass over the keys.
     fn keeps_rescaling(&self, op: &Op, id: OpId) -> Option<bool> {
         let probabilities = &self.graph.output[self.last()?];
         let inputs = &self.graph.inputs[id];
@@ -182,8 +183,8 @@ impl Chain<'_> {
         Some(())
     }
 
-    /// A reduction of `values` and the op that combines `values` with its result, if only these two read
-    /// `values`.
+    /// A reduction of `values` and the op that combines `values` with its result, if only these two
+    /// read `values`.
     fn branch(
         &self,
         op_type: OpType,

@@ -1,13 +1,13 @@
 //! Attention as one kernel: another algorithm, which replaces the ops that it is found in.
 //!
-//! The standard ops write the N x N scores and read them again. The one kernel (Dao et al., `FlashAttention`,
-//! 2022; Dao, `FlashAttention-2`, 2023) loops over tiles of Q, K and V and keeps a running maximum and sum for
-//! each row, so that the scores stay on chip.
+//! The standard ops write the N x N scores and read them again. The one kernel (Dao et al.,
+//! `FlashAttention`, 2022; Dao, `FlashAttention-2`, 2023) loops over tiles of Q, K and V and keeps
+//! a running maximum and sum for each row, so that the scores stay on chip.
 //!
-//! It applies if the softmax runs over the keys and the ops between softmax and V allow it to rescale partial
-//! sums. Any elementwise op may precede the softmax; `scale`, `mul`, `div`, `dropout`, `cast`, `mask` and
-//! `where` may follow it. `exp` of a probability, for example, needs the finished row sum, and so a second
-//! pass.
+//! It applies if the softmax runs over the keys and the ops between softmax and V allow it to
+//! rescale partial sums. Any elementwise op may precede the softmax; `scale`, `mul`, `div`,
+//! `dropout`, `cast`, `mask` and `where` may follow it. `exp` of a probability, for example, needs
+//! the finished row sum, and so a second pass.
 
 pub(crate) mod apart;
 mod bytes;
@@ -72,9 +72,9 @@ pub struct AttentionShape {
 }
 
 impl AttentionShape {
-    /// The shape from the matmul of the scores and the matmul with V. `None` if K is unknown, if the second
-    /// matmul does not contract over the keys, or if V is not as wide as K, which the published counts do not
-    /// cover.
+    /// The shape from the matmul of the scores and the matmul with V. `None` if K is unknown, if
+    /// the second matmul does not contract over the keys, or if V is not as wide as K, which the
+    /// published counts do not cover.
     fn of_ops(graph: &Graph, scores: OpId, result: OpId) -> Option<Self> {
         let (scores_op, result_op) = (&graph.ops[scores], &graph.ops[result]);
         let ([batch @ .., queries, keys], [of_result @ .., head_size]) =
@@ -135,9 +135,9 @@ impl AttentionShape {
         Self::of_ops(graph, products.next()?, products.next()?)
     }
 
-    /// FLOPs of the kernel beyond those of the ops that it replaces: for each tile of keys, each row of the
-    /// result is scaled to the new maximum (`head_size` multiplications), and so is its running sum
-    /// (subtraction, exp, multiplication).
+    /// FLOPs of the kernel beyond those of the ops that it replaces: for each tile of keys, each
+    /// row of the result is scaled to the new maximum (`head_size` multiplications), and so is its
+    /// running sum (subtraction, exp, multiplication).
     pub fn rescaling(&self, tiles: Tiles) -> Work {
         let rows = u128::from(self.heads) * u128::from(self.queries);
         let per_row = u128::from(self.head_size) + 3;
@@ -164,7 +164,8 @@ pub struct TypedAttention {
     pub dtype: Option<DType>,
 }
 
-/// The first attention of a program, whether it is written as its ops or as a call. `O(ops + reads)`.
+/// The first attention of a program, whether it is written as its ops or as a call.
+/// `O(ops + reads)`.
 pub fn first_attention(graph: &Graph) -> Option<TypedAttention> {
     if let Some(found) = find(graph).first() {
         return Some(TypedAttention {

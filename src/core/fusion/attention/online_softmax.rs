@@ -1,7 +1,9 @@
-//! Softmax of one row, step by step: in three passes over it, or in one that keeps a running maximum and a running sum.
+//! Softmax of one row, step by step: in three passes over it, or in one that keeps a running
+//! maximum and a running sum.
 //!
-//! The one pass is what lets attention run as one kernel (Milakov and Gimelshein, *Online normalizer calculation for
-//! softmax*, 2018; Dao et al., `FlashAttention`, 2022). Each step takes a block of numbers:
+//! The one pass is what lets attention run as one kernel (Milakov and Gimelshein, *Online
+//! normalizer calculation for softmax*, 2018; Dao et al., `FlashAttention`, 2022). Each step takes
+//! a block of numbers:
 //!
 //! ```text
 //! m' = max(m, block)
@@ -12,14 +14,15 @@
 
 use std::ops::Range;
 
-/// Largest number below which rounding to f16 stays finite: halfway between its largest finite value, 65,504, and the next
-/// power of two.
+/// Largest number below which rounding to f16 stays finite: halfway between its largest finite
+/// value, 65,504, and the next power of two.
 pub const F16_OVERFLOWS_FROM: f64 = 65_520.0;
 
 /// How the row is gone through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoftmaxMethod {
-    /// The maximum, then the sum, then the quotients: each needs the whole row before the next one starts.
+    /// The maximum, then the sum, then the quotients: each needs the whole row before the next one
+    /// starts.
     ThreePasses,
     /// One pass for maximum and sum, which takes so many numbers at a time.
     Online {
@@ -52,10 +55,11 @@ pub struct SoftmaxStep {
     pub before: Running,
     /// The same after it.
     pub after: Running,
-    /// The factor by which the old sum is scaled, `exp(m - m')`: 1 where the maximum stays. Only where both run.
+    /// The factor by which the old sum is scaled, `exp(m - m')`: 1 where the maximum stays. Only
+    /// where both run.
     pub rescale: Option<f64>,
-    /// For each number read its exponential over the maximum after the step, or its softmax where the step divides; empty
-    /// where it looks for the maximum.
+    /// For each number read its exponential over the maximum after the step, or its softmax where
+    /// the step divides; empty where it looks for the maximum.
     pub terms: Vec<f64>,
 }
 
@@ -158,8 +162,9 @@ pub fn softmax_of(steps: &[SoftmaxStep]) -> &[f64] {
     steps.last().map_or(&[], |step| &step.terms)
 }
 
-/// Softmax without subtracting a maximum, when each exponential and their sum are stored in f16: what comes of it for each
-/// number. Beyond the largest f16 they are infinite, and infinity over infinity is no number.
+/// Softmax without subtracting a maximum, when each exponential and their sum are stored in f16:
+/// what comes of it for each number. Beyond the largest f16 they are infinite, and infinity over
+/// infinity is no number.
 pub fn naive_in_f16(row: &[f64]) -> Vec<f64> {
     let stored = |value: f64| {
         if value >= F16_OVERFLOWS_FROM {

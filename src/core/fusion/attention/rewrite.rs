@@ -23,9 +23,10 @@ pub(crate) struct RewrittenGraph {
     last_of: IdVec<OpId, OpId>,
 }
 
-/// Replaces the ops of each attention by one op of type matmul, named like the last of them: policies allow the
-/// same before and after it as for a matmul. Its cost is that of the attention kernel. `None` if there is no
-/// attention. `O(ops + reads)`, and quadratic in the ops of one attention.
+/// Replaces the ops of each attention by one op of type matmul, named like the last of them:
+/// policies allow the same before and after it as for a matmul. Its cost is that of the attention
+/// kernel. `None` if there is no attention. `O(ops + reads)`, and quadratic in the ops of one
+/// attention.
 pub(crate) fn rewrite(
     graph: &Graph,
     attentions: &[Attention],
@@ -143,7 +144,8 @@ fn one_op(graph: &Graph, stand_in: &StandIn, last: &Op) -> Op {
     }
 }
 
-/// Gives undeclared tensors the sizes that they have in `graph`: the op that fixes one may be among the replaced ones.
+/// Gives undeclared tensors the sizes that they have in `graph`: the op that fixes one may be among
+/// the replaced ones.
 fn carry_fixed_sizes(graph: &Graph, rewritten: &mut Graph, op_of: &IdVec<OpId, OpId>) {
     let names = (graph.tensors.iter_enumerated())
         .filter(|(_, tensor)| tensor.fixed().is_some())

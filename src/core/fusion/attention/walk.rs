@@ -1,4 +1,5 @@
-//! The kernel tile by tile: which tile of Q meets which tile of K and V, and what has been loaded until then.
+//! The kernel tile by tile: which tile of Q meets which tile of K and V, and what has been loaded
+//! until then.
 
 use crate::fusion::attention::{AttentionShape, LoopOrder, Tiles};
 use std::ops::Range;
@@ -55,8 +56,8 @@ impl Tiles {
         rows(tile, self.key_rows, shape.keys)
     }
 
-    /// The bytes until the step at this position has ended, with the loop over Q: what [`AttentionShape::forward_bytes`] counts
-    /// is there after the last step, but for the row sums.
+    /// The bytes until the step at this position has ended, with the loop over Q: what
+    /// [`AttentionShape::forward_bytes`] counts is there after the last step, but for the row sums.
     pub fn walked_bytes(&self, shape: &AttentionShape, at: u64) -> WalkedBytes {
         let step = self.step(LoopOrder::Queries, at);
         let queries = self.rows_of_queries(shape, step.query_tile);

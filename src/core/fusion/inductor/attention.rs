@@ -1,13 +1,16 @@
 //! Finds the ops that the compiler replaces by one flash kernel before it fuses anything.
 //!
-//! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`, matched on a graph in which a matmul with permuted
-//! operands has become a copy and a batched matmul. Without copies the scores are multiplied (patterns 2, 4) or divided (1, 3)
-//! by a constant, or divided by the root of the head size and a mask is added (5, 6). With three copies they are
-//! divided and a mask may be added (11, 12, 14) or select (15, 17), or Q is divided before (9, 10). With three dimensions there is
-//! neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32, and not in f64 and f8, which have none.
+//! Source: the patterns of `torch/_inductor/fx_passes/fuse_attention.py`, matched on a graph in
+//! which a matmul with permuted operands has become a copy and a batched matmul. Without copies the
+//! scores are multiplied (patterns 2, 4) or divided (1, 3) by a constant, or divided by the root of
+//! the head size and a mask is added (5, 6). With three copies they are divided and a mask may be
+//! added (11, 12, 14) or select (15, 17), or Q is divided before (9, 10). With three dimensions
+//! there is neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32, and
+//! not in f64 and f8, which have none.
 //!
-//! A call of `scaled_dot_product_attention` needs no pattern: it is the op `sdpa`, or one kernel mark on all its ops states it.
-//! With the option *attention* the ops are one op already, and only the copy after it is found here.
+//! A call of `scaled_dot_product_attention` needs no pattern: it is the op `sdpa`, or one kernel
+//! mark on all its ops states it. With the option *attention* the ops are one op already, and only
+//! the copy after it is found here.
 
 use super::layout::{Layouts, attention_layout, is_copied};
 use super::view::{View, view_of_op};
@@ -144,7 +147,8 @@ fn is_transposed(graph: &Graph, scores: OpId, q: TensorId, k: TensorId) -> bool 
 }
 
 impl Chain {
-    /// Backwards from the softmax to the first matmul, which it gives: cast, mask, scale. Each result on the way has one reader.
+    /// Backwards from the softmax to the first matmul, which it gives: cast, mask, scale. Each
+    /// result on the way has one reader.
     fn before(&mut self, graph: &Graph, softmax: OpId) -> Option<OpId> {
         let mut at = softmax;
         loop {
@@ -172,7 +176,8 @@ impl Chain {
         }
     }
 
-    /// Forwards from the softmax to the matmul whose left operand is the probabilities: dropout, cast.
+    /// Forwards from the softmax to the matmul whose left operand is the probabilities: dropout,
+    /// cast.
     fn behind(&mut self, graph: &Graph, softmax: OpId) -> Option<OpId> {
         let mut at = softmax;
         loop {
@@ -242,8 +247,9 @@ fn scale_of(op: &Op) -> Option<Scale> {
     }
 }
 
-/// The ops after the matmul that put the heads of a token side by side: a copy, or a transpose and a copy. The
-/// flash kernel writes its result in the order of Q, so they are part of it if that order is theirs.
+/// The ops after the matmul that put the heads of a token side by side: a copy, or a transpose and
+/// a copy. The flash kernel writes its result in the order of Q, so they are part of it if that
+/// order is theirs.
 fn by_token(graph: &Graph, q: &View, matmul: OpId) -> Option<Vec<OpId>> {
     let next = sole_reader(graph, matmul)?;
     if is(&graph.ops[next], Function::Contiguous) {

@@ -59,7 +59,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a convolution reads a copy of an image, which lies channels last: what a library or a concatenation has written otherwise.
+    /// Whether a convolution reads a copy of an image, which lies channels last: what a library or
+    /// a concatenation has written otherwise.
     fn is_relaid_image(&self, op: OpId, tensor: TensorId) -> bool {
         let graph = self.graph;
         let is_image = graph.inputs[op].first() == Some(&tensor);
@@ -97,8 +98,9 @@ impl Lowering<'_> {
         buffer
     }
 
-    /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut and joined: the compiler does not
-    /// see that the elements keep their order. Source: `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
+    /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut
+    /// and joined: the compiler does not see that the elements keep their order. Source:
+    /// `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
     pub(super) fn copy_crossing_view(&mut self, op: OpId) {
         let graph = self.graph;
         let output = graph.output[op];
@@ -128,8 +130,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The bias that a pointwise op adds afterwards: that of each convolution, and of some linear layers. Source: `convolution` in
-    /// `torch/_inductor/kernel/conv.py`.
+    /// The bias that a pointwise op adds afterwards: that of each convolution, and of some linear
+    /// layers. Source: `convolution` in `torch/_inductor/kernel/conv.py`.
     fn bias_behind(&self, ops: &[OpId]) -> Option<TensorId> {
         let &[op] = ops else {
             return None;
@@ -166,7 +168,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds the launches by which the library pads image and filters, if their channels do not fill the matrix units.
+    /// Adds the launches by which the library pads image and filters, if their channels do not fill
+    /// the matrix units.
     fn pad_channels(&mut self, op: OpId, written: BufferId) {
         let graph = self.graph;
         let definition = &graph.ops[op];

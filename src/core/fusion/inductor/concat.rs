@@ -13,7 +13,8 @@ use crate::model::op_type::OpType;
 const CONCATENATED: usize = 8;
 
 impl Lowering<'_> {
-    /// Whether the readers of a concatenation compute it. Source: `cat` in `torch/_inductor/lowering.py`.
+    /// Whether the readers of a concatenation compute it. Source: `cat` in
+    /// `torch/_inductor/lowering.py`.
     pub(super) fn is_inlined_concat(&self, op: OpId) -> bool {
         let graph = self.graph;
         let inputs = &graph.inputs[op];
@@ -32,7 +33,8 @@ impl Lowering<'_> {
         inputs.len() <= CONCATENATED && (open == inputs.len() || open > 0 && only_pointwise)
     }
 
-    /// Adds a node for each piece of a concatenation that is no buffer; what is one is written in its place at once.
+    /// Adds a node for each piece of a concatenation that is no buffer; what is one is written in
+    /// its place at once.
     pub(super) fn concat(&mut self, op: OpId) {
         let graph = self.graph;
         let output = graph.output[op];
@@ -58,7 +60,8 @@ impl Lowering<'_> {
         self.pieces.insert(whole, pieces);
     }
 
-    /// Adds the node of a piece. The first one stands for the concatenation, whose readers wait for all: none of them is fused.
+    /// Adds the node of a piece. The first one stands for the concatenation, whose readers wait for
+    /// all: none of them is fused.
     fn piece(
         &mut self,
         tensor: TensorId,
@@ -86,8 +89,8 @@ impl Lowering<'_> {
         });
     }
 
-    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, the result of a library, too; another
-    /// buffer is written in its place.
+    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, the
+    /// result of a library, too; another buffer is written in its place.
     fn is_open(&self, tensor: TensorId) -> bool {
         let writer = self.graph.tensors[tensor].producer;
         let is_library = writer.is_none_or(|op| is_call(&self.graph.ops[op]));

@@ -1,4 +1,5 @@
-//! Whether what a reduction reads lies along its rows or across, which decides how the rows are cut.
+//! Whether what a reduction reads lies along its rows or across, which decides how the rows are
+//! cut.
 
 use super::lower::Lowering;
 use super::reduce::reduced_axes;
@@ -11,7 +12,8 @@ impl Lowering<'_> {
     pub(super) fn directions(&self, op: OpId, value: &Value, shape: &[u64]) -> (usize, usize) {
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
         let (inner, mut outer) = directions(value, shape, axes);
-        // The place in a piece of a concatenation has no stride, so that it seems to lie across (`pointwise_cat`).
+        // The place in a piece of a concatenation has no stride, so that it seems to lie across
+        // (`pointwise_cat`).
         let concatenates = |source: &&Source| {
             let hidden_by = source.hidden_by().map(|op| &self.graph.ops[op]);
             hidden_by.is_some_and(|by| {
@@ -27,7 +29,8 @@ impl Lowering<'_> {
     }
 }
 
-/// How many of the accesses in a loop over a shape that depend on all of it lie along its reduced axes, and how many across.
+/// How many of the accesses in a loop over a shape that depend on all of it lie along its reduced
+/// axes, and how many across.
 pub(super) fn directions(value: &Value, shape: &[u64], axes: u32) -> (usize, usize) {
     let views = value.reads.iter().filter_map(|read| read.view.as_ref());
     let strides = views.filter_map(|view| {

@@ -17,8 +17,8 @@ pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Loop {
     }
 }
 
-/// Whether `reader` broadcasts the row values of a reduction along other axes than the reduced ones, so that it
-/// reads them in another order than they are written.
+/// Whether `reader` broadcasts the row values of a reduction along other axes than the reduced
+/// ones, so that it reads them in another order than they are written.
 pub(super) fn is_across(graph: &Graph, reduction: OpId, value: TensorId, reader: &Op) -> bool {
     let rows = RowDomain::of_op(graph, reduction);
     let value = graph.tensor_shape(value).unwrap_or(&[]);
@@ -50,8 +50,8 @@ pub(super) fn is_call(op: &Op) -> bool {
         || is_windowed(op) && window_of(op).is_none()
 }
 
-/// Whether the op writes to places of a copy of its first input, which it may not overwrite: it is external, or another op reads
-/// it. Source: `torch/_inductor/fx_passes/reinplace.py`.
+/// Whether the op writes to places of a copy of its first input, which it may not overwrite: it is
+/// external, or another op reads it. Source: `torch/_inductor/fx_passes/reinplace.py`.
 pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
     let function = graph.ops[op].function;
     let rule = function.map(|f| f.row().shape_rule);
@@ -64,8 +64,8 @@ pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
     })
 }
 
-/// Whether the op is a pool: the compiler runs it as a pointwise loop that reads a small window for each
-/// element.
+/// Whether the op is a pool: the compiler runs it as a pointwise loop that reads a small window for
+/// each element.
 pub(super) fn is_windowed(op: &Op) -> bool {
     let function = op.function;
     function.is_some_and(|f| match f.row().shape_rule {
@@ -78,8 +78,8 @@ pub(super) fn is_windowed(op: &Op) -> bool {
     })
 }
 
-/// Whether the op reads the elements of an image several times, or what lies between them. Source: `upsample_nearestnd` in
-/// `torch/_inductor/lowering.py`.
+/// Whether the op reads the elements of an image several times, or what lies between them. Source:
+/// `upsample_nearestnd` in `torch/_inductor/lowering.py`.
 pub(super) fn is_resampled(op: &Op) -> bool {
     let function = op.function;
     function.is_some_and(|f| f.row().shape_rule == ShapeRule::Resample)
@@ -105,7 +105,8 @@ pub(super) fn elements(op: &Op) -> u64 {
     element_count(&op.shape).unwrap_or(0)
 }
 
-/// Whether a reshape both cuts and joins the dimensions between two places where both shapes have a border.
+/// Whether a reshape both cuts and joins the dimensions between two places where both shapes have a
+/// border.
 pub(super) fn crosses(from: &[u64], to: &[u64]) -> bool {
     let borders = |shape: &[u64]| -> Vec<u64> {
         let mut inner = 1_u64;

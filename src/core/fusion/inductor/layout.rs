@@ -1,6 +1,7 @@
-//! How eager PyTorch lays out each tensor: transposes and slices are views, elementwise ops keep the order of their input,
-//! others give a new tensor in row-major order. Beside a
-//! convolution, which reads and writes images channels last, those that are given lie so, too. The compiler starts from a graph in which these layouts have been decided.
+//! How eager PyTorch lays out each tensor: transposes and slices are views, elementwise ops keep
+//! the order of their input, others give a new tensor in row-major order. Beside a convolution,
+//! which reads and writes images channels last, those that are given lie so, too. The compiler
+//! starts from a graph in which these layouts have been decided.
 
 use super::facts::{is_resampled, is_windowed};
 use super::view::{View, view_of_op};
@@ -85,7 +86,8 @@ pub(super) fn attention_layout(result: &Op, q: Option<&View>) -> View {
     }
 }
 
-/// Whether neither rows nor columns of an operand of a batched matmul lie side by side, so that the library copies it.
+/// Whether neither rows nor columns of an operand of a batched matmul lie side by side, so that the
+/// library copies it.
 pub(super) fn has_no_rows(
     graph: &Graph,
     layouts: &Layouts,
@@ -106,8 +108,9 @@ fn is(op: &Op, function: Function) -> bool {
     op.function == Some(function)
 }
 
-/// Whether a matmul reads a copy of this operand: its batch dimensions become one dimension, which a view can only show if their
-/// strides count on. Source: `matmul` in `torch/_decomp/decompositions.py`.
+/// Whether a matmul reads a copy of this operand: its batch dimensions become one dimension, which
+/// a view can only show if their strides count on. Source: `matmul` in
+/// `torch/_decomp/decompositions.py`.
 pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand: TensorId) -> bool {
     let definition = &graph.ops[matmul];
     let is_product = definition.op_type == OpType::Matmul
@@ -122,8 +125,9 @@ pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand:
     batch > 1 && !layouts[operand].merges(shape, 0..batch)
 }
 
-/// The bias that a pointwise op adds behind a linear layer: its input has more than two dimensions and does not lie row by row, so
-/// that it is a batch of products, for which the library takes no bias. Source: `should_fold`, there.
+/// The bias that a pointwise op adds behind a linear layer: its input has more than two dimensions
+/// and does not lie row by row, so that it is a batch of products, for which the library takes no
+/// bias. Source: `should_fold`, there.
 pub(super) fn bias_behind(graph: &Graph, layouts: &Layouts, linear: OpId) -> Option<TensorId> {
     let &[input, _, bias] = &graph.inputs[linear][..] else {
         return None;

@@ -8,13 +8,15 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId};
 use crate::model::op_type::OpType;
 
-/// For each op the add after it that becomes part of the library call (`addmm`): it adds a tensor that broadcasts to the product of two
-/// matrices and has its type, nothing else reads the product, and the readers of the sum do not all begin with a pointwise op.
-/// Otherwise the add is fused with its readers. Source: `is_valid_addmm_fusion` in `torch/_inductor/fx_passes/post_grad.py`.
+/// For each op the add after it that becomes part of the library call (`addmm`): it adds a tensor
+/// that broadcasts to the product of two matrices and has its type, nothing else reads the product,
+/// and the readers of the sum do not all begin with a pointwise op. Otherwise the add is fused with
+/// its readers. Source: `is_valid_addmm_fusion` in `torch/_inductor/fx_passes/post_grad.py`.
 pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
     let mut add_of = IdVec::from_elem(None, graph.ops.len());
     let mut is_in_call = IdVec::from_elem(false, graph.ops.len());
-    // Backwards, as the compiler matches: an add in a later call is no pointwise reader of what it adds.
+    // Backwards, as the compiler matches: an add in a later call is no pointwise reader of what it
+    // adds.
     for add in graph.ops.ids().rev() {
         if let Some(matmul) = taker(graph, add)
             && !only_pointwise_follows(graph, add, &is_in_call)
@@ -26,7 +28,8 @@ pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
     add_of
 }
 
-/// The matmul whose call may include an op: of two products that are added the second takes the first.
+/// The matmul whose call may include an op: of two products that are added the second takes the
+/// first.
 fn taker(graph: &Graph, add: OpId) -> Option<OpId> {
     let products = graph.inputs[add].iter().rev();
     products
@@ -67,8 +70,8 @@ pub enum OutsideCall {
     WithReaders,
 }
 
-/// Why an `add` that reads a product, or this view of it, is not part of the library call of the matmul. The `add` is known to be
-/// separate; `None` where nothing after a matmul is the reason.
+/// Why an `add` that reads a product, or this view of it, is not part of the library call of the
+/// matmul. The `add` is known to be separate; `None` where nothing after a matmul is the reason.
 pub fn outside_call(graph: &Graph, matmul: OpId, read: OpId, add: OpId) -> Option<OutsideCall> {
     if !is_add(graph, add) || !takes_add(graph, matmul) {
         return None;
@@ -90,7 +93,8 @@ pub fn outside_call(graph: &Graph, matmul: OpId, read: OpId, add: OpId) -> Optio
     }
 }
 
-/// Whether the library call of a matmul can add something to the product: that of a convolution cannot, nor one that has a bias.
+/// Whether the library call of a matmul can add something to the product: that of a convolution
+/// cannot, nor one that has a bias.
 pub fn takes_add(graph: &Graph, matmul: OpId) -> bool {
     !is_convolution(graph, matmul) && graph.inputs[matmul].len() == 2
 }
@@ -127,8 +131,9 @@ fn refused_add(graph: &Graph, matmul: OpId, add: OpId) -> Option<OutsideCall> {
     (!is_broadcast || !is_one_type).then_some(OutsideCall::OtherOperand)
 }
 
-/// Whether a library has one call for these ops, of which one is this matmul: what else they are is views, and the add of `addmm`.
-/// Epilogues of a convolution come from its library, because compilers do not generate it.
+/// Whether a library has one call for these ops, of which one is this matmul: what else they are is
+/// views, and the add of `addmm`. Epilogues of a convolution come from its library, because
+/// compilers do not generate it.
 pub(crate) fn is_one_call(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
     let is_other = |&op: &OpId| op != matmul && !graph.ops[op].is_view();
     let mut others = ops.iter().copied().filter(is_other);
@@ -159,8 +164,9 @@ fn only_pointwise_follows(graph: &Graph, op: OpId, is_in_call: &IdVec<OpId, bool
     true
 }
 
-/// Whether the first op that the compiler makes of this one is pointwise. Rows of 16 bits are converted to f32 before a softmax or a
-/// norm reduces them. Read from compiled code, a function at a time, in f16 and f32 (torch 2.11, H100).
+/// Whether the first op that the compiler makes of this one is pointwise. Rows of 16 bits are
+/// converted to f32 before a softmax or a norm reduces them. Read from compiled code, a function at
+/// a time, in f16 and f32 (torch 2.11, H100).
 fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
     let definition = &graph.ops[op];
     let is_half = || {
@@ -185,8 +191,8 @@ fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
     }
 }
 
-/// The first matmul of a kernel of the compiler, if the kernel is a library call. A flash kernel, which has two
-/// matmuls, is one.
+/// The first matmul of a kernel of the compiler, if the kernel is a library call. A flash kernel,
+/// which has two matmuls, is one.
 pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> Option<OpId> {
     let matmul = first_matmul(graph, ops)?;
     let is_library =
@@ -203,7 +209,8 @@ pub(crate) fn call_reason(graph: &Graph, ops: &[OpId]) -> Option<Reason> {
     }
 }
 
-/// Whether the kernel of this matmul is attention: it has two matmuls, or one op that stands for all.
+/// Whether the kernel of this matmul is attention: it has two matmuls, or one op that stands for
+/// all.
 fn is_flash(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
     let mut others = ops.iter().filter(|&&op| op != matmul);
     others.any(|&op| is_matmul(graph, op)) || graph.stand_ins.iter().any(|of| of.op == matmul)

@@ -1,5 +1,5 @@
-//! Lowers ops to nodes of the scheduler: decides which values are written to a buffer and which each reader
-//! computes itself.
+//! Lowers ops to nodes of the scheduler: decides which values are written to a buffer and which
+//! each reader computes itself.
 
 use super::attention::{flash_kernels, result_layout};
 use super::facts::{
@@ -20,8 +20,9 @@ use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
 use std::collections::HashMap;
 
-/// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)
-/// and counts at most this many operations (`realize_opcount_threshold`).
+/// A value with several readers is inlined while it reads at most this many buffers
+/// (`realize_reads_threshold`) and counts at most this many operations
+/// (`realize_opcount_threshold`).
 pub(super) const SHARED_READS: usize = 4;
 const SHARED_OPERATIONS: u64 = 30;
 /// The same for a value with one reader, which bounds the size of an expression
@@ -38,8 +39,8 @@ pub(super) struct Target {
     pub(super) multiprocessors: u64,
 }
 
-/// The nodes of a graph, each after those that it reads, and the number of buffers. `O(ops + reads)`, because the size of a value
-/// is bounded.
+/// The nodes of a graph, each after those that it reads, and the number of buffers.
+/// `O(ops + reads)`, because the size of a value is bounded.
 pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<NodeId, Node>, usize) {
     let before = layouts(graph, &[]);
     let flash = flash_kernels(graph, &before);
@@ -236,7 +237,8 @@ impl Lowering<'_> {
         value
     }
 
-    /// Whether an input gives the values of rows that the op broadcasts along other axes than those that were reduced.
+    /// Whether an input gives the values of rows that the op broadcasts along other axes than those
+    /// that were reduced.
     pub(super) fn crosses_rows(&self, op: OpId, input: &Value, tensor: TensorId) -> bool {
         let graph = self.graph;
         input.reads.iter().any(|read| {
@@ -374,8 +376,8 @@ impl Lowering<'_> {
             || value.ops.len() > INLINED_OPS
     }
 
-    /// Whether a norm is split into a reduction to row values and a pointwise op on them. Computed weights must exist
-    /// when a kernel that reads them starts, so then it is not.
+    /// Whether a norm is split into a reduction to row values and a pointwise op on them. Computed
+    /// weights must exist when a kernel that reads them starts, so then it is not.
     pub(super) fn has_row_values(&self, op: OpId) -> bool {
         keeps_shape(self.graph, op) && self.reads_no_op_beside_rows(op)
     }

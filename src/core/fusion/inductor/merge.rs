@@ -13,8 +13,8 @@ const REGION: usize = 4096;
 impl Schedule<'_> {
     /// Merges two groups, unless another one has to run between them.
     ///
-    /// Only groups at places between the two can. Those that depend on the first group move behind the merged
-    /// one, the others in front of it.
+    /// Only groups at places between the two can. Those that depend on the first group move behind
+    /// the merged one, the others in front of it.
     pub(super) fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
         let (feeds, _) = self.feeds(first, second);
@@ -29,7 +29,8 @@ impl Schedule<'_> {
         if places > REGION {
             return Err(Reason::TooFar { places });
         }
-        // For each place from the first group on, whether the group there depends on the first group.
+        // For each place from the first group on, whether the group there depends on the first
+        // group.
         let mut depends = vec![true];
         for place in start.next().until(end) {
             let is_marked = |from| self.is_marked(&depends, start, from);
@@ -92,7 +93,8 @@ impl Schedule<'_> {
         ahead.and_then(|ahead| depends.get(ahead)) == Some(&true)
     }
 
-    /// Whether the group reads what a group that matches writes. Later buffers first: ops mostly read recent ones.
+    /// Whether the group reads what a group that matches writes. Later buffers first: ops mostly
+    /// read recent ones.
     fn depends_on_any(&self, group: GroupId, matches: impl Fn(GroupId) -> bool) -> bool {
         let writers = self.reads[group].iter().rev();
         let mut writers = writers.filter_map(|read| self.writer[read.buffer]);

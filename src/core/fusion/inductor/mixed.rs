@@ -1,4 +1,5 @@
-//! Reductions of the rows and of the columns of one tensor in one kernel, which adds the columns up piece by piece.
+//! Reductions of the rows and of the columns of one tensor in one kernel, which adds the columns up
+//! piece by piece.
 //!
 //! Source: `MixOrderReduction.can_fuse` in `torch/_inductor/scheduler.py`.
 
@@ -10,7 +11,8 @@ const FEWEST_ELEMENTS: u64 = 5 << 20;
 const FEWEST_ROWS: u64 = 4096;
 const LONGEST_ROW: u64 = 16 << 10;
 
-/// Whether one of two reductions runs along the rows of a tensor and the other one adds up its columns, and both gain by one kernel.
+/// Whether one of two reductions runs along the rows of a tensor and the other one adds up its
+/// columns, and both gain by one kernel.
 pub(super) fn are_mixed(a: Rows, b: Rows) -> bool {
     if (a.count, a.width) != (b.width, b.count) || a.count == a.width {
         return false;

@@ -1,12 +1,14 @@
-//! Policy `inductor`: a prediction of the kernels that torch.compile's default compiler (TorchInductor 2.11)
-//! launches. `docs/inductor.md` says what it does not fuse and why, and how accurate the prediction is.
+//! Policy `inductor`: a prediction of the kernels that torch.compile's default compiler
+//! (TorchInductor 2.11) launches. `docs/inductor.md` says what it does not fuse and why, and how
+//! accurate the prediction is.
 //!
-//! Four steps: `layout` finds which operands are copied, `attention` finds flash kernels, `lower` turns ops into the nodes of a
-//! scheduler by inlining pointwise ops (with `call` and `library` for matmuls, `concat`, and `reduce`, `unrolled`, `split` and
-//! `direction` for reductions), `schedule` (with `pair`, `merge` and `mixed`)
-//! fuses nodes. `view` says what a node reads of a buffer, because only equal accesses share a kernel. An inlined op belongs to the
-//! first kernel that computes it; [`Partition::recomputed`] lists it for each further one. What no op of the program stands for, the
-//! second half of a reduction or a copy, is in [`Partition::further_launches`].
+//! Four steps: `layout` finds which operands are copied, `attention` finds flash kernels, `lower`
+//! turns ops into the nodes of a scheduler by inlining pointwise ops (with `call` and `library` for
+//! matmuls, `concat`, and `reduce`, `unrolled`, `split` and `direction` for reductions), `schedule`
+//! (with `pair`, `merge` and `mixed`) fuses nodes. `view` says what a node reads of a buffer,
+//! because only equal accesses share a kernel. An inlined op belongs to the first kernel that
+//! computes it; [`Partition::recomputed`] lists it for each further one. What no op of the program
+//! stands for, the second half of a reduction or a copy, is in [`Partition::further_launches`].
 
 mod attention;
 mod call;
@@ -44,10 +46,11 @@ use std::collections::HashMap;
 pub use library::{OutsideCall, outside_call, takes_add};
 pub(crate) use library::{call_reason, first_opaque, is_one_call, library_call};
 
-/// The kernels that the compiler launches on the device of the options. With `max_autotune` it generates its matmuls,
-/// which take an epilogue.
+/// The kernels that the compiler launches on the device of the options. With `max_autotune` it
+/// generates its matmuls, which take an epilogue.
 ///
-/// `O(ops + reads)`: inlined expressions, candidate lists and the ranges that a fusion reorders are bounded.
+/// `O(ops + reads)`: inlined expressions, candidate lists and the ranges that a fusion reorders are
+/// bounded.
 pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Partition {
     let multiprocessors = options.device.hardware.multiprocessors;
     let target = Target {
@@ -88,8 +91,8 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
     }
 }
 
-/// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel that writes
-/// it. A kernel without ops is a further launch of the one that writes what it reads.
+/// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel
+/// that writes it. A kernel without ops is a further launch of the one that writes what it reads.
 fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused, log: &mut Log) -> Partition {
     let mut has_ops = IdVec::from_elem(false, fused.kernels);
     for (node, &kernel) in fused.kernel_of.iter_enumerated() {
@@ -249,7 +252,8 @@ fn further_launches(
             add(owner);
         }
     }
-    // The library adds up the pieces of a column, which a kernel of rows has made; a mean is divided afterwards.
+    // The library adds up the pieces of a column, which a kernel of rows has made; a mean is
+    // divided afterwards.
     for &half in &fused.mixed {
         let node = &nodes[half];
         let last = second_half

@@ -7,7 +7,8 @@ use crate::model::graph::{Graph, Tensor};
 use crate::model::ids::{OpId, TensorId, define_ids};
 
 define_ids! {
-    /// The buffer of a tensor or, after all tensors, one that no tensor names: row values, halves of reductions, copies.
+    /// The buffer of a tensor or, after all tensors, one that no tensor names: row values, halves
+    /// of reductions, copies.
     pub(super) struct BufferId;
 }
 
@@ -26,8 +27,8 @@ impl BufferId {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) space: Loop,
-    /// The ops that it computes, inlined ones included; empty for the second half of a reduction and for some copies, which are
-    /// launches of the kernel that they belong to.
+    /// The ops that it computes, inlined ones included; empty for the second half of a reduction
+    /// and for some copies, which are launches of the kernel that they belong to.
     pub(super) ops: Vec<OpId>,
     /// What it reads, ascending and each once.
     pub(super) reads: Vec<Read>,
@@ -36,9 +37,11 @@ pub(super) struct Node {
     pub(super) rows: Option<Rows>,
     /// How many nodes of the compiler this one stands for that read the same.
     pub(super) readings: u32,
-    /// Its pieces wait for each other through a buffer, which is filled with zeros first (`SplitScan`).
+    /// Its pieces wait for each other through a buffer, which is filled with zeros first
+    /// (`SplitScan`).
     pub(super) waits: bool,
-    /// If it computes no op and reads nothing that one writes, the buffer with whose kernel its launch counts.
+    /// If it computes no op and reads nothing that one writes, the buffer with whose kernel its
+    /// launch counts.
     pub(super) launch_of: Option<BufferId>,
 }
 
@@ -77,7 +80,8 @@ pub(super) struct Read {
     pub(super) is_straight: bool,
     /// The same, and without a gap.
     pub(super) is_flat: bool,
-    /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down to where they are.
+    /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down
+    /// to where they are.
     pub(super) tile: Option<u64>,
 }
 
@@ -117,7 +121,8 @@ impl Read {
         }
     }
 
-    /// Whether the compiler sees that two accesses are the same: of as many loops, only if it can bring them into one order.
+    /// Whether the compiler sees that two accesses are the same: of as many loops, only if it can
+    /// bring them into one order.
     pub(super) fn matches(&self, other: &Self) -> bool {
         self.buffer == other.buffer
             && self.access != Access::Unknown
@@ -127,7 +132,8 @@ impl Read {
 }
 
 impl Node {
-    /// The size of the outer one of two loops that its kernel runs over, if its accesses differ in their innermost dimension.
+    /// The size of the outer one of two loops that its kernel runs over, if its accesses differ in
+    /// their innermost dimension.
     pub(super) fn tiles(&self) -> impl Iterator<Item = u64> {
         let reads = self.reads.iter().filter(|_| self.writes.is_straight);
         reads.filter_map(|read| read.tile)

@@ -10,7 +10,8 @@ use crate::sorted::common;
 
 /// Most nodes of one kernel (`max_fusion_size`).
 const NODES: usize = 64;
-/// Kernels that only share inputs share at least this many bytes and are at most this many places apart.
+/// Kernels that only share inputs share at least this many bytes and are at most this many places
+/// apart.
 const HORIZONTAL_BYTES: u64 = 10;
 const HORIZONTAL_PLACES: usize = 64;
 /// How many elements of memory that cannot be used again a shared byte is worth.
@@ -58,7 +59,8 @@ impl Schedule<'_> {
         is_shared && !self.feeds(first, second).0
     }
 
-    /// Checks everything but cycles: sizes, loops, and whether reads follow the order of the writes.
+    /// Checks everything but cycles: sizes, loops, and whether reads follow the order of the
+    /// writes.
     pub(super) fn fits(&self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let is_call = |group: &GroupId| self.space[*group] == Loop::Library;
         let call = [first, second].into_iter().find(is_call);
@@ -109,8 +111,8 @@ impl Schedule<'_> {
         joint(self.space[first], self.space[second], feeds).map(|_| ())
     }
 
-    /// Whether one group is pointwise over all elements of the other one's rows, and runs over tiles that are no rows. Source:
-    /// `tiling_prevents_reduction_fusion`.
+    /// Whether one group is pointwise over all elements of the other one's rows, and runs over
+    /// tiles that are no rows. Source: `tiling_prevents_reduction_fusion`.
     fn tiles_apart(&self, first: GroupId, second: GroupId) -> bool {
         let (pointwise, elements, rows, width) = match (self.space[first], self.space[second]) {
             (Loop::Pointwise(n), Loop::Reduction { rows, width, .. }) => (first, n, rows, width),
@@ -131,8 +133,9 @@ impl Schedule<'_> {
         ends(a, b).max(ends(b, a))
     }
 
-    /// Elements of the buffers that one kernel of both keeps at once, where of two kernels the later one could use the memory of
-    /// the earlier one's again. Source: `can_fusion_increase_peak_memory` in `torch/_inductor/scheduler.py`.
+    /// Elements of the buffers that one kernel of both keeps at once, where of two kernels the
+    /// later one could use the memory of the earlier one's again. Source:
+    /// `can_fusion_increase_peak_memory` in `torch/_inductor/scheduler.py`.
     fn kept_elements(&self, first: GroupId, second: GroupId) -> u64 {
         let mut elements = 0_u64;
         let mut last = None;
@@ -160,7 +163,8 @@ impl Schedule<'_> {
     }
 }
 
-/// The loop of both in one kernel, if there is one. `feeds`: the second reads what the first writes.
+/// The loop of both in one kernel, if there is one. `feeds`: the second reads what the first
+/// writes.
 pub(super) fn joint(first: Loop, second: Loop, feeds: bool) -> Result<Loop, Reason> {
     let space = match (first, second) {
         (Loop::Pointwise(a), Loop::Pointwise(b)) => (a == b).then_some(first),

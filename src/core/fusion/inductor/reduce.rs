@@ -163,7 +163,8 @@ impl Lowering<'_> {
                 for read in &mut node.reads {
                     read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
                     if !read.is_flat {
-                        // A piece of it begins at a quotient, which counts as another element at each place.
+                        // A piece of it begins at a quotient, which counts as another element at
+                        // each place.
                         read.access = read.access.in_pieces(pieces);
                         let tensor = read.buffer.tensor(graph);
                         let bytes = tensor.and_then(|tensor| tensor.bytes_per_element);
@@ -188,7 +189,8 @@ impl Lowering<'_> {
             partial = next;
         }
         if is_variance(&graph.ops[op]) && count > 1 && along <= across {
-            // A variance of pieces is a reduction like any other (`WelfordReduction.create_multilayer`).
+            // A variance of pieces is a reduction like any other
+            // (`WelfordReduction.create_multilayer`).
             while let again @ 2.. = self.pieces_of(count, left, false) {
                 let next = self.new_buffer();
                 let width = left.div_ceil(again);
@@ -199,8 +201,8 @@ impl Lowering<'_> {
         self.combine(partial, (count, 1, left), buffer, bytes);
     }
 
-    /// What is reduced to one value in pieces is a buffer from then on: ops that read it later read that. Source:
-    /// `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
+    /// What is reduced to one value in pieces is a buffer from then on: ops that read it later read
+    /// that. Source: `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
     fn write_input(&mut self, op: OpId) {
         let graph = self.graph;
         let Some(&input) = graph.inputs[op].first() else {
@@ -233,7 +235,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Into how many pieces each piece of a single row is cut again. As rows they may be read across, by what is broadcast.
+    /// Into how many pieces each piece of a single row is cut again. As rows they may be read
+    /// across, by what is broadcast.
     fn cut_again(&self, value: &Value, first: Loop, is_lone: bool) -> u64 {
         let Loop::Reduction { rows, width, .. } = first else {
             return 1;
@@ -245,7 +248,8 @@ impl Lowering<'_> {
         self.pieces_of(rows, width, inner > outer).max(1)
     }
 
-    /// Adds a node without ops that reduces pieces of rows: so many rows, pieces that are left of each, and pieces that make one.
+    /// Adds a node without ops that reduces pieces of rows: so many rows, pieces that are left of
+    /// each, and pieces that make one.
     fn combine(
         &mut self,
         from: BufferId,
@@ -270,8 +274,9 @@ impl Lowering<'_> {
         self.push(node.writing(into, &View::whole(rows), &[rows], bytes));
     }
 
-    /// The loop of the row values from which a single value is reduced: it is cut into their rows, if they are of as many elements.
-    /// Source: `extract_input_node_reduction_ranges` in `torch/_inductor/dependencies.py`.
+    /// The loop of the row values from which a single value is reduced: it is cut into their rows,
+    /// if they are of as many elements. Source: `extract_input_node_reduction_ranges` in
+    /// `torch/_inductor/dependencies.py`.
     fn rows_before(&self, op: OpId, value: &Value, shape: &[u64]) -> Option<(Loop, u64)> {
         let elements = element_count(shape)?;
         if RowDomain::of_op(self.graph, op).rows != 1 || self.pieces_of(1, elements, true) <= 1 {

@@ -1,5 +1,5 @@
-//! Fuses nodes to kernels: in each of at most ten rounds, pairs that share a buffer, most shared bytes first. [`super::pair`] says
-//! which pairs may fuse, [`super::merge`] makes one group of two.
+//! Fuses nodes to kernels: in each of at most ten rounds, pairs that share a buffer, most shared
+//! bytes first. [`super::pair`] says which pairs may fuse, [`super::merge`] makes one group of two.
 
 use crate::fusion::decision::{Decision, Log, NodeKernel};
 use crate::fusion::inductor::node::{BufferId, Node, NodeId, Read, Rows};
@@ -83,7 +83,8 @@ pub(super) struct Schedule<'a> {
     pub(super) nodes: &'a IdVec<NodeId, Node>,
     /// For each buffer the node that writes it.
     pub(super) writer: IdVec<BufferId, Option<NodeId>>,
-    /// For each node its group. The first node of a merged group gives the group that it was merged into.
+    /// For each node its group. The first node of a merged group gives the group that it was merged
+    /// into.
     pub(super) group_of: IdVec<NodeId, GroupId>,
     /// The nodes of each group; empty after it was merged into another.
     pub(super) members: IdVec<GroupId, Vec<NodeId>>,
@@ -93,11 +94,13 @@ pub(super) struct Schedule<'a> {
     /// For each group all that it reads and writes; ascending.
     pub(super) reads: IdVec<GroupId, Vec<Read>>,
     pub(super) writes: IdVec<GroupId, Vec<Read>>,
-    /// For each group the buffers that it alone reads, and that so could be used again once it has run; ascending.
+    /// For each group the buffers that it alone reads, and that so could be used again once it has
+    /// run; ascending.
     pub(super) lone: IdVec<GroupId, Vec<Lone>>,
     /// For each group its last node; its first one is its name.
     pub(super) last_node: IdVec<GroupId, NodeId>,
-    /// For each group the rows that its reductions have, and whether reductions of columns have joined them.
+    /// For each group the rows that its reductions have, and whether reductions of columns have
+    /// joined them.
     pub(super) rows: IdVec<GroupId, Option<Rows>>,
     pub(super) is_mixed: IdVec<GroupId, bool>,
     pub(super) mixed: Vec<NodeId>,
@@ -221,7 +224,8 @@ impl<'a> Schedule<'a> {
         })
     }
 
-    /// The op that identifies a group: the last op of its first node that computes one, or of the node whose half it is.
+    /// The op that identifies a group: the last op of its first node that computes one, or of the
+    /// node whose half it is.
     pub(super) fn op_of(&self, group: GroupId) -> OpId {
         /// A reduction in two has two halves, of a norm four.
         const HALVES: usize = 4;

@@ -1,7 +1,8 @@
-//! Reductions that the compiler splits into two kernels, because too few rows would leave multiprocessors idle.
+//! Reductions that the compiler splits into two kernels, because too few rows would leave
+//! multiprocessors idle.
 //!
-//! Source: `Reduction.num_splits` in `torch/_inductor/ir.py` and `InductorChoices.reduction_split_factor` in
-//! `torch/_inductor/choices.py`.
+//! Source: `Reduction.num_splits` in `torch/_inductor/ir.py` and
+//! `InductorChoices.reduction_split_factor` in `torch/_inductor/choices.py`.
 
 /// A reduction before it is split.
 #[derive(Clone, Copy)]
@@ -12,7 +13,8 @@ pub(super) struct Shape {
     pub(super) is_inner: bool,
 }
 
-/// Of a device. Threads of a multiprocessor and of a warp are those that all NVIDIA data-centre GPUs have.
+/// Of a device. Threads of a multiprocessor and of a warp are those that all NVIDIA data-centre
+/// GPUs have.
 const THREADS: u64 = 2048;
 const WARP: u64 = 32;
 /// Bounds of the elements that one thread adds up.
@@ -20,7 +22,8 @@ const FEWEST: u64 = 32;
 const MOST: u64 = 512;
 /// Warps of a block of an inner reduction.
 const WARPS: u64 = 8;
-/// A reduction along rows of at most so many elements is never split, nor one to at least so many rows for each multiprocessor.
+/// A reduction along rows of at most so many elements is never split, nor one to at least so many
+/// rows for each multiprocessor.
 const SHORT_ROW: u64 = 8192;
 const INNER_ROWS: u64 = 2;
 const OUTER_ROWS: u64 = 64;
@@ -70,7 +73,8 @@ pub(super) fn pieces(shape: Shape, multiprocessors: u64) -> u64 {
     width.div_ceil(AT_ONCE * each.max(1))
 }
 
-/// The divisor of a width that is nearest to a number, of two the smaller, if it is less than `within` away.
+/// The divisor of a width that is nearest to a number, of two the smaller, if it is less than
+/// `within` away.
 fn even(width: u64, sought: u64, within: u64) -> Option<u64> {
     let near = sought.saturating_sub(within - 1).max(1)..sought.saturating_add(within);
     near.filter(|&divisor| width.is_multiple_of(divisor))

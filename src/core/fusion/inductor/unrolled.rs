@@ -9,7 +9,8 @@ use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
 use crate::model::ids::OpId;
 
-/// A reduction of rows shorter than this is written out as one expression (`unroll_reductions_threshold`).
+/// A reduction of rows shorter than this is written out as one expression
+/// (`unroll_reductions_threshold`).
 const UNROLLED: u64 = 8;
 
 impl Lowering<'_> {
@@ -18,15 +19,17 @@ impl Lowering<'_> {
         RowDomain::of_op(self.graph, op).width < UNROLLED
     }
 
-    /// Whether all inputs of a norm but the first are from outside. Only the kernel of its elements waits for others, which may run
-    /// later than that of its row values: then the row values do not count as the op.
+    /// Whether all inputs of a norm but the first are from outside. Only the kernel of its elements
+    /// waits for others, which may run later than that of its row values: then the row values do
+    /// not count as the op.
     pub(super) fn reads_no_op_beside_rows(&self, op: OpId) -> bool {
         let mut others = self.graph.inputs[op].iter().skip(1);
         others.all(|&tensor| self.graph.tensors[tensor].is_external())
     }
 
-    /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm, which its elements read, are a buffer
-    /// like any other value that is broadcast; the mean that a variance needs always is (`var_mean_sum_`).
+    /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm,
+    /// which its elements read, are a buffer like any other value that is broadcast; the mean that
+    /// a variance needs always is (`var_mean_sum_`).
     pub(super) fn unrolled(&mut self, op: OpId) -> Value {
         let graph = self.graph;
         let definition = &graph.ops[op];

@@ -26,7 +26,8 @@ pub(super) struct Uses {
     pub(super) feeds_window: bool,
 }
 
-/// The uses of each tensor. Runs backwards, so that the uses of a view are known before those of its input. `O(ops + reads)`.
+/// The uses of each tensor. Runs backwards, so that the uses of a view are known before those of
+/// its input. `O(ops + reads)`.
 pub(super) fn uses(
     graph: &Graph,
     layouts: &Layouts,
@@ -48,7 +49,8 @@ pub(super) fn uses(
             // A norm reads its input for the row values and again for the elements.
             of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
             of_input.branches += 1;
-            // What is broadcast is computed again for each copy (`expand` in `torch/_inductor/lowering.py`).
+            // What is broadcast is computed again for each copy (`expand` in
+            // `torch/_inductor/lowering.py`).
             let elements = graph.tensors[tensor].elements().filter(|&n| n > 0);
             let repeats = elements.zip(graph.tensors[output].elements());
             let spreads = matches!(definition.function, Some(Function::Expand))

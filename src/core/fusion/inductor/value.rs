@@ -45,7 +45,8 @@ impl Value {
         self.reads.extend(other.reads.iter().cloned());
     }
 
-    /// The value of a tensor that shows this one through a view, or in another way as an input of an op.
+    /// The value of a tensor that shows this one through a view, or in another way as an input of
+    /// an op.
     pub(super) fn see(&mut self, view: Option<&View>, input: (OpId, usize)) {
         for read in &mut self.reads {
             let seen = view.zip(read.view.as_ref());
@@ -56,7 +57,8 @@ impl Value {
         }
     }
 
-    /// The value of what an index picks: a buffer with one value for all elements along the axis is read as by any other op.
+    /// The value of what an index picks: a buffer with one value for all elements along the axis is
+    /// read as by any other op.
     pub(super) fn gather(&mut self, rows: &GatheredRows<'_>, input: (OpId, usize)) {
         for read in &mut self.reads {
             let is_row = |view: &&View| {

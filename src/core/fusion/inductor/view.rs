@@ -1,8 +1,8 @@
 //! How the elements of a tensor lie in a buffer: which one is read for each place of a loop.
 //!
 //! The compiler compares two accesses of a buffer by their index expressions (`MemoryDep` of
-//! `torch/_inductor/dependencies.py`). Here an index is a number in mixed radix: the place in a loop, in row-major order, is
-//! cut into digits, and each digit moves by its stride.
+//! `torch/_inductor/dependencies.py`). Here an index is a number in mixed radix: the place in a
+//! loop, in row-major order, is cut into digits, and each digit moves by its stride.
 
 mod of_op;
 
@@ -22,15 +22,16 @@ struct Digit {
     stride: u64,
 }
 
-/// The element of a buffer at each place of a loop. Outermost digit first; no digit has size 1, and neighbours that count
-/// on are one digit.
+/// The element of a buffer at each place of a loop. Outermost digit first; no digit has size 1, and
+/// neighbours that count on are one digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct View {
     digits: Vec<Digit>,
     offset: u64,
 }
 
-/// What of a buffer is accessed, whatever the order of the loops; equal accesses can share a kernel.
+/// What of a buffer is accessed, whatever the order of the loops; equal accesses can share a
+/// kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Access {
     /// A set of elements, by a hash.
@@ -86,7 +87,8 @@ impl View {
         view
     }
 
-    /// A new buffer of this shape whose dimensions lie in memory as those of `like` do: what an elementwise op gives.
+    /// A new buffer of this shape whose dimensions lie in memory as those of `like` do: what an
+    /// elementwise op gives.
     pub(super) fn laid_out_as(shape: &[u64], like: Option<&Self>) -> Self {
         let elements = element_count(shape).unwrap_or(0);
         let strides = like.and_then(|like| like.strides(shape));
@@ -120,7 +122,8 @@ impl View {
         )
     }
 
-    /// The digits of each dimension; `None` if a digit spans dimensions in a way that no division resolves.
+    /// The digits of each dimension; `None` if a digit spans dimensions in a way that no division
+    /// resolves.
     fn by_dimension(&self, shape: &[u64]) -> Option<Vec<Vec<Digit>>> {
         let mut left = self.digits.clone();
         let mut dimensions = Vec::with_capacity(shape.len());
@@ -153,7 +156,8 @@ impl View {
         Some(dimensions)
     }
 
-    /// The stride of each dimension, 0 for one of size 1; `None` if this is no strided tensor of the shape.
+    /// The stride of each dimension, 0 for one of size 1; `None` if this is no strided tensor of
+    /// the shape.
     pub(super) fn strides(&self, shape: &[u64]) -> Option<Vec<u64>> {
         let dimensions = self.by_dimension(shape)?.into_iter();
         dimensions
@@ -173,8 +177,8 @@ impl View {
         })
     }
 
-    /// This view of what another view shows: `inner` gives the element of the buffer for each of its places, this one the place
-    /// of `inner`.
+    /// This view of what another view shows: `inner` gives the element of the buffer for each of
+    /// its places, this one the place of `inner`.
     pub(super) fn through(&self, inner: &Self) -> Option<Self> {
         if let [Digit { stride: 1, .. }] = inner.digits[..] {
             let offset = self.offset.checked_add(inner.offset)?;
@@ -234,7 +238,8 @@ impl View {
         Some(element)
     }
 
-    /// What of the buffer is accessed in a loop over this shape. A digit that ends inside a dimension is a division there.
+    /// What of the buffer is accessed in a loop over this shape. A digit that ends inside a
+    /// dimension is a division there.
     pub(super) fn access(&self, shape: &[u64]) -> Access {
         let mut ends = Vec::with_capacity(shape.len());
         let mut end = 1_u64;
@@ -282,8 +287,9 @@ impl View {
         matches!(self.digits[..], [] | [Digit { stride: 1, .. }])
     }
 
-    /// If another loop than the innermost one moves to the next element of the buffer, the size of the loops down to that one. What
-    /// is read too seldom does not count. Source: `SIMDScheduling.candidate_tilings` in `torch/_inductor/codegen/simd.py`.
+    /// If another loop than the innermost one moves to the next element of the buffer, the size of
+    /// the loops down to that one. What is read too seldom does not count. Source:
+    /// `SIMDScheduling.candidate_tilings` in `torch/_inductor/codegen/simd.py`.
     pub(super) fn tile(&self) -> Option<u64> {
         let size = |digits: &[Digit]| digits.iter().fold(1, |n: u64, d| n.saturating_mul(d.size));
         let at = self.digits.iter().position(|digit| digit.stride == 1)?;

@@ -1,9 +1,10 @@
 //! Attention as one kernel or as its ops, whichever costs less.
 //!
-//! The search runs on the graph in which each attention is one op, and on the graph as it is. Ops that share a region in
-//! either graph, and the ops of an attention, form a block; no kernel reaches from one block into another, whichever
-//! attentions are one op. So the better of both results counts for each block, and where a block has one attention this
-//! is the optimum over all choices.
+//! The search runs on the graph in which each attention is one op, and on the graph as it is. Ops
+//! that share a region in either graph, and the ops of an attention, form a block; no kernel
+//! reaches from one block into another, whichever attentions are one op. So the better of both
+//! results counts for each block, and where a block has one attention this is the optimum over all
+//! choices.
 
 use super::bound::Bound;
 use super::regions::{RegionId, regions};
@@ -24,8 +25,9 @@ use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::options::{MAX_OPS, Options};
 use crate::model::partition::Partition;
 
-/// Searches the cheapest partition of `graph`, of which `rewritten` has `attentions` as one op each. The graph as it is
-/// is searched where it could cost less, with what the other search leaves of the budget.
+/// Searches the cheapest partition of `graph`, of which `rewritten` has `attentions` as one op
+/// each. The graph as it is is searched where it could cost less, with what the other search leaves
+/// of the budget.
 pub(in crate::fusion) fn partition_with_attention(
     graph: &Graph,
     options: &Options,
@@ -175,7 +177,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The regions of the graph as it is in the blocks where they could cost less than with attention as one op.
+    /// The regions of the graph as it is in the blocks where they could cost less than with
+    /// attention as one op.
     fn worth_searching<'r>(
         &mut self,
         plain: &RegionContext<'_>,

@@ -65,8 +65,8 @@ impl<'r, 'a> Bound<'r, 'a> {
         let mut counted = None;
         let mut read = 0;
         for (entry, &apart) in region.reads.iter().zip(&self.apart) {
-            // A value that is not computed yet can stay on chip, except for readers that cannot share a kernel
-            // with its producer.
+            // A value that is not computed yet can stay on chip, except for readers that cannot
+            // share a kernel with its producer.
             let readers = if entry.base & left == 0 {
                 entry.readers
             } else {

@@ -28,8 +28,8 @@ pub(super) struct Candidates {
     pub(super) grown: Vec<Set>,
     /// All were found within the budget.
     pub(super) is_complete: bool,
-    /// How many candidates were known at the first state and each time that the number of states had grown by a factor.
-    /// These states do not depend on the budget.
+    /// How many candidates were known at the first state and each time that the number of states
+    /// had grown by a factor. These states do not depend on the budget.
     pub(super) milestones: Vec<usize>,
 }
 
@@ -37,9 +37,9 @@ pub(super) struct Candidates {
 const FIRST_MILESTONE: usize = 16;
 
 impl Candidates {
-    /// Grows sets from each of the first `seeds` ops, one neighbour at a time, closed to convex sets. This
-    /// reaches every connected convex set that contains one of these ops. A set is not grown further if all
-    /// larger sets are illegal for the same reason.
+    /// Grows sets from each of the first `seeds` ops, one neighbour at a time, closed to convex
+    /// sets. This reaches every connected convex set that contains one of these ops. A set is not
+    /// grown further if all larger sets are illegal for the same reason.
     ///
     /// Each set that is checked costs one of `budget` states, and more in a region of many values.
     pub(super) fn of(region: &Region<'_>, seeds: usize, clock: Clock, budget: &mut usize) -> Self {

@@ -1,7 +1,7 @@
 //! Improves the kernels of a region of more than 64 ops step by step, without an exact search.
 //!
-//! The states that a step may take do not depend on the budget, and a step that does not pay is undone. So a
-//! larger budget tries the same steps and then more, and never gives worse kernels.
+//! The states that a step may take do not depend on the budget, and a step that does not pay is
+//! undone. So a larger budget tries the same steps and then more, and never gives worse kernels.
 
 use super::solver::Solver;
 use super::start;
@@ -24,10 +24,11 @@ const FIRST_STATES: usize = 32;
 const MORE_STATES: usize = 8;
 /// Most ops of a block whose cuts are chosen together.
 const BLOCK_OPS: usize = 4 * MAX_OPS;
-/// States that the up to 64 kernels which start at one op count as; checking one takes less than a state of a
-/// search.
+/// States that the up to 64 kernels which start at one op count as; checking one takes less than a
+/// state of a search.
 const STATES_OF_START: usize = 16;
-/// From this many inputs of each op on, cutting them anew counts as more: a state for each of these.
+/// From this many inputs of each op on, cutting them anew counts as more: a state for each of
+/// these.
 const FEW_READINGS: usize = 4;
 const READINGS_OF_CUT: usize = 4;
 
@@ -67,7 +68,8 @@ impl<'l, 's> Long<'l, 's> {
             is_cut: false,
         };
         long.kernels = long.windows(0);
-        // Kernels that recompute ops need no order in which each op runs once, so they are left out.
+        // Kernels that recompute ops need no order in which each op runs once, so they are left
+        // out.
         let whole = |partition: &&Partition| partition.recomputed.iter().all(<[OpId]>::is_empty);
         for partition in solver.known.iter().filter(whole) {
             if let Some(kernels) = long.of_partition(partition)
@@ -104,8 +106,8 @@ impl<'l, 's> Long<'l, 's> {
         }
     }
 
-    /// Solves window by window in execution order. The first half of each is settled; the rest is part of the
-    /// next.
+    /// Solves window by window in execution order. The first half of each is settled; the rest is
+    /// part of the next.
     fn windows(&mut self, states: usize) -> Vec<Kernel> {
         let mut kernels = Vec::new();
         let mut left = self.ops.to_vec();
@@ -156,8 +158,8 @@ impl<'l, 's> Long<'l, 's> {
         kernels.dedup();
         let kernels = kernels.into_iter().map(|kernel| {
             let ops = &partition.kernels[kernel];
-            // A kernel that reaches into another region is illegal, even if its ops in this region would be
-            // legal.
+            // A kernel that reaches into another region is illegal, even if its ops in this region
+            // would be legal.
             check_in(context, ops).ok()?;
             let region = Region::of(context, ops);
             Some(self.kernel(&region, region.all()))
@@ -194,7 +196,8 @@ impl<'l, 's> Long<'l, 's> {
         ops.len() * STATES_OF_START + if few { 0 } else { readings / READINGS_OF_CUT }
     }
 
-    /// The best kernels of consecutive ops: a shortest path over the cuts, with an edge for each legal kernel.
+    /// The best kernels of consecutive ops: a shortest path over the cuts, with an edge for each
+    /// legal kernel.
     fn best_cuts(&self, ops: &[OpId]) -> Vec<Kernel> {
         // For each cut the least cost of kernels up to it, and where the last of them starts.
         let mut best: IdVec<Cut, Option<(Cost, Cut)>> = IdVec::from_elem(None, ops.len() + 1);
@@ -234,7 +237,8 @@ impl<'l, 's> Long<'l, 's> {
         kernels
     }
 
-    /// Solves runs of kernels with at most 64 ops again. Each run starts in the middle of the previous one.
+    /// Solves runs of kernels with at most 64 ops again. Each run starts in the middle of the
+    /// previous one.
     fn solve_anew(&mut self, states: usize) -> Option<()> {
         let mut start = 0;
         while start < self.kernels.len() {
@@ -272,7 +276,8 @@ impl<'l, 's> Long<'l, 's> {
         self.kernels.get(kernels).unwrap_or_default()
     }
 
-    /// Where the next run starts: in the middle of these kernels, or at the end if they are the last ones.
+    /// Where the next run starts: in the middle of these kernels, or at the end if they are the
+    /// last ones.
     fn next(&self, start: usize, end: usize) -> usize {
         if end == self.kernels.len() {
             return end;

@@ -1,8 +1,9 @@
-//! Policy `optimal`: the cheapest acyclic partition into legal kernels, proven, or with a stated gap.
+//! Policy `optimal`: the cheapest acyclic partition into legal kernels, proven, or with a stated
+//! gap.
 //!
-//! The graph is split into `regions`. Each is solved by listing all `candidates` and searching the shortest
-//! path over downsets (`search`) with a consistent lower `bound`. If the budget of states ends first, the
-//! result is the best partition found so far, with a lower bound on the optimum.
+//! The graph is split into `regions`. Each is solved by listing all `candidates` and searching the
+//! shortest path over downsets (`search`) with a consistent lower `bound`. If the budget of states
+//! ends first, the result is the best partition found so far, with a lower bound on the optimum.
 
 mod attention;
 mod bound;
@@ -29,8 +30,8 @@ pub(super) use attention::partition_with_attention;
 
 /// Searches the cheapest partition, starting from those of other policies.
 ///
-/// Exponential in the worst case, so limited by a budget of states. A state takes time linear in the candidates
-/// of its region.
+/// Exponential in the worst case, so limited by a budget of states. A state takes time linear in
+/// the candidates of its region.
 pub(crate) fn partition(
     context: &RegionContext<'_>,
     known: &[Partition],

@@ -1,5 +1,5 @@
-//! Splits a graph into regions: ops that could share a kernel are in one region, and each region is solved on
-//! its own.
+//! Splits a graph into regions: ops that could share a kernel are in one region, and each region is
+//! solved on its own.
 
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::optimal::bound::may_share;
@@ -15,14 +15,14 @@ define_ids! {
     pub(super) struct RegionId;
 }
 
-/// Most ops to visit, in total, while looking for paths between two ops; after that, any two ops count as able
-/// to share a kernel.
+/// Most ops to visit, in total, while looking for paths between two ops; after that, any two ops
+/// count as able to share a kernel.
 const BETWEEN_OPS: usize = 4_000_000;
 /// Most readers of a tensor that are compared pair by pair; more are put into one region.
 const COMPARED_READERS: usize = 64;
 
-/// The regions, each with its ops ascending. No kernel can contain ops of two regions, and regions do not form
-/// a cycle, so an order of the kernels in each region extends to an order of all.
+/// The regions, each with its ops ascending. No kernel can contain ops of two regions, and regions
+/// do not form a cycle, so an order of the kernels in each region extends to an order of all.
 ///
 /// `O(ops + reads)` times the ops between a producer and its consumer in the list.
 pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> {
@@ -59,7 +59,8 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
     members(&region_of)
 }
 
-/// Joins all readers of a tensor that could share a kernel by their types: a matmul needs a reader that is light.
+/// Joins all readers of a tensor that could share a kernel by their types: a matmul needs a reader
+/// that is light.
 fn join_readers(graph: &Graph, sets: &mut DisjointSets<OpId>, readers: &[OpId]) {
     let op_type = |op: OpId| graph.ops[op].op_type;
     let joined = readers.iter().copied();
@@ -118,8 +119,8 @@ impl<'a> Between<'a> {
         }
     }
 
-    /// Whether a legal kernel can contain this op and one from `first` on that shares a tensor with it. An op is asked
-    /// about several times, so the answer for all `first` is kept.
+    /// Whether a legal kernel can contain this op and one from `first` on that shares a tensor with
+    /// it. An op is asked about several times, so the answer for all `first` is kept.
     pub(super) fn reaches(&mut self, op: OpId, first: OpId) -> bool {
         let furthest = if let Some(known) = self.furthest[op] {
             known
@@ -131,8 +132,8 @@ impl<'a> Between<'a> {
         furthest >= first
     }
 
-    /// The last op that shares a tensor with this one and that a legal kernel can contain beside it; the op itself if
-    /// there is none.
+    /// The last op that shares a tensor with this one and that a legal kernel can contain beside
+    /// it; the op itself if there is none.
     fn furthest(&mut self, op: OpId) -> OpId {
         let graph = self.context.graph;
         let is_horizontal = self.context.options.fusion.horizontal;
@@ -173,12 +174,13 @@ impl<'a> Between<'a> {
         may_share(&region, LocalOp::new(0), LocalOp::new(ops.len() - 1))
     }
 
-    /// Both ops and all ops on paths between them, ascending; beyond [`MAX_OPS`] not all are listed. `None`
-    /// once [`BETWEEN_OPS`] were visited.
+    /// Both ops and all ops on paths between them, ascending; beyond [`MAX_OPS`] not all are
+    /// listed. `None` once [`BETWEEN_OPS`] were visited.
     fn closed(&mut self, first: OpId, second: OpId) -> Option<Vec<OpId>> {
         let graph = self.context.graph;
         let mut ops = vec![second];
-        // Usually one feeds the other, and the first has no other reader or the second no other producer.
+        // Usually one feeds the other, and the first has no other reader or the second no other
+        // producer.
         let (next, prev) = (&graph.successors[first], &graph.predecessors[second]);
         let is_only = |ops: &[OpId], op: OpId| matches!(ops, [only] if *only == op);
         if !is_only(next, second) && !is_only(prev, first) && !next.is_empty() && !prev.is_empty() {
@@ -222,7 +224,8 @@ fn merge_cycles(context: &RegionContext<'_>, region_of: &mut IdVec<OpId, RegionI
         let successors = region.iter().flat_map(|&op| &graph.successors[op]);
         next.push(successors.map(|&op| region_of[op]));
     }
-    // For each region its index in the order of visits, and the smallest index that it leads back to.
+    // For each region its index in the order of visits, and the smallest index that it leads back
+    // to.
     let mut index: IdVec<RegionId, Option<usize>> = IdVec::from_elem(None, count);
     let mut low: IdVec<RegionId, usize> = IdVec::from_elem(0, count);
     let mut component: IdVec<RegionId, Option<RegionId>> = IdVec::from_elem(None, count);

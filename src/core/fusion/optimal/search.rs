@@ -1,9 +1,9 @@
-//! The shortest path over downsets, from the empty set to all ops; each step runs one kernel. A downset
-//! contains the producers of each of its ops.
+//! The shortest path over downsets, from the empty set to all ops; each step runs one kernel. A
+//! downset contains the producers of each of its ops.
 //!
-//! Paths correspond one to one to acyclic partitions with an order of their kernels, and the cost is a sum over
-//! the kernels, so the shortest path is the cheapest partition. Convex kernels are not enough: two of them can
-//! depend on each other.
+//! Paths correspond one to one to acyclic partitions with an order of their kernels, and the cost
+//! is a sum over the kernels, so the shortest path is the cheapest partition. Convex kernels are
+//! not enough: two of them can depend on each other.
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
@@ -68,11 +68,11 @@ pub(super) struct Search<'s> {
 
 /// Candidates in a word of [`Search::holding`].
 const WORD_BITS: usize = u64::BITS as usize;
-/// Nodes that a search may add for each state of its budget, and entries of its queue. With the maps and vectors around
-/// them, which double as they grow, 1 kB for each state.
+/// Nodes that a search may add for each state of its budget, and entries of its queue. With the
+/// maps and vectors around them, which double as they grow, 1 kB for each state.
 const NODES_PER_STATE: usize = 4;
-/// Each time that the number of states has grown by this factor, the best node is completed greedily if the search ends
-/// without a proof. These states do not depend on the budget.
+/// Each time that the number of states has grown by this factor, the best node is completed
+/// greedily if the search ends without a proof. These states do not depend on the budget.
 pub(super) const MILESTONE_FACTOR: usize = 4;
 
 impl<'s> Search<'s> {
@@ -108,9 +108,10 @@ impl<'s> Search<'s> {
 
     /// A* from the start, without nodes that cost at least as much as `known`.
     ///
-    /// Each expanded node costs one of `budget` states. If the budget ends, the smallest cost in the queue is
-    /// the lower bound: every partition that was not visited passes through the queue. The kernels are then the
-    /// best of those that were completed at milestones, so a search with a larger budget finds these, too.
+    /// Each expanded node costs one of `budget` states. If the budget ends, the smallest cost in
+    /// the queue is the lower bound: every partition that was not visited passes through the queue.
+    /// The kernels are then the best of those that were completed at milestones, so a search with a
+    /// larger budget finds these, too.
     pub(super) fn run(mut self, mut known: Found, budget: &mut usize) -> Found {
         let mut nodes_left = budget.saturating_mul(NODES_PER_STATE);
         let (mut states, mut milestone) = (0, 0);
@@ -164,7 +165,8 @@ impl<'s> Search<'s> {
                 let next_least = cost.plus(rest);
                 if next_least < known.cost {
                     if nodes_left == 0 {
-                        // What is left must not go to another search: its result would depend on it.
+                        // What is left must not go to another search: its result would depend on
+                        // it.
                         *budget = 0;
                         return self.cut(least, milestones, known);
                     }
@@ -178,8 +180,8 @@ impl<'s> Search<'s> {
         known
     }
 
-    /// The result of a search that ends before the proof: the best of `known` and of the nodes of the milestones, each
-    /// completed.
+    /// The result of a search that ends before the proof: the best of `known` and of the nodes of
+    /// the milestones, each completed.
     fn cut(
         &self,
         lower_bound: Cost,
@@ -213,9 +215,10 @@ impl<'s> Search<'s> {
 
     /// Kernels that can run next, enough to reach every partition.
     ///
-    /// In any partition the lowest op that has not run is in some kernel. If this kernel can run, it can run
-    /// now at no loss. If not, it waits for another kernel: the one with the lowest op that it lacks, and so
-    /// on. `O(ops * candidates / 64)`, and each candidate that can still run is looked at once.
+    /// In any partition the lowest op that has not run is in some kernel. If this kernel can run,
+    /// it can run now at no loss. If not, it waits for another kernel: the one with the lowest op
+    /// that it lacks, and so on. `O(ops * candidates / 64)`, and each candidate that can still run
+    /// is looked at once.
     fn steps(&self, done: Set) -> Vec<CandidateId> {
         let left = self.all & !done;
         let mut goals = left & left.wrapping_neg();

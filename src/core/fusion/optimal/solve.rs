@@ -87,8 +87,9 @@ impl Solver<'_> {
         solved
     }
 
-    /// Exactly with at most three quarters of the budget, otherwise step by step with the rest. If kernels
-    /// reach too far for an exact solution, any larger budget takes as many states to find that out.
+    /// Exactly with at most three quarters of the budget, otherwise step by step with the rest. If
+    /// kernels reach too far for an exact solution, any larger budget takes as many states to find
+    /// that out.
     fn solve_windows(&mut self, ops: &[OpId], budget: &mut usize) -> Solved {
         let share = *budget - *budget / 4;
         let mut unspent = share;
@@ -111,7 +112,8 @@ impl Solver<'_> {
         let is_done = long.improve().is_some();
         let (kernels, candidates, left) = (long.kernels, long.candidates, long.left);
         self.states += *budget - left;
-        // States that no further step could use must not go to a later region: its result would depend on them.
+        // States that no further step could use must not go to a later region: its result would
+        // depend on them.
         *budget = if is_done { left } else { 0 };
         let cost = long::sum(&kernels);
         for kernel in &kernels {

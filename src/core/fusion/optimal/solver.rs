@@ -55,11 +55,11 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// The best kernels of a region of at most 64 ops. `start` are kernels to begin with, in an order in which
-    /// they can run.
+    /// The best kernels of a region of at most 64 ops. `start` are kernels to begin with, in an
+    /// order in which they can run.
     ///
-    /// One sequence of states, of which a smaller budget visits the first ones: a larger budget never gives worse
-    /// kernels. Holds at most 1 kB for each state.
+    /// One sequence of states, of which a smaller budget visits the first ones: a larger budget
+    /// never gives worse kernels. Holds at most 1 kB for each state.
     pub(super) fn solve_region(
         &self,
         region: &Region<'_>,
@@ -81,7 +81,8 @@ impl<'s> Solver<'s> {
         });
         let candidates = Candidates::of(region, region.ops.len(), clock, budget);
         let bound = Bound::new(region, clock);
-        // Kernels that a search with a smaller budget would find, so that this one finds none that are worse.
+        // Kernels that a search with a smaller budget would find, so that this one finds none that
+        // are worse.
         let improve = |mut found: Found| {
             for &count in &candidates.milestones {
                 Search::new(&candidates, count, &bound, all, all).dive(&mut found);

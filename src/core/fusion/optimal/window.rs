@@ -1,8 +1,10 @@
-//! Solves a region of more than 64 ops exactly, if each kernel lies within 64 consecutive ops of the region.
+//! Solves a region of more than 64 ops exactly, if each kernel lies within 64 consecutive ops of
+//! the region.
 //!
-//! The same shortest path over downsets as in [`super::search`]. All kernels that start at an op must lie in
-//! the word of 64 ops from there on; otherwise nothing is proven. A downset is stored as the first op that has
-//! not run and a bit for each of the next ones; a chain of blocks has few downsets.
+//! The same shortest path over downsets as in [`super::search`]. All kernels that start at an op
+//! must lie in the word of 64 ops from there on; otherwise nothing is proven. A downset is stored
+//! as the first op that has not run and a bit for each of the next ones; a chain of blocks has few
+//! downsets.
 //!
 //! `O(ops + nodes * kernels at an op)` words and steps, within the budget.
 
@@ -43,8 +45,8 @@ impl Place {
 struct Kernel {
     first: Place,
     set: Set,
-    /// What must run before: bit `64 + i` is the op at place `first + i`. Ops more than 64 places before `first` have
-    /// run whenever the kernel is looked at.
+    /// What must run before: bit `64 + i` is the op at place `first + i`. Ops more than 64 places
+    /// before `first` have run whenever the kernel is looked at.
     needs: u128,
     cost: Cost,
 }
@@ -64,8 +66,8 @@ struct Windows {
     holding: IdVec<Place, Vec<CandidateId>>,
 }
 
-/// The best kernels of these ops, each an ascending list, and what they cost. `None` if a kernel may reach
-/// beyond its word, or if the budget ends before the optimum is proven.
+/// The best kernels of these ops, each an ascending list, and what they cost. `None` if a kernel
+/// may reach beyond its word, or if the budget ends before the optimum is proven.
 pub(super) fn solve(
     solver: &Solver<'_>,
     ops: &[OpId],
@@ -225,8 +227,8 @@ impl Windows {
     }
 }
 
-/// For each op of a word its producers among the ops `near` it, of which the first `before` are in front of the word, as
-/// in [`Kernel::needs`].
+/// For each op of a word its producers among the ops `near` it, of which the first `before` are in
+/// front of the word, as in [`Kernel::needs`].
 fn needs(region: &Region<'_>, near: &[OpId], before: usize) -> IdVec<LocalOp, u128> {
     let producers = region.ops.iter().map(|&op| {
         let mut needs: u128 = 0;

@@ -1,7 +1,7 @@
 //! The decisions of a policy, in order, so that a visitor can step through them.
 //!
-//! Replaying all decisions gives the partition of the policy; each earlier step gives a partition that can run
-//! too.
+//! Replaying all decisions gives the partition of the policy; each earlier step gives a partition
+//! that can run too.
 
 mod replay;
 use crate::cost::traffic::Views;
@@ -17,7 +17,8 @@ use crate::model::options::Options;
 pub struct Record {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,
-    /// For each op its final kernel; the kernels of earlier steps are numbered by it and by those of the nodes.
+    /// For each op its final kernel; the kernels of earlier steps are numbered by it and by those
+    /// of the nodes.
     kernel_of: IdVec<OpId, KernelId>,
     /// The nodes that the compiler's decisions name.
     nodes: IdVec<NodeId, PlacedNode>,

@@ -11,10 +11,11 @@ use crate::model::order::topological_order;
 use crate::model::partition::Partition;
 
 impl Record {
-    /// The kernels after the first `step` decisions. An op without a decision is a kernel of its own.
+    /// The kernels after the first `step` decisions. An op without a decision is a kernel of its
+    /// own.
     ///
-    /// Kernels are numbered in an order in which they can run, as close to the final order as possible.
-    /// `O((ops + reads) log ops)`, plus the ops that the decisions name.
+    /// Kernels are numbered in an order in which they can run, as close to the final order as
+    /// possible. `O((ops + reads) log ops)`, plus the ops that the decisions name.
     pub fn partition_after(&self, graph: &Graph, step: usize) -> Partition {
         let mut replay = Replay::new(self, graph);
         for decision in self.decisions.iter().take(step) {
@@ -29,8 +30,8 @@ impl Record {
         partition
     }
 
-    /// Number of kernels before the first decision and after each, without those of free views alone. `O(ops)` for all steps
-    /// together, plus the ops that the decisions name.
+    /// Number of kernels before the first decision and after each, without those of free views
+    /// alone. `O(ops)` for all steps together, plus the ops that the decisions name.
     pub fn kernel_counts(&self, graph: &Graph) -> Vec<usize> {
         let mut replay = Replay::new(self, graph);
         let mut counts = vec![replay.kernels];
@@ -58,7 +59,8 @@ struct Replay<'a> {
     record: &'a Record,
     graph: &'a Graph,
     kernels: usize,
-    /// For each cell that stands for a kernel whether anything runs for it; of no node before its decision.
+    /// For each cell that stands for a kernel whether anything runs for it; of no node before its
+    /// decision.
     runs: IdVec<CellId, bool>,
     /// For each cell the ops that it computes; none if it does not exist yet, or no longer.
     cells: IdVec<CellId, Vec<OpId>>,

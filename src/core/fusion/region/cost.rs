@@ -8,16 +8,18 @@ use crate::model::device::{Device, Measured};
 use crate::model::ids::IdVec;
 use crate::model::options::{Objective, Options};
 
-/// The cost of a kernel, in integers, so that sums do not round. Compared in the order of its fields.
+/// The cost of a kernel, in integers, so that sums do not round. Compared in the order of its
+/// fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cost {
     /// By the objective: bytes, or time in ticks of a [`Clock`].
     pub(crate) bytes_or_ticks: u64,
-    /// The other one of the two: with equal bytes the smaller time is better, with equal time the fewer bytes. Beside bytes the
-    /// time includes what a generated matmul loses against the library at measured rates: the better one is also predicted faster.
+    /// The other one of the two: with equal bytes the smaller time is better, with equal time the
+    /// fewer bytes. Beside bytes the time includes what a generated matmul loses against the
+    /// library at measured rates: the better one is also predicted faster.
     pub(crate) ticks_or_bytes: u64,
-    /// Breaks further ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
-    /// light ops are better placed in a kernel that is bound by memory.
+    /// Breaks further ties: first the number of kernels (upper 32 bits), then the ops in kernels
+    /// with a matmul, because light ops are better placed in a kernel that is bound by memory.
     pub(crate) ties: u64,
 }
 
@@ -35,8 +37,8 @@ impl Cost {
         }
     }
 
-    /// A lower bound for kernels that move these bytes, compute for `busy` and are at least this many. No part of it is
-    /// above that part of their cost.
+    /// A lower bound for kernels that move these bytes, compute for `busy` and are at least this
+    /// many. No part of it is above that part of their cost.
     pub(crate) fn at_least(
         options: &Options,
         clock: Clock,
@@ -67,8 +69,9 @@ pub(super) struct Generated {
     joins: Set,
 }
 
-/// Measures the time of kernels in integers. The time to move some bytes and that of a launch are whole ticks, so kernels
-/// that are bound by memory take equally long in sum if they move equally much.
+/// Measures the time of kernels in integers. The time to move some bytes and that of a launch are
+/// whole ticks, so kernels that are bound by memory take equally long in sum if they move equally
+/// much.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Ticks of a second.
@@ -132,7 +135,8 @@ impl Clock {
 }
 
 impl Region<'_> {
-    /// Bytes that a kernel of these ops reads. A value counts once, as large as its largest reader counts it.
+    /// Bytes that a kernel of these ops reads. A value counts once, as large as its largest reader
+    /// counts it.
     fn read_bytes(&self, set: Set) -> u64 {
         let mut counted = None;
         let mut bytes = 0;
@@ -152,9 +156,10 @@ impl Region<'_> {
 
     /// Bytes that a kernel of these ops moves.
     ///
-    /// Counts like [`TrafficCount::of_kernel`](crate::cost::traffic::TrafficCount::of_kernel), but from
-    /// the tables of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms
-    /// instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5. `tests/model/region.rs` checks that both agree.
+    /// Counts like [`TrafficCount::of_kernel`](crate::cost::traffic::TrafficCount::of_kernel), but
+    /// from the tables of the region: with that function the hard graphs of `tests/bench/core.rs`
+    /// take 209 ms instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5.
+    /// `tests/model/region.rs` checks that both agree.
     pub fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))
@@ -199,7 +204,8 @@ impl Region<'_> {
         Cost::of(self.context.options, bytes, ticks, ties)
     }
 
-    /// What the matmul of a kernel loses where a compiler generates it; 0 where it is a library call.
+    /// What the matmul of a kernel loses where a compiler generates it; 0 where it is a library
+    /// call.
     fn generated_ticks(&self, set: Set, clock: Clock) -> u64 {
         let others = set & !self.views & !self.matmuls;
         let Some(matmul) = Bits(set & self.matmuls).next().filter(|_| others != 0) else {
@@ -236,7 +242,8 @@ impl Region<'_> {
 }
 
 impl RegionContext<'_> {
-    /// How much longer a FLOP of a generated matmul takes than one of the library's; 0 on devices without measured rates.
+    /// How much longer a FLOP of a generated matmul takes than one of the library's; 0 on devices
+    /// without measured rates.
     fn delay_s(&self) -> f64 {
         *self.generated_delay_s.get_or_init(|| {
             let calibration = self.options.device.calibration();

@@ -1,6 +1,8 @@
-//! Up to 64 ops of a graph as the bits of a word, with what kernels of them read, write and compute.
+//! Up to 64 ops of a graph as the bits of a word, with what kernels of them read, write and
+//! compute.
 //!
-//! Legality and the exact search query thousands of sets of ops; on bits, a query takes a few instructions.
+//! Legality and the exact search query thousands of sets of ops; on bits, a query takes a few
+//! instructions.
 
 mod cost;
 
@@ -44,7 +46,8 @@ pub struct RegionContext<'a> {
     /// Policy, conventions and device.
     pub(super) options: &'a Options,
     pub(super) views: Cow<'a, Views>,
-    /// How much longer a FLOP of a generated matmul takes than one of the library's, computed when a cost is asked for.
+    /// How much longer a FLOP of a generated matmul takes than one of the library's, computed when
+    /// a cost is asked for.
     generated_delay_s: OnceCell<f64>,
 }
 
@@ -79,7 +82,8 @@ impl<'a> RegionContext<'a> {
     }
 }
 
-/// Some ops of a graph. Its relations follow paths inside the region, so the region should be convex.
+/// Some ops of a graph. Its relations follow paths inside the region, so the region should be
+/// convex.
 pub struct Region<'a> {
     pub(super) context: &'a RegionContext<'a>,
     /// In execution order.
@@ -92,8 +96,8 @@ pub struct Region<'a> {
     /// For each op the ops that it reads from, and those that read it.
     pub(super) prev: IdVec<LocalOp, Set>,
     pub(super) next: IdVec<LocalOp, Set>,
-    /// For each op those that share a tensor with it: producers and consumers, with *horizontal* also other
-    /// readers of its inputs.
+    /// For each op those that share a tensor with it: producers and consumers, with *horizontal*
+    /// also other readers of its inputs.
     pub(super) ties: IdVec<LocalOp, Set>,
     /// For each op those before it and after it along paths.
     pub(super) before: IdVec<LocalOp, Set>,
@@ -101,15 +105,15 @@ pub struct Region<'a> {
     /// For each op the elements of its output, and its rows.
     pub(super) elements: IdVec<LocalOp, u64>,
     pub(super) rows: IdVec<LocalOp, RowDomain>,
-    /// For each op that broadcasts a smaller value of another op: both ops, and the rows along which it
-    /// broadcasts.
+    /// For each op that broadcasts a smaller value of another op: both ops, and the rows along
+    /// which it broadcasts.
     pub(super) spread: Vec<(Set, RowDomain)>,
     /// Reshapes that may put elements in another order.
     pub(super) reordering: Set,
     /// Tensors that ops of the region read.
     pub(super) values: IdVec<ValueId, Value>,
-    /// For each value an entry for each size that its readers count; entries of a value are adjacent, the
-    /// largest first.
+    /// For each value an entry for each size that its readers count; entries of a value are
+    /// adjacent, the largest first.
     pub(super) reads: Vec<Read>,
     /// For each op the bytes of its output; 0 for a view.
     pub(super) written_bytes: IdVec<LocalOp, u64>,
@@ -133,7 +137,8 @@ pub(super) struct Value {
     pub(super) readers: Set,
     /// The op of the region that writes it; empty if it is from outside.
     pub(super) producer: Set,
-    /// `None` if it is undeclared and no reader fixes its size: it counts as large as the output of its reader.
+    /// `None` if it is undeclared and no reader fixes its size: it counts as large as the output of
+    /// its reader.
     pub(super) elements: Option<u64>,
 }
 
@@ -164,7 +169,8 @@ impl Iterator for Bits {
 }
 
 impl<'a> Region<'a> {
-    /// The region of these ops, ascending, of which the first [`MAX_OPS`] count. `O(ops^2 + reads log reads)`.
+    /// The region of these ops, ascending, of which the first [`MAX_OPS`] count.
+    /// `O(ops^2 + reads log reads)`.
     pub fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
         let mut region = Self::related(context, ops);
         region.read_values();
@@ -293,7 +299,8 @@ impl<'a> Region<'a> {
         place.ok().map(LocalOp::new)
     }
 
-    /// The set of the ops that are in this ascending list. Looks each op of the shorter list up in the longer one.
+    /// The set of the ops that are in this ascending list. Looks each op of the shorter list up in
+    /// the longer one.
     fn common(&self, ops: &[OpId]) -> Set {
         if ops.len() <= self.ops.len() {
             return self.set_of(ops);
@@ -353,7 +360,8 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Notes that an elementwise op, or a reduction that gives rows, reads fewer elements than it gives.
+    /// Notes that an elementwise op, or a reduction that gives rows, reads fewer elements than it
+    /// gives.
     fn note_spread(&mut self, place: LocalOp, from: LocalOp) {
         let ops = &self.context.graph.ops;
         let (reader, value) = (&ops[self.ops[place]], &ops[self.ops[from]].shape);

@@ -23,7 +23,8 @@ pub struct Hardware {
 pub enum OnChip {
     /// Registers, shared memory and threads of a GPU.
     Multiprocessor(Multiprocessor),
-    /// A memory managed by software, such as the vector memory of a TPU or the memory of a thread group.
+    /// A memory managed by software, such as the vector memory of a TPU or the memory of a thread
+    /// group.
     Scratchpad {
         /// Its size.
         bytes: u64,
@@ -118,8 +119,8 @@ pub(super) const HOPPER: Multiprocessor = Multiprocessor {
     ..nvidia([232_448, 233_472], 2048, 32, true)
 };
 pub(super) const BLACKWELL: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
-/// The compiler's table gives 131,072 bytes of shared memory; NVIDIA's documents give 102,400 for this compute
-/// capability, as for the smaller card of the family.
+/// The compiler's table gives 131,072 bytes of shared memory; NVIDIA's documents give 102,400 for
+/// this compute capability, as for the smaller card of the family.
 pub(super) const BLACKWELL_RTX: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
 pub(super) const CDNA: Multiprocessor = cdna(65_536, true);
 pub(super) const CDNA_4: Multiprocessor = cdna(163_840, true);

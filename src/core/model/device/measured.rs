@@ -49,8 +49,8 @@ pub struct Measured {
     pub memory_bytes_per_s: f64,
     /// The same for data that stays in the shared cache.
     pub l2_bytes_per_s: f64,
-    /// Bytes that the shared cache keeps from one kernel to the next. Less than its size, because each of its
-    /// two halves also holds copies of data of the other half.
+    /// Bytes that the shared cache keeps from one kernel to the next. Less than its size, because
+    /// each of its two halves also holds copies of data of the other half.
     pub l2_kept_bytes: f64,
     /// Matrix rate on f16 operands that large products of random numbers reach, in FLOP/s.
     pub matrix_f16_flops_per_s: f64,
@@ -72,7 +72,8 @@ pub struct Measured {
     pub tanh_per_s: f64,
     /// Divisions of all multiprocessors together.
     pub division_per_s: f64,
-    /// Elements of a library kernel whose operands have different strides; index arithmetic is the bound.
+    /// Elements of a library kernel whose operands have different strides; index arithmetic is the
+    /// bound.
     pub strided_per_s: f64,
     /// Elements of a library reduction along rows.
     pub library_sum_per_s: f64,
@@ -82,14 +83,14 @@ pub struct Measured {
     pub library_wide_softmax_per_s: f64,
     /// Elements of a library layer norm.
     pub library_layer_norm_per_s: f64,
-    /// Elements of a library pooling with 2 x 2 windows, channels last. Measured: 0.21 to 0.38 elements a
-    /// picosecond from 5 to 67 million elements.
+    /// Elements of a library pooling with 2 x 2 windows, channels last. Measured: 0.21 to 0.38
+    /// elements a picosecond from 5 to 67 million elements.
     pub library_pool_per_s: f64,
-    /// Time that each wave of rows waits at the barriers of its reductions, in a generated kernel with more
-    /// than one pass over its rows.
+    /// Time that each wave of rows waits at the barriers of its reductions, in a generated kernel
+    /// with more than one pass over its rows.
     pub row_wave_s: f64,
-    /// Elements of a pass that updates running statistics: a mean and a variance. With a maximum and a sum each
-    /// element counts twice.
+    /// Elements of a pass that updates running statistics: a mean and a variance. With a maximum
+    /// and a sum each element counts twice.
     pub online_per_s: f64,
 }
 
@@ -122,11 +123,12 @@ const H200: Measured = Measured {
 };
 
 impl Device {
-    /// Rates of this device: those that a probe measured on it, with the others scaled by them; else measured on an H200, and
-    /// scaled from those for an H100 SXM, which has the same multiprocessors at the same clock and another memory. `None`
-    /// without any of them.
+    /// Rates of this device: those that a probe measured on it, with the others scaled by them;
+    /// else measured on an H200, and scaled from those for an H100 SXM, which has the same
+    /// multiprocessors at the same clock and another memory. `None` without any of them.
     ///
-    /// A launch time of the user's own moves the fixed time of a kernel by as much as it differs from the listed one.
+    /// A launch time of the user's own moves the fixed time of a kernel by as much as it differs
+    /// from the listed one.
     pub fn calibration(&self) -> Option<Calibration> {
         let measured = device("h200")?;
         let mut calibration = match (&self.probe, &*self.id) {
@@ -171,8 +173,9 @@ struct Ratios {
 }
 
 impl Ratios {
-    /// Of two devices of the same architecture by their peaks: memory by bandwidth, what the cache keeps by its size, matmuls by
-    /// their peak, and all that multiprocessors do by their number and clock. `None` where one of these figures is not known.
+    /// Of two devices of the same architecture by their peaks: memory by bandwidth, what the cache
+    /// keeps by its size, matmuls by their peak, and all that multiprocessors do by their number
+    /// and clock. `None` where one of these figures is not known.
     fn of_peaks(from: &Device, to: &Device) -> Option<Self> {
         let ratio =
             |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);
@@ -189,8 +192,9 @@ impl Ratios {
         })
     }
 
-    /// By what a probe measured on the device `to`. What it lacks follows from the nearest rate: cache and exponentials from the
-    /// vector units, matmuls from their peak, or from the vector units where the device has no peak. `None` where the size of the cache is not known.
+    /// By what a probe measured on the device `to`. What it lacks follows from the nearest rate:
+    /// cache and exponentials from the vector units, matmuls from their peak, or from the vector
+    /// units where the device has no peak. `None` where the size of the cache is not known.
     fn of_probe(probe: &DeviceProbe, from: &Device, to: &Device) -> Option<Self> {
         let ratio =
             |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);
@@ -211,15 +215,17 @@ impl Ratios {
     }
 }
 
-/// What the probe tells of the H200 itself: a kernel that does next to nothing, among a hundred in one graph. The fixed time of a
-/// kernel that does something, with its first loads and last stores, is longer.
+/// What the probe tells of the H200 itself: a kernel that does next to nothing, among a hundred in
+/// one graph. The fixed time of a kernel that does something, with its first loads and last stores,
+/// is longer.
 const H200_PROBED_KERNEL_S: f64 = 1.1e-6;
 
 /// A multiplication with an addition.
 const FLOPS_PER_INSTRUCTION: f64 = 2.0;
 
 impl Measured {
-    /// These rates on a device that differs by `by`. The share of generated matmuls stays, as do times within a kernel.
+    /// These rates on a device that differs by `by`. The share of generated matmuls stays, as do
+    /// times within a kernel.
     fn scaled(self, by: &Ratios) -> Self {
         Self {
             memory_bytes_per_s: self.memory_bytes_per_s * by.memory,

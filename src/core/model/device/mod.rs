@@ -92,7 +92,8 @@ pub struct Device {
     pub source: Source,
     /// Bandwidth of its memory.
     pub memory_bytes_per_s: Figure,
-    /// f32 rate of the vector units, which run everything but matmuls. f16 data is computed in f32 there.
+    /// f32 rate of the vector units, which run everything but matmuls. f16 data is computed in f32
+    /// there.
     pub vector_flops_per_s: Option<Figure>,
     /// f64 rate of the vector units.
     pub vector_f64_flops_per_s: Option<Figure>,
@@ -130,9 +131,10 @@ const LAUNCH_S: Figure = Figure {
 };
 
 impl Device {
-    /// Peak of matmuls on operands of `dtype`; `None` if unknown. A type that the device does not support is
-    /// computed in the next wider one: f8 as f16, and 16-bit types as f32. f32 runs on the vector units unless
-    /// `f32_matmul` allows TF32 and the device has it, f64 on the vector units where the matrix units lack it.
+    /// Peak of matmuls on operands of `dtype`; `None` if unknown. A type that the device does not
+    /// support is computed in the next wider one: f8 as f16, and 16-bit types as f32. f32 runs on
+    /// the vector units unless `f32_matmul` allows TF32 and the device has it, f64 on the vector
+    /// units where the matrix units lack it.
     pub fn matmul_peak(&self, dtype: DType, f32_matmul: F32Matmul) -> Option<Peak> {
         let vector = |computed_as| (self.vector_flops_per_s, computed_as, true);
         let f16 = |computed_as| {
@@ -171,8 +173,8 @@ impl Device {
         self.matmul_peak(dtype, f32_matmul).map(|peak| peak.figure)
     }
 
-    /// On-chip memory in which one block of a kernel can keep values, in bytes: the shared memory that a block
-    /// can allocate. A device without this figure counts as the default device.
+    /// On-chip memory in which one block of a kernel can keep values, in bytes: the shared memory
+    /// that a block can allocate. A device without this figure counts as the default device.
     pub fn on_chip_bytes(&self) -> u64 {
         match self.hardware.on_chip {
             OnChip::Multiprocessor(multiprocessor) => multiprocessor.shared_bytes_per_block.into(),
@@ -181,7 +183,8 @@ impl Device {
         }
     }
 
-    /// The same device with another launch time, in seconds. A time outside [`OWN_LAUNCH_S`] changes nothing.
+    /// The same device with another launch time, in seconds. A time outside [`OWN_LAUNCH_S`]
+    /// changes nothing.
     #[must_use]
     pub fn with_launch_s(mut self, launch_s: f64) -> Self {
         if OWN_LAUNCH_S.contains(&launch_s) {
@@ -198,7 +201,8 @@ impl Device {
         }
     }
 
-    /// Launch time of this device as it was measured, or in the table of devices; `None` if it has neither.
+    /// Launch time of this device as it was measured, or in the table of devices; `None` if it has
+    /// neither.
     pub fn listed_launch_s(&self) -> Option<f64> {
         match &self.probe {
             Some(probe) => Some(probe.kernel_s),
@@ -222,17 +226,17 @@ impl Device {
             .is_some_and(|listed_s| listed_s.total_cmp(&launch_s).is_ne())
     }
 
-    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as those of a custom
-    /// device must. The bounds keep the texts of figures short.
+    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as those
+    /// of a custom device must. The bounds keep the texts of figures short.
     pub fn is_plausible(&self) -> bool {
         let mut rates = Rate::VARIANTS.iter().filter_map(|rate| rate.figure(self));
         OWN_BYTES_PER_S.contains(&self.memory_bytes_per_s.value)
             && rates.all(|rate| OWN_FLOPS_PER_S.contains(&rate.value))
     }
 
-    /// A custom device. Rates in FLOP/s, bandwidth in byte/s; `matrix` is that of f16 and bf16 operands. A rate
-    /// that is not finite and positive is unknown, as all those of [`Rate`] are that are not given here; such a
-    /// bandwidth is replaced by that of the default device.
+    /// A custom device. Rates in FLOP/s, bandwidth in byte/s; `matrix` is that of f16 and bf16
+    /// operands. A rate that is not finite and positive is unknown, as all those of [`Rate`] are
+    /// that are not given here; such a bandwidth is replaced by that of the default device.
     pub fn custom(
         memory_bytes_per_s: f64,
         matrix_flops_per_s: f64,
@@ -281,8 +285,8 @@ pub fn device(id: &str) -> Option<&'static Device> {
     DEVICES.iter().find(|d| d.id.eq_ignore_ascii_case(id))
 }
 
-/// The device that a driver calls so: `H100 SXM` for `NVIDIA H100 80GB HBM3`. `None` if the table has none, or only other
-/// forms of it.
+/// The device that a driver calls so: `H100 SXM` for `NVIDIA H100 80GB HBM3`. `None` if the table
+/// has none, or only other forms of it.
 pub fn device_called(gpu: &str) -> Option<&'static Device> {
     /// Words of other chips that share the rest of the name.
     const OTHERS: [&str; 8] = ["pcie", "nvl", "ti", "super", "laptop", "mobile", "d", "max"];

@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The rates that a short measurement tells of a GPU: the probe of a program's script, or WebGPU. Each has a physical meaning;
-/// none is fitted. It is JSON in files, links and the browser's storage alike.
+/// The rates that a short measurement tells of a GPU: the probe of a program's script, or WebGPU.
+/// Each has a physical meaning; none is fitted. It is JSON in files, links and the browser's
+/// storage alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(expecting = "the rates of a GPU, as `python bench.py --probe` saves them")]
 pub struct DeviceProbe {
@@ -35,7 +36,8 @@ pub struct DeviceProbe {
     /// The same in f32, computed as TF32.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix_tf32_flops_per_s: Option<f64>,
-    /// f32 arithmetic of the vector units. A multiplication with an addition is one instruction and counts as two.
+    /// f32 arithmetic of the vector units. A multiplication with an addition is one instruction and
+    /// counts as two.
     pub vector_flops_per_s: f64,
     /// A large product of f32 matrices in a shader of this page, which uses no matrix units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +73,8 @@ const MAX_NAME: usize = 80;
 const BYTES_PER_S: RangeInclusive<f64> = 1e8..=1e15;
 /// In FLOP/s.
 const FLOPS_PER_S: RangeInclusive<f64> = 1e8..=1e17;
-/// The same of a shader, whose threads wait for each other often: on a processor that costs most of the time.
+/// The same of a shader, whose threads wait for each other often: on a processor that costs most of
+/// the time.
 const SHADER_FLOPS_PER_S: RangeInclusive<f64> = 1e5..=1e17;
 const EXP_PER_S: RangeInclusive<f64> = 1e7..=1e16;
 const KERNEL_S: RangeInclusive<f64> = 1e-8..=1e-2;
@@ -117,8 +120,9 @@ pub enum FigureError {
 }
 
 impl DeviceProbe {
-    /// A probe of the figures that every measurement tells: bandwidth in byte/s, f32 rate of the vector units in FLOP/s, time of a
-    /// tiny kernel in seconds. The other figures are fields to be set; [`DeviceProbe::check`] says whether all can be.
+    /// A probe of the figures that every measurement tells: bandwidth in byte/s, f32 rate of the
+    /// vector units in FLOP/s, time of a tiny kernel in seconds. The other figures are fields to be
+    /// set; [`DeviceProbe::check`] says whether all can be.
     pub fn new(
         name: impl Into<String>,
         measured_on: Day,
@@ -161,7 +165,8 @@ impl DeviceProbe {
     /// Whether the figures can be those of a device.
     ///
     /// # Errors
-    /// The first that cannot, and its range: `vector_flops_per_s is 0, and has to be from 1e8 to 1e17`.
+    /// The first that cannot, and its range:
+    /// `vector_flops_per_s is 0, and has to be from 1e8 to 1e17`.
     pub fn check(&self) -> Result<(), FigureError> {
         for (field, text) in [("name", &self.name), ("measured_with", &self.measured_with)] {
             let count = text.chars().count();
@@ -266,7 +271,8 @@ impl DeviceProbe {
         Ok(())
     }
 
-    /// Reads a probe alone, as links and storage have it; `None` if it is none or its figures cannot be.
+    /// Reads a probe alone, as links and storage have it; `None` if it is none or its figures
+    /// cannot be.
     pub fn of_json(text: &str) -> Option<Self> {
         let probe: Self = serde_json::from_str(text).ok()?;
         probe.check().is_ok().then_some(probe)
@@ -294,7 +300,8 @@ impl DeviceProbe {
         )
     }
 
-    /// The device with these rates. Its peaks are those of the table, where it knows the name; else what was measured.
+    /// The device with these rates. Its peaks are those of the table, where it knows the name; else
+    /// what was measured.
     pub fn device(self) -> Device {
         let mut device = match device_called(&self.name) {
             Some(listed) => listed.clone(),

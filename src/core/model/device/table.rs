@@ -1,5 +1,5 @@
-//! The table of devices. Sources are those of [`Source`]. In a row `s` marks a figure whose source was read,
-//! `r` one from memory.
+//! The table of devices. Sources are those of [`Source`]. In a row `s` marks a figure whose source
+//! was read, `r` one from memory.
 #![allow(
     clippy::unnecessary_wraps,
     reason = "rows mix these figures with `None` for unknown ones"
@@ -13,13 +13,15 @@ use crate::model::device::hardware::{
 use crate::model::device::{Device, LAUNCH_S, MatrixUnits, Source};
 use std::borrow::Cow;
 
-/// All known devices. First line of a row: bandwidth in GB/s; peaks for vector f32, then matrix TF32, f16, f8
-/// and i8, in TFLOP/s. Second line: multiprocessors, clock in GHz, memory, shared cache, limits of a
-/// multiprocessor; f64 rates of vector and matrix units, where the device has any.
+/// All known devices. First line of a row: bandwidth in GB/s; peaks for vector f32, then matrix
+/// TF32, f16, f8 and i8, in TFLOP/s. Second line: multiprocessors, clock in GHz, memory, shared
+/// cache, limits of a multiprocessor; f64 rates of vector and matrix units, where the device has
+/// any.
 ///
-/// f64 rates of Hopper and Blackwell follow from clock, units and operations a clock in the compiler's table. For
-/// the B300 and the GB300 it gives those of the B200, while NVIDIA states 10 TFLOP/s for eight B300 and 100 for 72
-/// GB300, which stands here. Graphics cards compute f64 at 1/64 of their f32 rate.
+/// f64 rates of Hopper and Blackwell follow from clock, units and operations a clock in the
+/// compiler's table. For the B300 and the GB300 it gives those of the B200, while NVIDIA states 10
+/// TFLOP/s for eight B300 and 100 for 72 GB300, which stands here. Graphics cards compute f64 at
+/// 1/64 of their f32 rate.
 ///
 /// The B300 has the rates that NVIDIA states for eight of them (36 PFLOP/s of f16, 72 of f8 and 18
 /// of TF32, with sparsity), and the 148 multiprocessors that make its f32 rate; the compiler's
@@ -28,9 +30,9 @@ use std::borrow::Cow;
 /// multiprocessors of an MI300X and its successors share is the last one, of 256 MiB; each die has
 /// 4 MiB of L2 for itself.
 ///
-/// The A100 PCIe uses the data sheet, because the clock in the compiler's table gives 245.6 TFLOP/s. An f8 rate
-/// that only i8 reaches is left out. The H200's cache size is the one that its driver reports; the compiler's
-/// table says 50 MiB.
+/// The A100 PCIe uses the data sheet, because the clock in the compiler's table gives 245.6
+/// TFLOP/s. An f8 rate that only i8 reaches is left out. The H200's cache size is the one that its
+/// driver reports; the compiler's table says 50 MiB.
 #[rustfmt::skip]
 pub static DEVICES: &[Device] = &[
     row("p100", "P100 SXM2", Source::Xla, sourced(732.0), [r(10.6), None, r(21.2), None, None],

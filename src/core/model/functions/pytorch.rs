@@ -1,4 +1,5 @@
-//! Names as PyTorch has them: those that mean a function of the notation, and what to write instead of others.
+//! Names as PyTorch has them: those that mean a function of the notation, and what to write instead
+//! of others.
 
 use super::{AttributeName, Function};
 use Function as F;
@@ -43,7 +44,8 @@ const fn with(name: &'static str, function: Function, needs: &'static [Attribute
     }
 }
 
-/// PyTorch drops a reduced dimension and reduces all of them, where the notation keeps it as 1 and reduces the last one.
+/// PyTorch drops a reduced dimension and reduces all of them, where the notation keeps it as 1 and
+/// reduces the last one.
 const REDUCED: &[AttributeName] = &[AttributeName::Axis, AttributeName::Keepdim];
 
 /// Names of PyTorch that mean a function; the rows have those of modules of `torch.nn`.
@@ -96,8 +98,8 @@ pub struct Answer {
     pub name: &'static str,
     /// What to write, as an imperative with code in backquotes.
     pub hint: &'static str,
-    /// Lines that replace the call `y = name(a, b, c)`, if they depend on nothing else: `{y}` is its output, `{0}` and so on are
-    /// its inputs.
+    /// Lines that replace the call `y = name(a, b, c)`, if they depend on nothing else: `{y}` is
+    /// its output, `{0}` and so on are its inputs.
     pub lines: &'static [&'static str],
     /// Number of inputs that the lines are for.
     pub inputs: usize,
@@ -194,7 +196,8 @@ pub fn without_module(name: &str) -> (&str, bool) {
     (rest.unwrap_or(name), rest.is_some())
 }
 
-/// The function that a name of PyTorch means; names of the notation mean themselves and are not looked up.
+/// The function that a name of PyTorch means; names of the notation mean themselves and are not
+/// looked up.
 pub fn alias(name: &str) -> Option<Alias> {
     let (name, _) = without_module(name);
     let listed = ALIASES.iter().find(|alias| alias.name == name);

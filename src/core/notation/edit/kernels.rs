@@ -1,4 +1,5 @@
-//! Edits of kernel marks, `@kernel 3`: state the kernels, merge two of them, cut one in two, set the mark of one op.
+//! Edits of kernel marks, `@kernel 3`: state the kernels, merge two of them, cut one in two, set
+//! the mark of one op.
 
 use crate::model::diagnostic::Span;
 use crate::model::fix::TextEdit;
@@ -11,7 +12,8 @@ use crate::model::program::Program;
 use crate::notation::edit::replaced;
 use std::collections::HashMap;
 
-/// The state that an edit of kernels starts from: the kernels as shown, and the statement of each op.
+/// The state that an edit of kernels starts from: the kernels as shown, and the statement of each
+/// op.
 #[derive(Clone, Copy)]
 pub struct ShownKernels<'a> {
     /// The ops.
@@ -25,14 +27,15 @@ pub struct ShownKernels<'a> {
 }
 
 impl ShownKernels<'_> {
-    /// Whether an op runs: a free view does not, and joins the kernel of its neighbour without a mark.
+    /// Whether an op runs: a free view does not, and joins the kernel of its neighbour without a
+    /// mark.
     fn runs(&self, op: OpId) -> bool {
         let conventions = &self.options.conventions;
         !conventions.is_free_view(&self.graph.ops[op])
     }
 
-    /// Whether an op is a kernel of generated code alone, which a mark keeps: without one the framework runs the op. A matmul
-    /// and a call are the library's either way.
+    /// Whether an op is a kernel of generated code alone, which a mark keeps: without one the
+    /// framework runs the op. A matmul and a call are the library's either way.
     fn is_generated_alone(&self, op: OpId) -> bool {
         let definition = &self.graph.ops[op];
         let is_generated = match self.options.policy {
@@ -85,7 +88,8 @@ pub fn state_kernels(
     state(text, program, shown, &rounds, kernel_of, None)
 }
 
-/// Marks the kernels as shown, with two of them as one, in a block those of every round; comments and layout stay.
+/// Marks the kernels as shown, with two of them as one, in a block those of every round; comments
+/// and layout stay.
 ///
 /// The caller checks first whether the merge is legal, by [`crate::analysis::why::Why::merge`].
 ///
@@ -112,8 +116,9 @@ pub fn merge_kernels(
     state(text, program, shown, &rounds, &merged.collect(), first)
 }
 
-/// Marks the kernels as shown, with one of them cut in two, in a block that of every round: the consumer, and the ops of the
-/// kernel that depend on it, form a new kernel. If the two ops are in different kernels already, only the marks are written.
+/// Marks the kernels as shown, with one of them cut in two, in a block that of every round: the
+/// consumer, and the ops of the kernel that depend on it, form a new kernel. If the two ops are in
+/// different kernels already, only the marks are written.
 ///
 /// # Errors
 /// Marks cannot state these kernels.
@@ -141,9 +146,10 @@ pub fn cut_edge(
     state(text, program, shown, &rounds, &kernel_of, Some(consumer))
 }
 
-/// Marks each op that shares its kernel, or is generated alone, with the number that pictures give that kernel, in a block that of
-/// the first round, and removes all other marks. If the kernels form a cycle, no order numbers them, and they keep the numbers of `kernel_of`,
-/// which differs from what is shown in the round of the op `changed`.
+/// Marks each op that shares its kernel, or is generated alone, with the number that pictures give
+/// that kernel, in a block that of the first round, and removes all other marks. If the kernels
+/// form a cycle, no order numbers them, and they keep the numbers of `kernel_of`, which differs
+/// from what is shown in the round of the op `changed`.
 fn state(
     text: &str,
     program: &Program,
@@ -243,8 +249,8 @@ impl Rounds {
             .collect()
     }
 
-    /// `kernel_of` with the kernels of the round of `changed` in all rounds of its block, where kernels end with their round. A
-    /// kernel has the number of its first op.
+    /// `kernel_of` with the kernels of the round of `changed` in all rounds of its block, where
+    /// kernels end with their round. A kernel has the number of its first op.
     fn in_every_round(
         &self,
         shown: ShownKernels<'_>,

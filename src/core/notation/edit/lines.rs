@@ -9,8 +9,8 @@ use crate::notation::edit::replaced;
 use crate::notation::{names_in, written_name};
 use std::collections::HashSet;
 
-/// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it; where the last op is in a block,
-/// below the block.
+/// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it; where
+/// the last op is in a block, below the block.
 ///
 /// Without ops it becomes the first op, on the first declared tensor or on a newly declared input.
 pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
@@ -64,8 +64,8 @@ pub(super) fn free_name(letter: &str, from: usize, taken: &HashSet<String>) -> S
         .unwrap_or_default()
 }
 
-/// Replaces the selection by `lines`; without a selection they go below the line of the caret. They always
-/// start and end on lines of their own. `O(text)`.
+/// Replaces the selection by `lines`; without a selection they go below the line of the caret. They
+/// always start and end on lines of their own. `O(text)`.
 pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
     let Span { mut start, mut end } = selected;
     if start == end {
@@ -85,8 +85,9 @@ pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
 
 /// Removes the statement of an op with its lines.
 ///
-/// If the op keeps the shape of its first input, its readers read that input instead; otherwise they are
-/// unchanged. Behind a block, what a round takes from the round before has another meaning, so readers there are unchanged, too.
+/// If the op keeps the shape of its first input, its readers read that input instead; otherwise
+/// they are unchanged. Behind a block, what a round takes from the round before has another
+/// meaning, so readers there are unchanged, too.
 pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     let Some(statement) = program.ops.get(op) else {
         return text.to_owned();
@@ -128,7 +129,8 @@ fn passes_shape(statement: &OpStatement) -> bool {
         })
 }
 
-/// Moves the lines of an op's statement so that it becomes the op `to_index`; past the end, the last one.
+/// Moves the lines of an op's statement so that it becomes the op `to_index`; past the end, the
+/// last one.
 pub fn move_op(text: &str, program: &Program, op: usize, to_index: usize) -> String {
     let to_index = to_index.min(program.ops.len().saturating_sub(1));
     let (Some(moved), Some(target)) = (program.ops.get(op), program.ops.get(to_index)) else {

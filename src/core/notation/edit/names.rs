@@ -32,11 +32,12 @@ pub fn rename_op(
     Ok(replaced(text, [edit]))
 }
 
-/// Renames a tensor in its declaration, its op and its readers. A name that no statement contains changes
-/// nothing.
+/// Renames a tensor in its declaration, its op and its readers. A name that no statement contains
+/// changes nothing.
 ///
 /// # Errors
-/// The name is empty, another tensor has it, or the op that writes the tensor would get the name of another op.
+/// The name is empty, another tensor has it, or the op that writes the tensor would get the name of
+/// another op.
 pub fn rename_tensor(
     text: &str,
     program: &Program,

@@ -1,5 +1,6 @@
-//! Reads graphs of Model Explorer: `{"graphs": [{"nodes": [..]}]}`. A graph that this program wrote holds each op as an entry of a
-//! list, so nothing is lost; of graphs by others labels, edges and shapes are read, as far as they are stated.
+//! Reads graphs of Model Explorer: `{"graphs": [{"nodes": [..]}]}`. A graph that this program wrote
+//! holds each op as an entry of a list, so nothing is lost; of graphs by others labels, edges and
+//! shapes are read, as far as they are stated.
 
 use crate::model::dtype::DType;
 use crate::model::functions::{Function, pytorch};
@@ -50,7 +51,8 @@ struct KeyValue {
     value: Value,
 }
 
-/// Entries of ops and of tensors, those of the graph with the most nodes. `O(nodes + edges)`, times a logarithm.
+/// Entries of ops and of tensors, those of the graph with the most nodes. `O(nodes + edges)`, times
+/// a logarithm.
 pub(super) fn entries(graphs: Vec<Graph>) -> (Vec<Value>, Vec<Value>) {
     let graph = graphs.into_iter().max_by_key(|graph| graph.nodes.len());
     let nodes = graph.unwrap_or_default().nodes;

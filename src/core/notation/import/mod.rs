@@ -37,7 +37,8 @@ pub enum Form {
     OpLines,
 }
 
-/// The most likely form of a text, judged by its first characters and those of its lines. `O(text)`.
+/// The most likely form of a text, judged by its first characters and those of its lines.
+/// `O(text)`.
 pub fn form_of(text: &str) -> Form {
     let start = text.trim_start_matches(is_blank);
     if op_lines::holds_op_lines(text) && !start.starts_with('{') {
@@ -49,10 +50,11 @@ pub fn form_of(text: &str) -> Form {
     }
 }
 
-/// Reads pasted lines `Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2),`. Total; `O(text)`.
+/// Reads pasted lines `Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2),`. Total;
+/// `O(text)`.
 ///
-/// Fields may be positional or named, strings may have either quotes, lists may be tuples. Text around the
-/// calls is skipped. Spans are positions in the pasted text.
+/// Fields may be positional or named, strings may have either quotes, lists may be tuples. Text
+/// around the calls is skipped. Spans are positions in the pasted text.
 pub fn read_op_lines(text: &str) -> Parsed {
     let mut problems = Problems::default();
     let mut lines = Vec::new();
@@ -68,8 +70,9 @@ pub fn read_op_lines(text: &str) -> Parsed {
     parsed
 }
 
-/// Converts a list to a program. An invalid entry is left out, with one diagnostic that names it; past a thousand they are
-/// only counted. Total; `O(list)`. Spans are empty because a list has no text.
+/// Converts a list to a program. An invalid entry is left out, with one diagnostic that names it;
+/// past a thousand they are only counted. Total; `O(list)`. Spans are empty because a list has no
+/// text.
 pub fn program_of_op_list(list: &OpList) -> Parsed {
     let mut problems = Problems::default();
     let mut tensors = Vec::new();
@@ -96,11 +99,13 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     program_of_entries(entries, tensors, problems)
 }
 
-/// The ops of a list as given, for the functions of the JavaScript API: functions of another op type and element widths that
-/// no type has are allowed, and a function that the table lacks is left out. `O(list)`.
+/// The ops of a list as given, for the functions of the JavaScript API: functions of another op
+/// type and element widths that no type has are allowed, and a function that the table lacks is
+/// left out. `O(list)`.
 ///
 /// # Errors
-/// One diagnostic for each invalid entry, of which there are a thousand at most, and one for the others.
+/// One diagnostic for each invalid entry, of which there are a thousand at most, and one for the
+/// others.
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     let entries = list.ops.iter().enumerate();
     all_or_problems(entries.map(|(index, fields)| {

@@ -2,7 +2,8 @@
 
 use crate::model::diagnostic::{Code, Diagnostic, Severity};
 
-/// Most errors that are kept. A list of small wrong entries would take a hundred times its size for all of them.
+/// Most errors that are kept. A list of small wrong entries would take a hundred times its size for
+/// all of them.
 const ERRORS: usize = 1000;
 
 /// Errors and warnings about the entries of a list.

@@ -14,10 +14,11 @@ use crate::notation::spelling::quoted;
 use crate::resolve::infer_call;
 use std::collections::HashMap;
 
-/// The program whose ops are `ops` and whose declarations are `tensors`; every op gets a type annotation.
+/// The program whose ops are `ops` and whose declarations are `tensors`; every op gets a type
+/// annotation.
 ///
-/// An op keeps its function if the table has it and its shapes fit it. Each op that loses its function gets a
-/// warning with its index. `O(ops + reads)`.
+/// An op keeps its function if the table has it and its shapes fit it. Each op that loses its
+/// function gets a warning with its index. `O(ops + reads)`.
 pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagnostic>) {
     program_of_calls(ops, &[], &[], tensors)
 }
@@ -132,8 +133,8 @@ fn gives(rule: ShapeRule, types: &[(&[u64], DType)], attributes: &[Attribute], o
         .is_some_and(|(shape, k)| shape == op.shape && (op.k.is_none() || k == op.k))
 }
 
-/// Callee and attributes of the statement, and whether the callee is the op's own function. Its own attributes are kept if it
-/// infers the op's shape from them.
+/// Callee and attributes of the statement, and whether the callee is the op's own function. Its own
+/// attributes are kept if it infers the op's shape from them.
 fn call_of<'a>(
     op: &'a Op,
     own_attributes: &[Attribute],
@@ -226,7 +227,8 @@ fn fitting_attributes(function: Function, op: &Op, inputs: Inputs<'_>) -> Option
     })
 }
 
-/// The fewest attributes of `matmul` that the operands allow; `k=` says that operands may be packed.
+/// The fewest attributes of `matmul` that the operands allow; `k=` says that operands may be
+/// packed.
 fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
     const LAYOUTS: [&[AttributeName]; 4] = [
         &[],

@@ -1,5 +1,5 @@
-//! Unchecked values of a list of ops. Reading accepts almost any value, so that a wrong one costs only its own
-//! op and not the whole list.
+//! Unchecked values of a list of ops. Reading accepts almost any value, so that a wrong one costs
+//! only its own op and not the whole list.
 
 use super::graph_collection::{Graph, entries};
 use serde::Deserialize;
@@ -19,14 +19,15 @@ pub(super) const FIELDS: [&str; 10] = [
     "kernel",
 ];
 
-/// A JSON list of ops, plain or as an object `{"ops": [..], "tensors": ..}`, or a graph of Model Explorer; other fields are
-/// ignored.
+/// A JSON list of ops, plain or as an object `{"ops": [..], "tensors": ..}`, or a graph of Model
+/// Explorer; other fields are ignored.
 ///
-/// An entry of `ops` is an object with the fields of [`crate::Op`]: `op_type`, `inputs`, `output`, `shape`, and
-/// `bytes_per_element` or `dtype`; `name`, `function`, `contraction` and `kernel` are optional, and so are `attributes`, an object with
-/// those of the function in the notation, `literals`, the numbers among the inputs by place, and `is_output`. An entry of `tensors` has
-/// those of [`crate::TensorDecl`]: `name`, `shape`, and `bytes_per_element` or `dtype`; `role` is optional. `null`
-/// stands for a field that is not there.
+/// An entry of `ops` is an object with the fields of [`crate::Op`]: `op_type`, `inputs`, `output`,
+/// `shape`, and `bytes_per_element` or `dtype`; `name`, `function`, `contraction` and `kernel` are
+/// optional, and so are `attributes`, an object with those of the function in the notation,
+/// `literals`, the numbers among the inputs by place, and `is_output`. An entry of `tensors` has
+/// those of [`crate::TensorDecl`]: `name`, `shape`, and `bytes_per_element` or `dtype`; `role` is
+/// optional. `null` stands for a field that is not there.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Form")]
 pub struct OpList {

@@ -91,7 +91,8 @@ impl Reader<'_> {
         }
     }
 
-    /// An operand of a concatenation. Several unknown ones get equal shares, and the last of them what is left.
+    /// An operand of a concatenation. Several unknown ones get equal shares, and the last of them
+    /// what is left.
     fn part(&self, place: usize) -> Option<Vec<u64>> {
         let axis = self.axis()?;
         let sizes = self.operands.iter().flatten();
@@ -157,8 +158,8 @@ impl Reader<'_> {
         })
     }
 
-    /// An operand of `[B, C, H, W] x [O, C/groups, KH, KW] + [O]`. A window is chosen so that it keeps the size of the picture
-    /// at stride 1.
+    /// An operand of `[B, C, H, W] x [O, C/groups, KH, KW] + [O]`. A window is chosen so that it
+    /// keeps the size of the picture at stride 1.
     fn of_conv2d(&self, place: usize) -> Option<Vec<u64>> {
         let &[batch, features, ..] = &self.op.shape[..] else {
             return None;

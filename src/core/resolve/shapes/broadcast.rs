@@ -26,8 +26,8 @@ pub(super) fn broadcast_all(operands: &[Operand<'_>]) -> Result<Vec<u64>, Diagno
             continue;
         }
         shape = broadcast(&shape, operand.shape).ok_or_else(|| {
-            // The first earlier input that does not broadcast with this one, or else the broadcast shape so
-            // far.
+            // The first earlier input that does not broadcast with this one, or else the broadcast
+            // shape so far.
             let clashing = operands
                 .iter()
                 .take(index)

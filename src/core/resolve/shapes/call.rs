@@ -131,7 +131,8 @@ pub(super) fn required_axis(call: &Call<'_>, input: &Operand<'_>) -> Result<usiz
     })
 }
 
-/// The dimension of a tensor of this rank that a number stands for; negative ones count from the end.
+/// The dimension of a tensor of this rank that a number stands for; negative ones count from the
+/// end.
 pub fn dimension_of(value: i64, rank: usize) -> Option<usize> {
     if value < 0 {
         let back = usize::try_from(value.unsigned_abs()).ok()?;

@@ -82,8 +82,8 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
     Ok(shape.into())
 }
 
-/// Shape of the output, and K if the function has one, for inputs of these types; `None` if they do not fit.
-/// The attributes must not name params.
+/// Shape of the output, and K if the function has one, for inputs of these types; `None` if they do
+/// not fit. The attributes must not name params.
 pub fn infer_call(
     rule: ShapeRule,
     inputs: &[(&[u64], DType)],

@@ -150,7 +150,8 @@ pub(super) fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
     .hint("the input is [batch, channels, height, width]")
 }
 
-/// Positions of a window along height and width: `(size + 2p - d(w - 1) - 1) / s + 1`, rounded down.
+/// Positions of a window along height and width: `(size + 2p - d(w - 1) - 1) / s + 1`, rounded
+/// down.
 fn slide(
     call: &Call<'_>,
     input: &Operand<'_>,

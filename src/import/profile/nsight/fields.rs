@@ -9,8 +9,8 @@ pub(super) fn text(fields: &[String], column: Option<usize>) -> &str {
         .map_or("", |field| field.trim())
 }
 
-/// A number as a table spells it. `1.211` may be 1.211 or 1,211, depending on the profiler's locale;
-/// other numbers in the table decide.
+/// A number as a table spells it. `1.211` may be 1.211 or 1,211, depending on the profiler's
+/// locale; other numbers in the table decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spelled {
     /// Read with a decimal point, and with a decimal comma; one of both at least.
@@ -114,7 +114,8 @@ pub(super) fn sizes(text: &str) -> Option<[u32; 3]> {
     Some([sizes.next()??, sizes.next()??, sizes.next()??])
 }
 
-/// The innermost range with the name of a variant: `eager` of `640  "<default domain>:eager:none:none:none:none:none:none" `.
+/// The innermost range with the name of a variant: `eager` of
+/// `640  "<default domain>:eager:none:none:none:none:none:none" `.
 pub(super) fn variant_of(text: &str) -> Option<&'static str> {
     let mut names = text.rsplit('"').filter_map(|part| part.split(':').nth(1));
     names.find_map(|name| VARIANTS.into_iter().find(|variant| *variant == name.trim()))

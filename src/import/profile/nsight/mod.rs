@@ -1,4 +1,5 @@
-//! The tables of Nsight Compute (`ncu --csv`, both pages) and Nsight Systems (`nsys stats --report cuda_gpu_trace`).
+//! The tables of Nsight Compute (`ncu --csv`, both pages) and Nsight Systems
+//! (`nsys stats --report cuda_gpu_trace`).
 
 mod fields;
 mod header;
@@ -19,7 +20,8 @@ pub(super) struct Table {
     /// The units of the columns of a raw page.
     units: Option<Vec<String>>,
     rows: Vec<Row>,
-    /// Process and id of the last row, by which the lines of one kernel are told from those of the next.
+    /// Process and id of the last row, by which the lines of one kernel are told from those of the
+    /// next.
     last: (String, String),
     names: Names,
     device: Option<String>,
@@ -239,7 +241,8 @@ impl Table {
         signs.peek().is_some() && signs.all(|has_comma| has_comma)
     }
 
-    /// The device, and a run for each variant among the ranges of the program, in the order of the file.
+    /// The device, and a run for each variant among the ranges of the program, in the order of the
+    /// file.
     pub(super) fn finish(self) -> Result<(Option<String>, Vec<MeasuredRun>), ProfileError> {
         if self.rows.is_empty() {
             return Err(match self.header {

@@ -1,4 +1,5 @@
-//! A Chrome trace, event by event: of each event only what a kernel needs is kept, and of the file only its kernels.
+//! A Chrome trace, event by event: of each event only what a kernel needs is kept, and of the file
+//! only its kernels.
 
 mod found;
 

@@ -1,5 +1,5 @@
-//! How the bytes of attention grow with the length of the sequence. On logarithmic axes quadratic growth is a line twice
-//! as steep as linear growth.
+//! How the bytes of attention grow with the length of the sequence. On logarithmic axes quadratic
+//! growth is a line twice as steep as linear growth.
 
 use crate::picture::charts::axis::{decade_text, decades};
 use crate::picture::charts::bounds::Bounds;
@@ -12,8 +12,9 @@ use fuseline_core::fusion::attention::Growth;
 use fuseline_core::model::device::Device;
 use strum::IntoEnumIterator;
 
-/// Draws the three counts of bytes over the length into a frame of `size` units, at least 240 by 140, and marks the length
-/// that was chosen. Axes are of whole decades, so the frame stays the same while a slider moves. `O(1)` marks.
+/// Draws the three counts of bytes over the length into a frame of `size` units, at least 240 by
+/// 140, and marks the length that was chosen. Axes are of whole decades, so the frame stays the
+/// same while a slider moves. `O(1)` marks.
 pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let is_compact = is_compact(size);

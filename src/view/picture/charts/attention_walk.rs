@@ -1,5 +1,5 @@
-//! Attention tile by tile: Q on the left, K above, V below and the result on the right of the scores, of which only one tile
-//! exists at a time; beside them what is on chip.
+//! Attention tile by tile: Q on the left, K above, V below and the result on the right of the
+//! scores, of which only one tile exists at a time; beside them what is on chip.
 
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::marks::{line, rect, text};
@@ -9,7 +9,8 @@ use crate::present::format::{format_bytes, format_exact};
 use fuseline_core::fusion::attention::AttentionShape;
 use std::ops::Range;
 
-/// Width of Q and of the result, height of K and V. True proportions would make them too thin to see.
+/// Width of Q and of the result, height of K and V. True proportions would make them too thin to
+/// see.
 const STRIP: f64 = 24.0;
 const GAP: f64 = 8.0;
 /// Around everything.

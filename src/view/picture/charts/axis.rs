@@ -31,14 +31,16 @@ pub(super) enum Axis {
     },
 }
 
-/// How many times an axis holds what has outgrown the one before, so that it can be seen to grow on.
+/// How many times an axis holds what has outgrown the one before, so that it can be seen to grow
+/// on.
 const HELD_HEADROOM: u32 = 4;
 
 /// Below this share of a held axis bars no longer show how they change.
 const LEAST_SHARE: f64 = 0.125;
 
-/// The bytes for which an axis has room while a slider is held: it stands still as long as the bars, `bytes`, are neither longer
-/// nor very short on the axis `before`. Then it has room for a multiple of what grows, and just holds what shrinks.
+/// The bytes for which an axis has room while a slider is held: it stands still as long as the
+/// bars, `bytes`, are neither longer nor very short on the axis `before`. Then it has room for a
+/// multiple of what grows, and just holds what shrinks.
 pub fn held_room(before: Option<u64>, bytes: u64) -> u64 {
     match before {
         Some(room) if (bytes as f64) < LEAST_SHARE * room as f64 => bytes,
@@ -73,8 +75,8 @@ impl Axis {
         }
     }
 
-    /// This axis, or the `held` one before it as long as that holds as much. A held axis grows by a multiple, so that what
-    /// grows is seen to grow.
+    /// This axis, or the `held` one before it as long as that holds as much. A held axis grows by a
+    /// multiple, so that what grows is seen to grow.
     pub(super) fn or_held(self, held: Option<Self>) -> Self {
         match (self, held) {
             (
@@ -108,7 +110,8 @@ impl Axis {
         }
     }
 
-    /// The coordinate of plotters: the value on a logarithmic axis, the number of units on a linear one.
+    /// The coordinate of plotters: the value on a logarithmic axis, the number of units on a linear
+    /// one.
     pub(super) fn to_coord(self, value: f64) -> f64 {
         let (scaled, ends) = match self {
             Self::Decades { from, to } => (value, 10_f64.powi(from)..10_f64.powi(to)),
@@ -130,8 +133,8 @@ impl Axis {
         }
     }
 
-    /// Whether the tick at a coordinate of plotters has a text. Between the decades of a short logarithmic axis there is a tick
-    /// for each digit, and nine texts would cover each other.
+    /// Whether the tick at a coordinate of plotters has a text. Between the decades of a short
+    /// logarithmic axis there is a tick for each digit, and nine texts would cover each other.
     pub(super) fn is_labelled(self, coord: f64) -> bool {
         match self {
             Self::Decades { .. } => matches!(decade_of(coord).0, 1 | 2 | 5),
@@ -153,8 +156,8 @@ impl Axis {
     }
 }
 
-/// The shortest axis from 0 to a round figure of at least `max`. Figures are coarse, so the axis changes seldom while
-/// `max` does.
+/// The shortest axis from 0 to a round figure of at least `max`. Figures are coarse, so the axis
+/// changes seldom while `max` does.
 pub(super) fn round_axis(max: f64) -> Axis {
     const ENDS: [f64; 9] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
     if !max.is_finite() || max <= 0.0 {

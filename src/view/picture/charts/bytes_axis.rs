@@ -5,8 +5,8 @@ use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame};
 use crate::picture::charts::scene::Mark;
 use crate::present::format::format_bytes;
 
-/// Draws an axis that ends at a round figure of at least `max_bytes`, or the held one, with as many ticks as fit into
-/// `length`.
+/// Draws an axis that ends at a round figure of at least `max_bytes`, or the held one, with as many
+/// ticks as fit into `length`.
 pub(super) fn draw_bytes_frame(
     size: (f64, f64),
     margins: Margins,
@@ -38,7 +38,8 @@ pub(super) fn tick_count(length: f64) -> usize {
     (length / 80.0).clamp(2.0, 11.0) as usize
 }
 
-/// The text of a tick, without trailing zeros: `0`, `500 MB`, `1.5 GB`. None at a part of a byte, as an empty program would have.
+/// The text of a tick, without trailing zeros: `0`, `500 MB`, `1.5 GB`. None at a part of a byte,
+/// as an empty program would have.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

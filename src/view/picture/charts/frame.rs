@@ -148,7 +148,8 @@ pub(super) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
     plot
 }
 
-/// Draws a part of the frame with plotters. Returns the pixels of the plot from left to right and from bottom to top.
+/// Draws a part of the frame with plotters. Returns the pixels of the plot from left to right and
+/// from bottom to top.
 fn draw_part(
     frame: &Frame<'_>,
     part: FramePart,

@@ -19,8 +19,9 @@ pub enum Rows {
     Kernels,
 }
 
-/// Draws a row for each fused kernel, or one for all, unfused left and fused right on one scale, into a frame of `width` units;
-/// its height follows from the number of rows. In a row the upper bar is measured and the lower one predicted.
+/// Draws a row for each fused kernel, or one for all, unfused left and fused right on one scale,
+/// into a frame of `width` units; its height follows from the number of rows. In a row the upper
+/// bar is measured and the lower one predicted.
 pub fn scene(outcome: &Outcome, of: Rows, width: f64) -> Scene {
     let (rows, left_out) = match of {
         Rows::Total => (vec![total_row(outcome)], 0),

@@ -94,7 +94,8 @@ impl Add for KernelBytes {
     }
 }
 
-/// Bytes read and written. Sums do not overflow, because the graph bounds the bytes of the whole program.
+/// Bytes read and written. Sums do not overflow, because the graph bounds the bytes of the whole
+/// program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MovedBytes {
     pub(super) read: u64,

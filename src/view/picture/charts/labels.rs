@@ -39,7 +39,8 @@ pub(super) fn add_others(label: &mut Label, other_count: usize) {
     }
 }
 
-/// The label of a point of the roofline: arithmetic intensity, rate, bytes, bottleneck, and the time with its kind.
+/// The label of a point of the roofline: arithmetic intensity, rate, bytes, bottleneck, and the
+/// time with its kind.
 pub(super) fn point_label(
     heading: String,
     placement: &Placement,

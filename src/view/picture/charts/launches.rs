@@ -1,4 +1,5 @@
-//! Launches and kernels over time, as a profiler's timeline shows them: the calls of the CPU above, the kernels of the GPU below.
+//! Launches and kernels over time, as a profiler's timeline shows them: the calls of the CPU above,
+//! the kernels of the GPU below.
 
 use crate::picture::charts::axis::round_axis;
 use crate::picture::charts::bytes_axis::{tick_count, without_zeros};

@@ -59,8 +59,8 @@ pub(super) fn rect(role: Role, (left, top): Point, (right, bottom): Point) -> Ma
     )
 }
 
-/// Width of a text, estimated by the widest of common system fonts: no browser is there to measure it, and too much space
-/// is better than an overlap.
+/// Width of a text, estimated by the widest of common system fonts: no browser is there to measure
+/// it, and too much space is better than an overlap.
 pub(super) fn text_width(text: &str) -> f64 {
     let ems = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.32,

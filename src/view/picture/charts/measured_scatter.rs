@@ -1,4 +1,5 @@
-//! Predicted against measured, on logarithmic axes of one scale: points on the diagonal are predicted exactly.
+//! Predicted against measured, on logarithmic axes of one scale: points on the diagonal are
+//! predicted exactly.
 
 use crate::picture::charts::axis::decades;
 use crate::picture::charts::bounds::Bounds;
@@ -12,7 +13,8 @@ use fuseline_core::analysis::measured::Variant;
 /// Factor between the diagonal and the two thin lines beside it.
 const BAND: f64 = 1.25;
 
-/// Draws a point for each comparison into a frame of `size` units, at least 240 by 140. `O(comparisons)`.
+/// Draws a point for each comparison into a frame of `size` units, at least 240 by 140.
+/// `O(comparisons)`.
 pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let is_compact = is_compact(size);

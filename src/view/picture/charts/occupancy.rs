@@ -1,5 +1,5 @@
-//! Which parts of a plot are occupied, on a coarse grid, so that a label finds a free place without comparing it with every
-//! mark.
+//! Which parts of a plot are occupied, on a coarse grid, so that a label finds a free place without
+//! comparing it with every mark.
 
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::marks::text_width;
@@ -8,8 +8,8 @@ use crate::picture::charts::scene::{Anchor, Mark, Point, Shape};
 /// Side of a cell, in the scene's units.
 const CELL: f64 = 2.0;
 
-/// What is occupied on a plot. A label needs a place that neither words nor lines occupy; lines may cross lines, but
-/// no words.
+/// What is occupied on a plot. A label needs a place that neither words nor lines occupy; lines may
+/// cross lines, but no words.
 pub(super) struct LabelSpace {
     pub(super) words: OccupancyGrid,
     pub(super) lines: OccupancyGrid,
@@ -78,7 +78,8 @@ impl OccupancyGrid {
         points_along(line).all(|center| self.is_free(&Bounds::around(center, 0.5)))
     }
 
-    /// Occupies what a text covers: one rectangle, or squares along its line where it is turned. Ignores other marks.
+    /// Occupies what a text covers: one rectangle, or squares along its line where it is turned.
+    /// Ignores other marks.
     pub(super) fn occupy_text(&mut self, mark: &Mark) {
         let Shape::Text {
             at: (x, y),

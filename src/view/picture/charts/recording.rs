@@ -1,8 +1,8 @@
 //! A drawing backend for plotters that records marks instead of painting pixels.
 //!
-//! Plotters has colours and no roles, so a recording has one role for all its lines and one for all its texts, and marks of
-//! other roles need other recordings. Plotters rounds to whole pixels, so charts are drawn [`SCALE`] times as large and
-//! scaled down here.
+//! Plotters has colours and no roles, so a recording has one role for all its lines and one for all
+//! its texts, and marks of other roles need other recordings. Plotters rounds to whole pixels, so
+//! charts are drawn [`SCALE`] times as large and scaled down here.
 
 use crate::picture::charts::marks::{tenth, tenths, text_width};
 use crate::picture::charts::scene::{Anchor, FONT_PX, Mark, Point, Role, Shape};

@@ -15,16 +15,18 @@ use fuseline_core::{Analysis, Kernel, KernelId};
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
-/// Both axes are of whole decades that hold every point with space to spare, so that the frame stays the same while a slider
-/// moves; while it is held, the axes that were `held` before hold on. Every point is exactly at its intensity and attainable rate, even where it covers another one. Numbers are above
-/// the roof where there is space, arrows from before to after fusion below it.
+/// Both axes are of whole decades that hold every point with space to spare, so that the frame
+/// stays the same while a slider moves; while it is held, the axes that were `held` before hold on.
+/// Every point is exactly at its intensity and attainable rate, even where it covers another one.
+/// Numbers are above the roof where there is space, arrows from before to after fusion below it.
 ///
 /// `O(kernels)`, and at most a few hundred marks, however large the program.
 pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
     scene_of(Charted::fused(analysis), size, held)
 }
 
-/// The same. Before it is fused, each point is where the ops of its kernel are, and nothing is an arrow.
+/// The same. Before it is fused, each point is where the ops of its kernel are, and nothing is an
+/// arrow.
 pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
     let Charted {
         analysis,

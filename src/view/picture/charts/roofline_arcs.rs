@@ -1,5 +1,5 @@
-//! How fusion moves a kernel's point: an arc below the roof from one place to the other. Arcs of several kernels along
-//! the same part of the roof do not cover each other.
+//! How fusion moves a kernel's point: an arc below the roof from one place to the other. Arcs of
+//! several kernels along the same part of the roof do not cover each other.
 
 use crate::picture::charts::bounds::{Bounds, direction, distance, toward};
 use crate::picture::charts::marks::{polygon, tenths};
@@ -26,8 +26,8 @@ impl MoveArc {
         }
     }
 
-    /// An arc whose middle is `sag` units to the lower right of the straight line (negative: to the upper left), and that
-    /// leads `bulge` units beyond its ends.
+    /// An arc whose middle is `sag` units to the lower right of the straight line (negative: to the
+    /// upper left), and that leads `bulge` units beyond its ends.
     fn hanging(from: Point, to: Point, sag: f64, bulge: f64) -> Self {
         let (ux, uy) = direction(from, to);
         // The middle of a cubic curve is at three quarters of the distance to its control points.
@@ -79,7 +79,8 @@ impl MoveArc {
         }
     }
 
-    /// The line and its arrow head, between the edges of the hollow and the solid point with these radii.
+    /// The line and its arrow head, between the edges of the hollow and the solid point with these
+    /// radii.
     pub(super) fn marks(&self, hollow: f64, solid: f64) -> [Mark; 2] {
         let head = solid + 1.5;
         let half = head * 0.5;
@@ -133,8 +134,9 @@ const ARC_GAP: f64 = 9.0;
 /// Arcs that are drawn below each other, at most; further ones cover these.
 const MAX_DEPTH: u8 = 7;
 
-/// The arcs of `moves` below the roof, with the indices of their points: longer ones around the shorter ones that they
-/// overlap. An arc that would leave the plot or hide words is drawn deeper, or above the roof.
+/// The arcs of `moves` below the roof, with the indices of their points: longer ones around the
+/// shorter ones that they overlap. An arc that would leave the plot or hide words is drawn deeper,
+/// or above the roof.
 pub(super) fn arcs_below_roof(
     mut moves: Vec<PointMove>,
     radius: f64,

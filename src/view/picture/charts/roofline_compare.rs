@@ -10,9 +10,10 @@ use crate::present::times::{TimeKind, kernel_time};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, KernelId, Policy};
 
-/// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover each other share
-/// a marker. A marker that would cover one of another policy hangs below it, at its own intensity, so that nothing is above a
-/// roof. Columns end at the bottom of the frame, where markers do cover each other. Axes that are `held` stand still.
+/// Draws the kernels of `all` over the roofs of `chosen`. Kernels of one policy that would cover
+/// each other share a marker. A marker that would cover one of another policy hangs below it, at
+/// its own intensity, so that nothing is above a roof. Columns end at the bottom of the frame,
+/// where markers do cover each other. Axes that are `held` stand still.
 ///
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64), held: Option<Axes>) -> Scene {

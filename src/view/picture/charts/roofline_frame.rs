@@ -117,8 +117,9 @@ pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
         .zip(placement.attainable_flops_per_s.filter(is_drawable))
 }
 
-/// Intensity and rate of the ops of a kernel one after the other: all their FLOPs over the sum of their times, which is below the
-/// roof, because they do not run at once. Without the launches, which no roof counts. `O(ops of the kernel)`.
+/// Intensity and rate of the ops of a kernel one after the other: all their FLOPs over the sum of
+/// their times, which is below the roof, because they do not run at once. Without the launches,
+/// which no roof counts. `O(ops of the kernel)`.
 pub(super) fn unfused_point(analysis: &Analysis, kernel: KernelId) -> Option<(f64, f64)> {
     let unfused = analysis.comparisons.get(kernel)?;
     let (intensity, _) = point_of(&unfused.unfused_placement)?;
@@ -132,7 +133,8 @@ pub(super) fn unfused_point(analysis: &Analysis, kernel: KernelId) -> Option<(f6
     (rate.is_finite() && rate > 0.0).then_some((intensity, rate))
 }
 
-/// Axes of whole decades that hold all points, all ridges, 0.15 to 9 k FLOP/B, and `footroom` times the space below.
+/// Axes of whole decades that hold all points, all ridges, 0.15 to 9 k FLOP/B, and `footroom` times
+/// the space below.
 fn axes(holds: Held<'_>, roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
     let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
     let mut lowest_rate = f64::INFINITY;

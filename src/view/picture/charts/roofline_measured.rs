@@ -1,4 +1,5 @@
-//! Kernels as they were measured, beside the predicted ones: FLOPs over measured bytes, and over measured time.
+//! Kernels as they were measured, beside the predicted ones: FLOPs over measured bytes, and over
+//! measured time.
 
 use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::marks::{polygon, tenths};
@@ -20,7 +21,8 @@ pub(super) struct MeasuredPoint {
     /// FLOPs for each second.
     rate: f64,
     time_s: f64,
-    /// Bytes that went through DRAM; `None` where they were not counted and the predicted ones stand for them.
+    /// Bytes that went through DRAM; `None` where they were not counted and the predicted ones
+    /// stand for them.
     moved_bytes: Option<u64>,
 }
 

@@ -51,8 +51,8 @@ fn axis_titles(plot: &Plot, is_compact: bool) -> [Mark; 2] {
     ]
 }
 
-/// Peaks are named at their right ends: matrix units above, so that numbers of points fit between, vector
-/// units below; all above where points hang from the roofs.
+/// Peaks are named at their right ends: matrix units above, so that numbers of points fit between,
+/// vector units below; all above where points hang from the roofs.
 fn peak_names(
     roofs: &Roofs,
     plot: &Plot,
@@ -98,8 +98,9 @@ fn peak_names(
     }
 }
 
-/// The slope is named above the numbers of its points, or close to it where they have none. Beside a roof of matrix
-/// units the name is in the upper part: kernels without a matmul are in the lower one.
+/// The slope is named above the numbers of its points, or close to it where they have none. Beside
+/// a roof of matrix units the name is in the upper part: kernels without a matmul are in the lower
+/// one.
 fn slope_name(roofs: &Roofs, plot: &Plot, layout: PointLayout) -> Option<Mark> {
     let bandwidth = roofs.bandwidth.value;
     let (start, end) = plot.x_ends();
@@ -117,7 +118,8 @@ fn slope_name(roofs: &Roofs, plot: &Plot, layout: PointLayout) -> Option<Mark> {
     slope_text(summit, foot, &words, share, above)
 }
 
-/// The intensity of the ridge, and the regions on both sides of it. A disc at the ridge would look like a kernel.
+/// The intensity of the ridge, and the regions on both sides of it. A disc at the ridge would look
+/// like a kernel.
 fn ridge_names(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     const GAP: f64 = 8.0;
     let Some(peak) = roofs.main_peak() else {
@@ -163,7 +165,8 @@ fn ridge_names(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     });
 }
 
-/// A text along the slope, at this share of its length and `above` units above it. `None` where it does not fit.
+/// A text along the slope, at this share of its length and `above` units above it. `None` where it
+/// does not fit.
 fn slope_text(summit: Point, foot: Point, words: &str, share: f64, above: f64) -> Option<Mark> {
     let (dx, dy) = (summit.0 - foot.0, summit.1 - foot.1);
     let length = dx.hypot(dy);

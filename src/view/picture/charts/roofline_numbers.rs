@@ -21,8 +21,8 @@ pub(super) struct Number {
     pub(super) plate_size: (f64, f64),
 }
 
-/// Finds free places for `numbers`: the index of the point and the centre of the plate of each number that has one; and
-/// lines from rows to points that are not close.
+/// Finds free places for `numbers`: the index of the point and the centre of the plate of each
+/// number that has one; and lines from rows to points that are not close.
 pub(super) fn place_numbers(
     numbers: Vec<Number>,
     radius: f64,
@@ -92,9 +92,10 @@ fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
     groups
 }
 
-/// The nearest free place around a point, above it rather than below, that is not closer to another of `places`; else, in a
-/// crowd, the nearest that a line can lead to without crossing words, and that is not much closer to another of `places`. Where there
-/// is none, the number would make a knot or name a wrong point: the label of the point has it.
+/// The nearest free place around a point, above it rather than below, that is not closer to another
+/// of `places`; else, in a crowd, the nearest that a line can lead to without crossing words, and
+/// that is not much closer to another of `places`. Where there is none, the number would make a
+/// knot or name a wrong point: the label of the point has it.
 fn free_place(
     point: Point,
     size: (f64, f64),

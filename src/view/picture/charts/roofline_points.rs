@@ -216,7 +216,8 @@ fn predicted_marks(point: &KernelPoint, ends: f64) -> Vec<Mark> {
     marks.map(|mark| mark.of_kernel(point.kernel)).into()
 }
 
-/// A kernel's number on its plate. The plate has the label of the point, because other points may cover that.
+/// A kernel's number on its plate. The plate has the label of the point, because other points may
+/// cover that.
 fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
     let Some(center) = point.number_at else {
         return Vec::new();
@@ -327,8 +328,8 @@ fn cell((x, y): Point) -> (i64, i64) {
     ((x / 4.0).floor() as i64, (y / 4.0).floor() as i64)
 }
 
-/// Places the arcs of kernels that fusion moves, and all numbers. Returns the lines from numbers to points that are not
-/// close.
+/// Places the arcs of kernels that fusion moves, and all numbers. Returns the lines from numbers to
+/// points that are not close.
 fn place_arcs_and_numbers(
     points: &mut [KernelPoint],
     radii: &Radii,

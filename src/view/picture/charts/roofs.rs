@@ -14,7 +14,8 @@ pub(super) struct Roofs {
     pub(super) bandwidth: Figure,
     /// Peaks for the element types of the program's matmuls, that of the most FLOPs first.
     pub(super) matrix: Vec<(DType, Peak)>,
-    /// Peaks of the vector units for the types of all other arithmetic, without those that `matrix` has.
+    /// Peaks of the vector units for the types of all other arithmetic, without those that `matrix`
+    /// has.
     pub(super) vector: Vec<(DType, Figure)>,
 }
 
@@ -148,7 +149,8 @@ const fn on_type(dtype: DType) -> &'static str {
     }
 }
 
-/// The peaks of the vector units for what is computed there: for the type of the matmuls if there is nothing.
+/// The peaks of the vector units for what is computed there: for the type of the matmuls if there
+/// is nothing.
 fn vector_peaks(analysis: &Analysis) -> Vec<(DType, Figure)> {
     let device = &analysis.options.device;
     let works = || analysis.fused.kernels.iter().map(|kernel| kernel.work);

@@ -1,7 +1,7 @@
 //! A chart as plain data: marks with a role instead of a colour.
 //!
-//! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, and can be tested
-//! without a browser.
+//! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the
+//! theme, and can be tested without a browser.
 
 pub use crate::picture::charts::axis::{Axes, held_room};
 pub use crate::picture::charts::role::Role;
@@ -27,7 +27,8 @@ pub struct Scene {
     pub description: String,
     /// In drawing order, later ones on top.
     pub marks: Vec<Mark>,
-    /// Indices of the marks that can be focused, in the order of the arrow keys. Each of them has a label.
+    /// Indices of the marks that can be focused, in the order of the arrow keys. Each of them has a
+    /// label.
     pub focus_order: Vec<usize>,
     /// How each fused kernel is known again; empty where no mark belongs to one.
     pub kernels: IdVec<KernelId, KernelIdentity>,
@@ -121,7 +122,8 @@ pub struct MarkKey {
 }
 
 impl MarkKey {
-    /// The CSS classes of the mark: its role's, and that of its kernel's colour, `kernel-1` to `kernel-12`.
+    /// The CSS classes of the mark: its role's, and that of its kernel's colour, `kernel-1` to
+    /// `kernel-12`.
     pub fn class(&self) -> String {
         match self.kernel {
             Some(kernel) => format!("{} {}", self.role.class(), kernel.look.color_class()),

@@ -30,9 +30,9 @@ pub struct SweepView<'a> {
     pub device: &'a Device,
 }
 
-/// Draws a curve for each policy into a frame of `size` units, at least 240 by 140, with a marker at each value that was
-/// tried, the numbers of the crossings, and a line at the present value. A press on a marker or a number sets its value.
-/// `O(values)` marks.
+/// Draws a curve for each policy into a frame of `size` units, at least 240 by 140, with a marker
+/// at each value that was tried, the numbers of the crossings, and a line at the present value. A
+/// press on a marker or a number sets its value. `O(values)` marks.
 pub fn scene(view: SweepView<'_>, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let is_compact = is_compact(size);
@@ -157,8 +157,8 @@ impl SweepView<'_> {
         Label::new(heading, vec![("", self.text(point, index))])
     }
 
-    /// Numbers above the plot, each over its value, those of crossings that are close together side by side, and a ring
-    /// where the curves show the crossing.
+    /// Numbers above the plot, each over its value, those of crossings that are close together side
+    /// by side, and a ring where the curves show the crossing.
     fn draw_crossings(&self, plot: &Plot, marks: &mut Vec<Mark>) {
         const GAP: f64 = 4.0;
         let rows = crossing_rows(self.sweep, self.device);
@@ -187,7 +187,8 @@ impl SweepView<'_> {
         }
     }
 
-    /// Where the curve of the first of the policies is at a value; of none of them, that of the first curve.
+    /// Where the curve of the first of the policies is at a value; of none of them, that of the
+    /// first curve.
     fn place_of(&self, value: i64, policies: &[Policy], plot: &Plot) -> Option<Point> {
         let point = self
             .sweep

@@ -1,4 +1,5 @@
-//! A matmul in tiles, to scale: A on the left, B above, the output in the corner between them, coloured by wave.
+//! A matmul in tiles, to scale: A on the left, B above, the output in the corner between them,
+//! coloured by wave.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -20,8 +21,8 @@ const LEAST_LINE_SPACING: f64 = 4.0;
 /// Characters of an op's name, at most.
 const NAME_CHARS: usize = 24;
 
-/// Draws a matmul in its tiles, computed as far as the position `at` of [`Tiled::positions`], into a frame of `size` units. At
-/// most a few hundred marks, however many tiles there are.
+/// Draws a matmul in its tiles, computed as far as the position `at` of [`Tiled::positions`], into
+/// a frame of `size` units. At most a few hundred marks, however many tiles there are.
 pub fn scene(analysis: &Analysis, report: &TilingReport, at: u64, size: (f64, f64)) -> Scene {
     let places = Places::new(&report.tiled, size);
     let mut picture = Picture {
@@ -210,7 +211,8 @@ impl Picture<'_> {
         }
     }
 
-    /// One tile, the strips that it reads, its step along K, and what it lacks for an op that follows.
+    /// One tile, the strips that it reads, its step along K, and what it lacks for an op that
+    /// follows.
     fn tile(&mut self, analysis: &Analysis, report: &TilingReport) {
         let tiled = self.tiled;
         let (row, column) = self.shown_tile();

@@ -1,5 +1,5 @@
-//! Where the parts of a matmul are in its picture: one scale for rows, columns and K, so that the output, the operands and
-//! the tile have their true proportions.
+//! Where the parts of a matmul are in its picture: one scale for rows, columns and K, so that the
+//! output, the operands and the tile have their true proportions.
 
 use crate::picture::charts::bounds::Bounds;
 use fuseline_core::analysis::tiling::{SIDES, TileBlock, Tiled};
@@ -22,7 +22,8 @@ const SLOTS_HEIGHT: f64 = 16.0;
 const ABOVE_SLOTS: f64 = 52.0;
 /// Below that strip.
 const BOTTOM: f64 = 4.0;
-/// Tiles of this side may follow, so the picture leaves room for their edges: it stands still while a tile is dragged.
+/// Tiles of this side may follow, so the picture leaves room for their edges: it stands still while
+/// a tile is dragged.
 const LARGEST_SIDE: u64 = SIDES[SIDES.len() - 1];
 
 /// The scale and the origin.

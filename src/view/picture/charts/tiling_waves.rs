@@ -1,4 +1,5 @@
-//! The waves of a matmul: its tiles coloured by wave, as far as they are computed, and below them the slots of all waves.
+//! The waves of a matmul: its tiles coloured by wave, as far as they are computed, and below them
+//! the slots of all waves.
 #![allow(clippy::cast_possible_truncation, reason = "colours are few")]
 
 use crate::picture::charts::marks::{text, text_width};

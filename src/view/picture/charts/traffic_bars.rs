@@ -1,4 +1,5 @@
-//! Memory traffic as two stacked bars on one scale: unfused above fused, with a segment for each fused kernel.
+//! Memory traffic as two stacked bars on one scale: unfused above fused, with a segment for each
+//! fused kernel.
 
 use crate::picture::charts::Charted;
 use crate::picture::charts::bounds::Bounds;
@@ -22,14 +23,15 @@ const ROOM: &str = "axis with room to grow";
 
 /// Draws the traffic of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
-/// The scale ends at a round figure that holds the unfused bytes. While a slider is held, the axis that was `held` before
-/// stands still until a bar would leave it, so that growth looks like growth. `O(kernels)`.
+/// The scale ends at a round figure that holds the unfused bytes. While a slider is held, the axis
+/// that was `held` before stands still until a bar would leave it, so that growth looks like
+/// growth. `O(kernels)`.
 pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
     scene_of(Charted::fused(analysis), size, held)
 }
 
-/// The same, with one segment for all equal kernels of a program that is repeated. Before it is fused, the lower bar is as the
-/// upper one.
+/// The same, with one segment for all equal kernels of a program that is repeated. Before it is
+/// fused, the lower bar is as the upper one.
 pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
     let Charted {
         analysis,
@@ -111,7 +113,8 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let summary_end = left + text_width(&summary);
     marks.push(bar_text(text_y, summary));
     let effect = [saved_words(analysis), format_change(analysis.savings_pct)];
-    // Between lower bounds there is no difference. Before *Fuse* is pressed the result is not given away.
+    // Between lower bounds there is no difference. Before *Fuse* is pressed the result is not given
+    // away.
     if is_fused && !analysis.is_partial() {
         let from = (summary_end + 12.0, text_y);
         let gap_end = plot.x(before.total as f64);
@@ -148,8 +151,8 @@ fn sums(analysis: &Analysis, execution: &Execution) -> String {
     format!("{read} read and {written} written, {all} in total")
 }
 
-/// A frame as long as the bytes of the pinned state around the fused bar, and its figure behind its end, or
-/// before it where there is no space.
+/// A frame as long as the bytes of the pinned state around the fused bar, and its figure behind its
+/// end, or before it where there is no space.
 fn draw_pinned(pinned: &Traffic, plot: &Plot, fused: &Bar<'_>, marks: &mut Vec<Mark>) {
     const AROUND: f64 = 3.0;
     let (left, right) = (plot.bounds.left, plot.x(pinned.total as f64));
@@ -347,8 +350,8 @@ fn saved_words(analysis: &Analysis) -> String {
     )
 }
 
-/// The effect of fusion in the longest of these words that fit, if any do: below the gap at the end of the fused bar and not left
-/// of the place given.
+/// The effect of fusion in the longest of these words that fit, if any do: below the gap at the end
+/// of the fused bar and not left of the place given.
 fn effect_text(
     words: [String; 2],
     gap_end: f64,

@@ -19,16 +19,18 @@ struct Row {
     bytes: KernelBytes,
 }
 
-/// Draws a row for each fused kernel, reads left and writes right on one scale, into a frame of `width` units (at least
-/// 240); its height follows from the number of kernels.
+/// Draws a row for each fused kernel, reads left and writes right on one scale, into a frame of
+/// `width` units (at least 240); its height follows from the number of kernels.
 ///
-/// Of many kernels those that move most bytes before fusion have rows of their own, in the order in which they run.
-/// Further kernels share the last row. The axis that was `held` stands still as in [`scene`](super::traffic_bars::scene).
+/// Of many kernels those that move most bytes before fusion have rows of their own, in the order in
+/// which they run. Further kernels share the last row. The axis that was `held` stands still as in
+/// [`scene`](super::traffic_bars::scene).
 pub fn by_kernel_scene(analysis: &Analysis, width: f64, held: Option<Axes>) -> Scene {
     by_kernel_scene_of(Charted::fused(analysis), width, held)
 }
 
-/// The same, with one row for all equal kernels of a program that is repeated. It shows both states at once.
+/// The same, with one row for all equal kernels of a program that is repeated. It shows both states
+/// at once.
 pub fn by_kernel_scene_of(charted: Charted<'_>, width: f64, held: Option<Axes>) -> Scene {
     let Charted {
         analysis, repeats, ..

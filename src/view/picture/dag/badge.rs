@@ -11,8 +11,8 @@ const HALF: f64 = 9.5;
 /// A badge: its outline, and the place of its number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Badge {
-    /// SVG path data of the outline. There are twelve colours only, so the form differs, too: a pill, a box, or a box with
-    /// two round corners.
+    /// SVG path data of the outline. There are twelve colours only, so the form differs, too: a
+    /// pill, a box, or a box with two round corners.
     pub outline: String,
     /// Centre of the number.
     pub center: Point,

@@ -1,11 +1,13 @@
-//! Where a drawing can be broken into columns: between two layers, where only lines are that go straight down.
+//! Where a drawing can be broken into columns: between two layers, where only lines are that go
+//! straight down.
 
 use super::dag_layout::{DagLayout, Edge, EdgeEnd, PillId};
 use fuseline_core::{IdVec, KernelId, TensorId};
 
 /// From the lowest box above a break to the break; the first track is further down.
 const BELOW_BOX: f64 = 1.75;
-/// Least distance of the boxes above and below a break. Those of one layer are closer to their size labels.
+/// Least distance of the boxes above and below a break. Those of one layer are closer to their size
+/// labels.
 const LEAST_GAP: f64 = 4.0;
 /// How many pixels of height a line is worth that is led to the next column.
 const LINE_COST_PX: f64 = 120.0;
@@ -16,9 +18,11 @@ const MAX_LINES: usize = 8;
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     y: f64,
-    /// Whether there is a kernel between it and the gap above. Pills alone are no piece of a drawing.
+    /// Whether there is a kernel between it and the gap above. Pills alone are no piece of a
+    /// drawing.
     is_below_kernel: bool,
-    /// Lines that cross it. Those of pills right above it do not count, because these move to the next column.
+    /// Lines that cross it. Those of pills right above it do not count, because these move to the
+    /// next column.
     lines: usize,
 }
 
@@ -51,7 +55,8 @@ impl Gaps {
         gaps
     }
 
-    /// The heights that break the drawing into `columns` of about the same height, with few lines from one to the next.
+    /// The heights that break the drawing into `columns` of about the same height, with few lines
+    /// from one to the next.
     pub(super) fn breaks(&self, columns: usize, (top, bottom): (f64, f64)) -> Option<Vec<f64>> {
         let mut start = top;
         (1..columns)
@@ -77,7 +82,8 @@ impl Gaps {
     }
 
     fn count_lines(&mut self, layout: &DagLayout) {
-        // Edges of one tensor share lines: each is counted once, over the whole way that any of them goes along it.
+        // Edges of one tensor share lines: each is counted once, over the whole way that any of
+        // them goes along it.
         let mut lines: Vec<(TensorId, i64, f64, f64)> = Vec::new();
         for edge in &layout.edges {
             let from = match edge.from {
@@ -121,8 +127,9 @@ pub(super) fn place_key(x: f64) -> i64 {
     (x * 10.0).round() as i64
 }
 
-/// Upper and lower side of all that must not be torn apart, and whether it is a kernel, by the upper side: an op hangs
-/// together with its size label or the pill of its result, and the borders of a frame with the kernels beside them.
+/// Upper and lower side of all that must not be torn apart, and whether it is a kernel, by the
+/// upper side: an op hangs together with its size label or the pill of its result, and the borders
+/// of a frame with the kernels beside them.
 fn heights(layout: &DagLayout) -> Vec<(f64, f64, bool)> {
     let panels = layout
         .panels

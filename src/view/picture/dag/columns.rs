@@ -1,5 +1,6 @@
-//! Horizontal positions: nodes on one vertical line form a block, as in the method of Brandes and Köpf. Blocks are packed
-//! from the left, then each moves to the mean of those that it is linked with, as far as its neighbours let it.
+//! Horizontal positions: nodes on one vertical line form a block, as in the method of Brandes and
+//! Köpf. Blocks are packed from the left, then each moves to the mean of those that it is linked
+//! with, as far as its neighbours let it.
 
 use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
 use super::metrics::LANE_GAP;
@@ -16,8 +17,8 @@ define_ids! {
 /// Passes over all blocks in which each moves to the mean of those that it is linked with.
 const PASSES: usize = 8;
 
-/// The anchor of each node, such that the leftmost box or lane starts at 0. `gap` is the distance between two boxes;
-/// lanes need less. `O(links log links)`.
+/// The anchor of each node, such that the leftmost box or lane starts at 0. `gap` is the distance
+/// between two boxes; lanes need less. `O(links log links)`.
 pub(super) fn columns(graph: &Layered, gap: f64) -> IdVec<NodeId, f64> {
     if graph.layers.iter().all(|layer| layer.len() <= 1) && graph.is_straight() {
         let left = graph.nodes.iter().map(|node| node.left);
@@ -91,8 +92,8 @@ impl Blocks {
     }
 }
 
-/// The links below layer `upper` that are drawn straight: lanes first, then those on the longest paths, and none that
-/// crosses one chosen before.
+/// The links below layer `upper` that are drawn straight: lanes first, then those on the longest
+/// paths, and none that crosses one chosen before.
 fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId> {
     let mut wanted: Vec<LinkId> = Vec::new();
     for &node in &graph.layers[upper] {
@@ -228,7 +229,8 @@ impl Constraints {
         )
     }
 
-    /// Moves a block to the mean of the positions at which its links are straight, within its limits.
+    /// Moves a block to the mean of the positions at which its links are straight, within its
+    /// limits.
     fn move_to_mean(&self, block: BlockId, x: &mut IdVec<BlockId, f64>) {
         let linked = &self.linked[block];
         if linked.is_empty() {
@@ -242,8 +244,8 @@ impl Constraints {
     }
 }
 
-/// Positions of all nodes from those of the blocks, shifted to start at 0. Neighbours that overlap all the same are moved
-/// apart.
+/// Positions of all nodes from those of the blocks, shifted to start at 0. Neighbours that overlap
+/// all the same are moved apart.
 fn anchors(
     graph: &Layered,
     blocks: &Blocks,

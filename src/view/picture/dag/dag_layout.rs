@@ -30,9 +30,11 @@ pub struct DagLayout {
     pub pills: IdVec<PillId, Pill>,
     /// Sorted by producer and consumer.
     pub edges: Vec<Edge>,
-    /// For each op the place of the label with its output's size; `None` where a pill shows the size.
+    /// For each op the place of the label with its output's size; `None` where a pill shows the
+    /// size.
     pub size_labels: IdVec<OpId, Option<Rect>>,
-    /// What is repeated and drawn once. The places of what is hidden are those of what is shown in its stead.
+    /// What is repeated and drawn once. The places of what is hidden are those of what is shown in
+    /// its stead.
     pub repeats: Repeats,
     /// What is drawn in the box of another op.
     pub inside: Inside,
@@ -46,8 +48,9 @@ impl DagLayout {
         (self.width, self.height)
     }
 
-    /// The horizontal place in the middle of the first view: that of the first kernel, or one a little to the left, so that no tag
-    /// of a frame is cut off by the left border of a canvas of this width.
+    /// The horizontal place in the middle of the first view: that of the first kernel, or one a
+    /// little to the left, so that no tag of a frame is cut off by the left border of a canvas of
+    /// this width.
     pub fn start_x(&self, canvas_width: f64) -> f64 {
         let first = self.panels.iter().next();
         let center = first.map_or(self.width / 2.0, |panel| panel.center().x);
@@ -65,8 +68,8 @@ impl DagLayout {
         shown.count()
     }
 
-    /// The op that is drawn in place of this one: itself, unless it is in a later round or inside a kernel that is drawn as what it
-    /// writes.
+    /// The op that is drawn in place of this one: itself, unless it is in a later round or inside a
+    /// kernel that is drawn as what it writes.
     pub fn shown_op(&self, op: OpId) -> OpId {
         self.inside.box_of(self.repeats.shown_op(op))
     }
@@ -76,7 +79,8 @@ impl DagLayout {
         self.shown_op(op) == op
     }
 
-    /// The ops for which the box of `op` stands beside itself, in the order in which they run. `O(ops)`.
+    /// The ops for which the box of `op` stands beside itself, in the order in which they run.
+    /// `O(ops)`.
     pub fn inside(&self, op: OpId) -> Vec<OpId> {
         if self.inside.is_empty() {
             return Vec::new();

@@ -74,8 +74,8 @@ impl DagLayout {
 
 /// Where a key moves the focus; `None` when it does not.
 ///
-/// The up and down arrows follow edges, left and right the order of execution, of what is shown; page up and page down go from kernel to
-/// kernel, home and end to the first and the last op.
+/// The up and down arrows follow edges, left and right the order of execution, of what is shown;
+/// page up and page down go from kernel to kernel, home and end to the first and the last op.
 pub fn target_of_key(
     partition: &Partition,
     layout: &DagLayout,

@@ -1,5 +1,5 @@
-//! The layout with one round of each repeat, or with kernels as what they write: a smaller graph is laid out, and its places are
-//! given to the whole one.
+//! The layout with one round of each repeat, or with kernels as what they write: a smaller graph is
+//! laid out, and its places are given to the whole one.
 
 use super::dag_layout::{DagLayout, EdgeEnd, OpBox};
 use super::frames::Body;
@@ -52,8 +52,8 @@ pub fn layout_of(graph: &Graph, partition: &Partition, folding: Folding) -> DagL
     layout_without(graph, partition, repeats, inside)
 }
 
-/// Places the ops of `graph` that `repeats` shows, with the ops of each kernel in one panel and each shown round in a
-/// frame. What reads the last round is drawn as reading the shown one.
+/// Places the ops of `graph` that `repeats` shows, with the ops of each kernel in one panel and
+/// each shown round in a frame. What reads the last round is drawn as reading the shown one.
 ///
 /// `O(n log n)` in ops and reads, most of it for what is shown only.
 pub fn folded_layout(graph: &Graph, partition: &Partition, repeats: Repeats) -> DagLayout {
@@ -93,7 +93,8 @@ struct Shown<'a> {
     reads: IdVec<OpId, Vec<BoxRead>>,
     /// For each tensor one of the whole graph.
     tensors: IdVec<TensorId, TensorId>,
-    /// The tensors from outside that are shown, by those of the whole graph; and the outputs of ops.
+    /// The tensors from outside that are shown, by those of the whole graph; and the outputs of
+    /// ops.
     drawn_as: HashMap<TensorId, TensorId, FxBuildHasher>,
 }
 
@@ -249,8 +250,8 @@ impl<'a> Shown<'a> {
         layout
     }
 
-    /// What the whole graph really reads where an op is drawn to read `tensor`: where a shown round stands for the last one, the
-    /// tensor of that.
+    /// What the whole graph really reads where an op is drawn to read `tensor`: where a shown round
+    /// stands for the last one, the tensor of that.
     fn read(&self, reader: OpId, tensor: TensorId) -> BoxRead {
         let mut reads = self.graph.inputs[reader].iter().zip(&self.reads[reader]);
         let read = reads.rfind(|(drawn, _)| **drawn == tensor);
@@ -264,8 +265,8 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// For each shown op the output that is drawn: its own, or that of its equal in the last round where that one alone is a
-/// result of the program.
+/// For each shown op the output that is drawn: its own, or that of its equal in the last round
+/// where that one alone is a result of the program.
 fn drawn_outputs(graph: &Graph, partition: &Partition, repeats: &Repeats) -> IdVec<OpId, TensorId> {
     let mut outputs = graph.output.clone();
     for run in repeats.runs() {

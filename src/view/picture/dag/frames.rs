@@ -1,5 +1,5 @@
-//! The frame around the shown round of a repeat: its border, its tag, and the marks where tensors come from the round before
-//! and lead to the next one.
+//! The frame around the shown round of a repeat: its border, its tag, and the marks where tensors
+//! come from the round before and lead to the next one.
 //!
 //! ```text
 //!              |
@@ -19,7 +19,8 @@ use fuseline_core::{IdVec, KernelId, OpId, TensorId};
 use serde::Serialize;
 use std::ops::Range;
 
-/// The path of an arrow that goes round, around the origin: from and to the rounds beside the shown one.
+/// The path of an arrow that goes round, around the origin: from and to the rounds beside the shown
+/// one.
 pub const ROUND: &str = "M4.6 -2.2A5 5 0 1 0 4.9 1.2M5.2 -5.2V-1.8H1.8";
 /// Radius of the corners of a frame.
 const CORNER: f64 = 16.0;

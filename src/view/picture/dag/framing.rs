@@ -9,8 +9,9 @@ use super::metrics::{FRAME_FOOT, FRAME_HEAD, FRAME_PADDING, MARK_HALF, TAG_PX};
 use fuseline_core::{IdVec, KernelId, OpId};
 
 impl LayoutBuilder<'_> {
-    /// Lower side of the frame around an op of the last row of a kernel, if the op writes both the result of the program and
-    /// what leads to the next round, and nothing is below the frame. The result is drawn there then.
+    /// Lower side of the frame around an op of the last row of a kernel, if the op writes both the
+    /// result of the program and what leads to the next round, and nothing is below the frame. The
+    /// result is drawn there then.
     pub(super) fn frame_above_result(&self, op: OpId, heights: &Heights) -> Option<f64> {
         let kernel = self.partition.kernel_of[op];
         let body = self.bodies.last()?;
@@ -100,8 +101,8 @@ impl LayoutBuilder<'_> {
         }
     }
 
-    /// Places the tags of the frames, which are from top to bottom: in the upper left corner, or in the upper right one where
-    /// lines come down at the left.
+    /// Places the tags of the frames, which are from top to bottom: in the upper left corner, or in
+    /// the upper right one where lines come down at the left.
     fn place_tags(&self, frames: &mut [Frame]) {
         let places = |frame: &Frame| {
             let border = frame.rect();

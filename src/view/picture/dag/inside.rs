@@ -1,5 +1,6 @@
-//! Kernels drawn as what they write: an op whose output stays on chip is in the box of the op that it leads to. One that leads to
-//! several boxes has one of its own, so a line to a box is never about another one.
+//! Kernels drawn as what they write: an op whose output stays on chip is in the box of the op that
+//! it leads to. One that leads to several boxes has one of its own, so a line to a box is never
+//! about another one.
 //!
 //! ```text
 //!   +------------+
@@ -66,7 +67,8 @@ impl Inside {
         self.box_of.get(op).copied().unwrap_or(op)
     }
 
-    /// What comes to the box of `op` from outside its kernel, or from another box of the kernel, in the order in which it is read.
+    /// What comes to the box of `op` from outside its kernel, or from another box of the kernel, in
+    /// the order in which it is read.
     pub(super) fn reads(&self, graph: &Graph, op: OpId) -> Vec<BoxRead> {
         let producer = |tensor: TensorId| graph.tensors[tensor].producer;
         let is_left_out = |op: OpId| self.box_of(op) != op;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// The line of each interval: the lowest that no overlapping interval before it uses. Intervals come sorted by their
-/// starts; two overlap when one ends where the other starts. `O(n log n)`.
+/// The line of each interval: the lowest that no overlapping interval before it uses. Intervals
+/// come sorted by their starts; two overlap when one ends where the other starts. `O(n log n)`.
 pub fn assign_lines<T: Copy + Ord>(intervals: impl IntoIterator<Item = (T, T)>) -> Vec<usize> {
     let mut free: BTreeSet<usize> = BTreeSet::new();
     let mut busy: BTreeSet<(T, usize)> = BTreeSet::new();

@@ -5,11 +5,11 @@ use super::layered::LayerId;
 use fuseline_core::{Graph, IdVec, KernelId, Partition};
 use std::ops::Range;
 
-/// The layer of each kernel, from 1: the first below all producers. A kernel moves down towards its readers unless that
-/// lengthens the way of a tensor that it reads.
+/// The layer of each kernel, from 1: the first below all producers. A kernel moves down towards its
+/// readers unless that lengthens the way of a tensor that it reads.
 ///
-/// A layer with kernels of a body holds no other kernels. Above the first layer of a body, and of what follows it, is one
-/// for pills alone where `needs_pills` says so for these kernels.
+/// A layer with kernels of a body holds no other kernels. Above the first layer of a body, and of
+/// what follows it, is one for pills alone where `needs_pills` says so for these kernels.
 pub(super) fn kernel_layers(
     graph: &Graph,
     partition: &Partition,

@@ -19,7 +19,8 @@ define_ids! {
 }
 
 impl RowId {
-    /// The layer of [`KernelLayout::graph`] that holds its ops. The space below the row has the same id.
+    /// The layer of [`KernelLayout::graph`] that holds its ops. The space below the row has the
+    /// same id.
     pub(super) const fn layer(self) -> LayerId {
         LayerId::new(self.index() + 1)
     }
@@ -132,7 +133,8 @@ impl KernelLayout {
         }
     }
 
-    /// Height of what stands below the outputs of a row: size labels, or the taller pill of a result that the kernel reads itself.
+    /// Height of what stands below the outputs of a row: size labels, or the taller pill of a
+    /// result that the kernel reads itself.
     fn row_gap(&self, layer: LayerId) -> f64 {
         match self.has_result.get(layer) {
             Some(true) => ROW_GAP + APPROACH + PILL_HEIGHT - SIZE_LABEL_HEIGHT,
@@ -247,8 +249,8 @@ pub(super) fn kernel_layout(
     }
 }
 
-/// Sets the row of each op of a kernel, as low as its readers in the kernel let it be. Returns the number of ops in each
-/// row.
+/// Sets the row of each op of a kernel, as low as its readers in the kernel let it be. Returns the
+/// number of ops in each row.
 fn assign_rows(
     graph: &Graph,
     partition: &Partition,
@@ -275,7 +277,8 @@ fn assign_rows(
     ops_in_row
 }
 
-/// Spreads links that reach a node from above over a box of this width around `middle`, the heaviest in the middle.
+/// Spreads links that reach a node from above over a box of this width around `middle`, the
+/// heaviest in the middle.
 pub(super) fn spread_links(
     graph: &mut Layered,
     place: &Places,
@@ -298,8 +301,8 @@ pub(super) fn spread_links(
     }
 }
 
-/// From which sides of the panel a box can be reached without running through another box. The only box of a row is
-/// reached from the side that no lane is on.
+/// From which sides of the panel a box can be reached without running through another box. The only
+/// box of a row is reached from the side that no lane is on.
 pub(super) fn open_sides(graph: &Layered, node: NodeId) -> OpenSides {
     let row = &graph.layers[graph.nodes[node].layer];
     let mut boxes = row.iter().filter(|&&n| !graph.nodes[n].is_lane);

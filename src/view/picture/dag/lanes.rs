@@ -1,13 +1,14 @@
-//! How a net gets from its source to targets several layers below: by a lane, one node in each layer between, or, where
-//! lanes would outnumber the boxes by far, by a detour to the right of the whole graph.
+//! How a net gets from its source to targets several layers below: by a lane, one node in each
+//! layer between, or, where lanes would outnumber the boxes by far, by a detour to the right of the
+//! whole graph.
 
 use super::intervals::assign_lines;
 use super::layered::{LayerId, Layered, LinkId, NetId, Node, NodeId};
 use super::metrics::LANE_GAP;
 use fuseline_core::model::ids::IdVec;
 
-/// Lane nodes that a graph may hold for each box, and in any case. Training steps keep every activation for the backward
-/// pass, so their lanes would make the graph quadratic.
+/// Lane nodes that a graph may hold for each box, and in any case. Training steps keep every
+/// activation for the backward pass, so their lanes would make the graph quadratic.
 const LANES_PER_NODE: usize = 12;
 const LANES_AT_LEAST: usize = 4_000;
 
@@ -83,7 +84,8 @@ impl Layered {
         }
     }
 
-    /// Gives every detour a vertical line to the right of all boxes and lanes, `x` being the anchors of the nodes.
+    /// Gives every detour a vertical line to the right of all boxes and lanes, `x` being the
+    /// anchors of the nodes.
     pub(super) fn place_detours(&self, x: &mut IdVec<NodeId, f64>) {
         let mut right: f64 = 0.0;
         for &node in self.layers.iter().flatten() {

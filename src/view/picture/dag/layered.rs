@@ -1,6 +1,7 @@
 //! A layered graph: nodes in layers, and nets that lead from one node to others in lower layers.
 //!
-//! `lanes` splits nets that span several layers, `ordering` orders each layer, `columns` assigns horizontal positions.
+//! `lanes` splits nets that span several layers, `ordering` orders each layer, `columns` assigns
+//! horizontal positions.
 
 use fuseline_core::model::adjacency::Adjacency;
 use fuseline_core::model::ids::{IdVec, define_ids};
@@ -87,7 +88,8 @@ pub(super) struct Layered {
     pub(super) nets: IdVec<NetId, Net>,
     /// Nodes of each layer, from left to right.
     pub(super) layers: IdVec<LayerId, Vec<NodeId>>,
-    /// Links by their lower and by their upper node; filled by [`Layered::order`], like the next two.
+    /// Links by their lower and by their upper node; filled by [`Layered::order`], like the next
+    /// two.
     above: Adjacency<NodeId, LinkId>,
     below: Adjacency<NodeId, LinkId>,
     /// Links on the longest path from above to each node, and from the node downwards.
@@ -125,8 +127,9 @@ impl Layered {
         })
     }
 
-    /// Leads a net to `target` in a lower layer, and returns the last link on the way; [`Layered::order`] adds
-    /// those above it. All targets share the lanes as far as the deepest one.
+    /// Leads a net to `target` in a lower layer, and returns the last link on the way;
+    /// [`Layered::order`] adds those above it. All targets share the lanes as far as the deepest
+    /// one.
     pub(super) fn add_target(&mut self, net: NetId, target: NodeId) -> LinkId {
         let link = self.add_link(net, self.nets[net].source, target);
         self.nets[net].ends.push(link);
@@ -213,8 +216,8 @@ impl Layered {
             .all(|link| link.upper_offset == 0.0 && link.lower_offset == 0.0)
     }
 
-    /// How much it matters that a link is straight: the length of the longest path over it. Links of lanes come last,
-    /// because the eye follows the boxes.
+    /// How much it matters that a link is straight: the length of the longest path over it. Links
+    /// of lanes come last, because the eye follows the boxes.
     pub(super) fn weight(&self, link: LinkId) -> u32 {
         let Link {
             upper,

@@ -1,4 +1,5 @@
-//! Sizes of the parts of a layout, and an estimate of the width of text, because no browser is there to measure it.
+//! Sizes of the parts of a layout, and an estimate of the width of text, because no browser is
+//! there to measure it.
 
 /// Height of an op's box.
 pub(super) const OP_HEIGHT: f64 = 36.0;
@@ -10,7 +11,8 @@ pub(in crate::picture) const BOLD: f64 = 1.1;
 pub(super) const OP_PADDING: f64 = 10.0;
 /// From a panel's border to the ops in it, on every side.
 pub const PANEL_PADDING: f64 = 7.0;
-/// Height of the label with the name and the size of a tensor. It is at most as wide as the op above it.
+/// Height of the label with the name and the size of a tensor. It is at most as wide as the op
+/// above it.
 pub(super) const SIZE_LABEL_HEIGHT: f64 = 17.0;
 /// Space above and below a size label.
 pub(super) const SIZE_LABEL_MARGIN: f64 = 3.5;
@@ -60,7 +62,8 @@ pub fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().map(|c| char_em(c) * font_px).sum()
 }
 
-/// `text`, cut to `width` with an ellipsis. Reads no further than `width`, however long the text is.
+/// `text`, cut to `width` with an ellipsis. Reads no further than `width`, however long the text
+/// is.
 pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
     let ellipsis = char_em('…') * font_px;
     let mut used = 0.0;

@@ -65,8 +65,8 @@ impl Minimap {
             .filter(|map| map.size.0 > 0.0 && map.size.1 > 0.0)
     }
 
-    /// The first corner of the canvas in which it covers no kernel, tensor or label of what a viewport shows. `None` where it covers some in
-    /// each. `O(ops)`.
+    /// The first corner of the canvas in which it covers no kernel, tensor or label of what a
+    /// viewport shows. `None` where it covers some in each. `O(ops)`.
     pub fn free_corner(
         &self,
         layout: &DagLayout,
@@ -132,8 +132,9 @@ impl Minimap {
         }
     }
 
-    /// The viewport with the place of the picture at a point of the minimap in the middle of the canvas. A picture that is
-    /// no wider or no taller than the canvas stays where it is in that direction.
+    /// The viewport with the place of the picture at a point of the minimap in the middle of the
+    /// canvas. A picture that is no wider or no taller than the canvas stays where it is in that
+    /// direction.
     pub fn aimed(&self, at: Point, viewport: Viewport, picture: Size, canvas: Size) -> Viewport {
         let side = |at: f64, now: f64, scale: f64, length: f64, room: f64| {
             let length = length * viewport.scale;

@@ -1,10 +1,10 @@
 //! The layout of the graph of ops: places of boxes, kernel panels, pills, size labels and edges.
 //!
-//! Kernels are drawn as panels that never overlap, so the layout has two levels. Inside a kernel, ops are placed in rows
-//! (`kernel_layout`). Outside, kernels and the pills of external tensors are the nodes of another graph
-//! (`outer_graph`). Both levels are drawn by Sugiyama's method for layered graphs: order each layer
-//! (`ordering`), assign horizontal positions (`columns`), and give each horizontal segment between two layers its
-//! own height (`tracks`).
+//! Kernels are drawn as panels that never overlap, so the layout has two levels. Inside a kernel,
+//! ops are placed in rows (`kernel_layout`). Outside, kernels and the pills of external tensors are
+//! the nodes of another graph (`outer_graph`). Both levels are drawn by Sugiyama's method for
+//! layered graphs: order each layer (`ordering`), assign horizontal positions (`columns`), and give
+//! each horizontal segment between two layers its own height (`tracks`).
 //!
 //! ```text
 //!            ( input )
@@ -20,11 +20,12 @@
 //!
 //! A drawing that is taller than its frame is broken into columns (`wrap`).
 //!
-//! Of equal kernels that follow each other again and again (`repeats`) one round is drawn (`folded`), in a frame (`frames`).
-//! In a large puzzle a kernel is drawn as what it writes (`inside`).
+//! Of equal kernels that follow each other again and again (`repeats`) one round is drawn
+//! (`folded`), in a frame (`frames`). In a large puzzle a kernel is drawn as what it writes
+//! (`inside`).
 //!
-//! The layout depends on names, ranks, reads and kernels only, never on sizes: nothing moves while a slider moves,
-//! and the unfused view uses the layout of the fused one.
+//! The layout depends on names, ranks, reads and kernels only, never on sizes: nothing moves while
+//! a slider moves, and the unfused view uses the layout of the fused one.
 
 pub mod badge;
 mod breaks;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// Up to this many ops what changes travels. Thousands of moving elements take seconds.
 const MAX_MOVING_OPS: usize = 200;
 
-/// Whether the picture of one analysis can go over to that of another: both are of ops of the same names, and these are few.
+/// Whether the picture of one analysis can go over to that of another: both are of ops of the same
+/// names, and these are few.
 pub fn can_move(before: &Analysis, now: &Analysis) -> bool {
     let (before, now) = (&before.graph.ops, &now.graph.ops);
     let mut names = before
@@ -27,7 +28,8 @@ pub struct View {
     pub viewport: Viewport,
 }
 
-/// From one picture of the same ops to another one. All rectangles are in the coordinates of the later one.
+/// From one picture of the same ops to another one. All rectangles are in the coordinates of the
+/// later one.
 #[derive(Clone, Debug)]
 pub struct Motion {
     before: View,
@@ -51,7 +53,8 @@ impl Motion {
         Some(self.carried(*self.before.layout.panels.get(kernel)?))
     }
 
-    /// Where a pill of `layout` was. The pills of a tensor with several of them are matched in their order. `O(pills)`.
+    /// Where a pill of `layout` was. The pills of a tensor with several of them are matched in
+    /// their order. `O(pills)`.
     pub fn pill(&self, layout: &DagLayout, pill: PillId) -> Option<Rect> {
         let wanted = layout.pills.get(pill)?;
         let same = |layout: &DagLayout| {

@@ -8,7 +8,8 @@ use super::metrics::{
 };
 use fuseline_core::{Graph, IdVec, Op, OpId, Partition, TensorId};
 
-/// Whether [`layout`](super::layout) gives the same result for both, as it does when only sizes differ.
+/// Whether [`layout`](super::layout) gives the same result for both, as it does when only sizes
+/// differ.
 pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> bool {
     let same_op = |(a, b): (&Op, &Op)| {
         title(a) == title(b) && a.name == b.name && a.shape.len() == b.shape.len()

@@ -17,9 +17,9 @@ enum Adjacent {
 }
 
 impl Layered {
-    /// Adds the lanes and orders each layer: first by a depth-first walk, which is free of crossings for nested skip
-    /// connections and branches; where links still cross, by barycentre sweeps and swaps of adjacent nodes, of which the
-    /// best order is kept.
+    /// Adds the lanes and orders each layer: first by a depth-first walk, which is free of
+    /// crossings for nested skip connections and branches; where links still cross, by barycentre
+    /// sweeps and swaps of adjacent nodes, of which the best order is kept.
     ///
     /// `O(nodes + links log links)` for a fixed number of rounds.
     pub(super) fn order(&mut self) {
@@ -53,9 +53,9 @@ impl Layered {
         self.layers = best_layers;
     }
 
-    /// Orders nodes by a depth-first walk: down along the longest path first; before it goes on below a node, it visits
-    /// what else leads into that node, the shortest lane first. So a skip connection is to the right of all that it
-    /// skips.
+    /// Orders nodes by a depth-first walk: down along the longest path first; before it goes on
+    /// below a node, it visits what else leads into that node, the shortest lane first. So a skip
+    /// connection is to the right of all that it skips.
     fn order_depth_first(&mut self) {
         let mut roots: Vec<NodeId> = self.layers.iter().flatten().copied().collect();
         roots.sort_by_key(|&n| (Reverse(self.height[n] + self.depth[n]), self.nodes[n].layer));
@@ -70,7 +70,8 @@ impl Layered {
                     continue;
                 }
                 layers[self.nodes[node].layer].push(node);
-                // The last pushed is visited first: so what leads in comes before what follows, the longest path last.
+                // The last pushed is visited first: so what leads in comes before what follows, the
+                // longest path last.
                 let lowers = self.lowers(node);
                 next.extend(lowers.filter(|&n| !is_placed[n] && !self.nodes[n].is_lane));
                 next.sort_by_key(|&n| (self.height[n], Reverse(n)));
@@ -103,7 +104,8 @@ impl Layered {
         }
     }
 
-    /// Sorts each layer by the mean position of its nodes' neighbours in the adjacent layer, which was sorted before it.
+    /// Sorts each layer by the mean position of its nodes' neighbours in the adjacent layer, which
+    /// was sorted before it.
     fn sweep(&mut self, place: &mut Places, fixed: Adjacent) {
         let mut layers: Vec<LayerId> = self.layers.ids().collect();
         if fixed == Adjacent::Below {

@@ -14,7 +14,8 @@ use crate::present::format::format_count;
 use fuseline_core::{IdVec, KernelId, OpId, TensorId, TensorRole};
 use std::ops::Range;
 
-/// Layers over which one pill serves several readers; if they are farther apart, each has a pill of its own.
+/// Layers over which one pill serves several readers; if they are farther apart, each has a pill of
+/// its own.
 const SHARED_PILL_LAYERS: usize = 12;
 /// Pills side by side that are no wider than the op below them.
 const PILLS_ABOVE_OP: usize = 2;
@@ -67,8 +68,9 @@ impl LayoutBuilder<'_> {
         }
     }
 
-    /// Adds the pills of an external tensor: one above its readers, or one above or beside each. What stands for the output of
-    /// the round before a body has its pill in the layer `above_frame`.
+    /// Adds the pills of an external tensor: one above its readers, or one above or beside each.
+    /// What stands for the output of the round before a body has its pill in the layer
+    /// `above_frame`.
     fn add_external(
         &mut self,
         tensor: TensorId,
@@ -104,13 +106,15 @@ impl LayoutBuilder<'_> {
         }
     }
 
-    /// Whether the pill of a tensor from outside that only `op` reads is above the op and not beside it.
+    /// Whether the pill of a tensor from outside that only `op` reads is above the op and not
+    /// beside it.
     fn is_pill_above(&self, tensor: TensorId, op: OpId) -> bool {
         let inputs = &self.graph.inputs[op];
         let is_main_input = || {
             self.graph.tensors[tensor].role == TensorRole::Input && inputs.first() == Some(&tensor)
         };
-        // Beside the kernel a pill widens the drawing. Above it, it is in the way of a pill whose edges go on to other readers.
+        // Beside the kernel a pill widens the drawing. Above it, it is in the way of a pill whose
+        // edges go on to other readers.
         let is_shared =
             |&input: &TensorId| self.may_share_pill(input, &self.graph.consumers[input]);
         let fits_above = || inputs.len() <= PILLS_ABOVE_OP && !inputs.iter().any(is_shared);
@@ -128,7 +132,8 @@ impl LayoutBuilder<'_> {
             && (2..=SHARED_PILL_READERS).contains(&readers.len())
     }
 
-    /// Whether there may be pills above the first of these kernels, those of what enters a body aside.
+    /// Whether there may be pills above the first of these kernels, those of what enters a body
+    /// aside.
     fn needs_pills_above(&self, kernels: Range<usize>) -> bool {
         let is_within = |op: OpId| kernels.contains(&self.partition.kernel_of[op].index());
         let bodies = &self.bodies;

@@ -1,4 +1,5 @@
-//! The overview of a layout: its boxes and edges as a few paths, for scales at which texts cannot be read.
+//! The overview of a layout: its boxes and edges as a few paths, for scales at which texts cannot
+//! be read.
 
 use super::dag_layout::{DagLayout, Edge, PillKind};
 use super::geometry::Rect;
@@ -86,8 +87,8 @@ pub fn boxes(layout: &DagLayout, sight: &Sight, looks: &IdVec<KernelId, KernelLo
     boxes
 }
 
-/// The edges in sight: on-chip edges first, then thin ones. Corners are on multiples of `step_px`, and those that fall together are
-/// one.
+/// The edges in sight: on-chip edges first, then thin ones. Corners are on multiples of `step_px`,
+/// and those that fall together are one.
 pub fn edges(layout: &DagLayout, sight: &Sight, looks: &Looks, step_px: f64) -> Vec<Edges> {
     let mut paths: BTreeMap<EdgeStyle, String> = BTreeMap::new();
     for edge in sight

@@ -1,4 +1,5 @@
-//! Left and right of a kernel's panel: the lanes and pills beside it, and the order in which they are there.
+//! Left and right of a kernel's panel: the lanes and pills beside it, and the order in which they
+//! are there.
 
 use super::dag_layout::PillId;
 use super::kernel_layout::RowId;
@@ -95,8 +96,8 @@ pub(super) struct PanelSides {
 }
 
 impl PanelSides {
-    /// Gives every lane and pill its side: lanes the preferred one unless they would cross others there, pills the one
-    /// with fewer lanes.
+    /// Gives every lane and pill its side: lanes the preferred one unless they would cross others
+    /// there, pills the one with fewer lanes.
     pub(super) fn new(mut lanes: Vec<Lane>, pills: &[SidePill]) -> Self {
         let mut sides = Self::default();
         lanes.sort_by_key(|lane| (lane.required.is_none(), lane.last_row(), lane.first_row()));

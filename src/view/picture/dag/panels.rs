@@ -39,7 +39,8 @@ impl LayoutBuilder<'_> {
         tracks
     }
 
-    /// Places the panel, ops, size labels and pills of a kernel. Returns the height of the first track below each layer.
+    /// Places the panel, ops, size labels and pills of a kernel. Returns the height of the first
+    /// track below each layer.
     fn place_kernel(
         &mut self,
         kernel: KernelId,

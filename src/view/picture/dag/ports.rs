@@ -79,8 +79,8 @@ impl LayoutBuilder<'_> {
         }
     }
 
-    /// Moves each lane beside a panel outwards to below the place where it comes from, so that it has no bend, unless
-    /// something else is in between.
+    /// Moves each lane beside a panel outwards to below the place where it comes from, so that it
+    /// has no bend, unless something else is in between.
     pub(super) fn align_lanes(&mut self, x: &IdVec<NodeId, f64>) {
         let place = self.outer.places();
         for (kernel, sides) in self.sides.iter_enumerated() {

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// The tracks of the horizontal runs of a layered graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
-    /// The track of each link, counted from the top of the space between its layers; `None` when it is straight.
+    /// The track of each link, counted from the top of the space between its layers; `None` when it
+    /// is straight.
     track: IdVec<LinkId, Option<usize>>,
     /// For each net with a detour the track on which the detour starts.
     detour_track: IdVec<NetId, Option<usize>>,
@@ -85,8 +86,8 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
 }
 
 impl Routes {
-    /// The corners on the way of a net from its source to the lower end of its link `last`. `first_track` is the height of
-    /// the first track below each layer.
+    /// The corners on the way of a net from its source to the lower end of its link `last`.
+    /// `first_track` is the height of the first track below each layer.
     pub(super) fn trail(
         &self,
         graph: &Layered,

@@ -5,8 +5,8 @@ use super::geometry::{Point, Rect};
 use fuseline_core::model::ids::Id;
 use fuseline_core::{IdVec, KernelId, OpId};
 
-/// Ops up to which the page holds the whole graph, in sight or not: that costs little, and the browser's own search
-/// finds every op.
+/// Ops up to which the page holds the whole graph, in sight or not: that costs little, and the
+/// browser's own search finds every op.
 const SMALL_GRAPH_OPS: usize = 100;
 /// Scale below which an op's texts cannot be read.
 const READABLE_SCALE: f64 = 0.3;
@@ -34,7 +34,8 @@ pub fn is_overview(ops_in_sight: usize, scale: f64) -> bool {
     ops_in_sight > max_ops
 }
 
-/// Whether the edges in sight are drawn as a few paths instead of one by one: few ops can have very many.
+/// Whether the edges in sight are drawn as a few paths instead of one by one: few ops can have very
+/// many.
 pub const fn are_edges_many(edges_in_sight: usize) -> bool {
     edges_in_sight > FULL_EDGES
 }
@@ -54,7 +55,8 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// The parts of which some is in `region`; all parts without a region. `O(ops + corners of edges)`.
+    /// The parts of which some is in `region`; all parts without a region.
+    /// `O(ops + corners of edges)`.
     pub fn of(layout: &DagLayout, region: Option<Rect>) -> Self {
         let is_in = |rect: &Rect| region.is_none_or(|region| region.meets(rect));
         let is_edge_in = |edge: &Edge| region.is_none_or(|region| passes(edge, &region));
@@ -90,10 +92,11 @@ fn passes(edge: &Edge, region: &Rect) -> bool {
     (edge.points.array_windows()).any(|&piece| is_in(piece))
 }
 
-/// Reorders `wanted`, which is ascending: items that were there `before` keep their relative order, and new ones take the
-/// places of those that are gone, or come last.
+/// Reorders `wanted`, which is ascending: items that were there `before` keep their relative order,
+/// and new ones take the places of those that are gone, or come last.
 ///
-/// A keyed list in this order moves no element of the page. An element that is moved loses the focus.
+/// A keyed list in this order moves no element of the page. An element that is moved loses the
+/// focus.
 pub fn keep_places<T: Copy + Ord>(before: &[T], wanted: &[T]) -> Vec<T> {
     let mut old = before.to_vec();
     old.sort_unstable();

@@ -1,5 +1,5 @@
-//! Channel routing: each net that bends in the space between two layers gets a horizontal run at a height of its own, a
-//! *track*.
+//! Channel routing: each net that bends in the space between two layers gets a horizontal run at a
+//! height of its own, a *track*.
 
 use super::intervals::assign_lines;
 use fuseline_core::model::ids::{IdVec, define_ids};
@@ -15,12 +15,14 @@ define_ids! {
     pub(super) struct RunId;
 }
 
-/// One net between two layers: a vertical line from above, a horizontal run, and vertical lines downwards.
+/// One net between two layers: a vertical line from above, a horizontal run, and vertical lines
+/// downwards.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     /// Where it comes from above.
     pub(super) from: f64,
-    /// Where it leaves downwards; ascending in this file, because a net may have thousands of readers.
+    /// Where it leaves downwards; ascending in this file, because a net may have thousands of
+    /// readers.
     pub(super) to: Vec<f64>,
 }
 
@@ -44,8 +46,9 @@ impl Run {
     }
 }
 
-/// The track of each run, counted from the top, or `None` when it goes straight down; and how many tracks there are.
-/// Runs share a track where they do not touch. `O(n log n)` in runs and the places where they leave.
+/// The track of each run, counted from the top, or `None` when it goes straight down; and how many
+/// tracks there are. Runs share a track where they do not touch. `O(n log n)` in runs and the
+/// places where they leave.
 pub(super) fn tracks(mut runs: IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>>, usize) {
     for run in &mut runs {
         run.to.sort_by(f64::total_cmp);
@@ -110,7 +113,8 @@ fn levels_by_space(cluster: &[(RunId, &Run)]) -> Vec<usize> {
     }))
 }
 
-/// How bad it is when `upper` runs above `lower`: 2 for each crossing, and 3 more for lines on top of each other.
+/// How bad it is when `upper` runs above `lower`: 2 for each crossing, and 3 more for lines on top
+/// of each other.
 fn cost(upper: &Run, lower: &Run) -> usize {
     // The upper one goes on down through the lower one's run.
     let mut cost = 2 * upper.leaving(lower.left() - 0.5, lower.right() + 0.5);

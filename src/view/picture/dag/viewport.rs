@@ -12,11 +12,13 @@ const FIT_SCALE: f64 = 1.5;
 const PART_SCALE: f64 = 1.1;
 /// The smallest text that can be read without effort, in screen pixels.
 pub const LEGIBLE_PX: f64 = 11.0;
-/// A fit is not drawn smaller than this: text that can be read is worth more than the whole picture.
+/// A fit is not drawn smaller than this: text that can be read is worth more than the whole
+/// picture.
 pub(super) const LEGIBLE_SCALE: f64 = LEGIBLE_PX / SMALL_FONT_PX;
 /// Beside a lesson the whole picture is worth type of this part of the legible size.
 const STAGED_PART: f64 = 0.45;
-/// Distance of what is revealed from the border. Less than the margin of the picture: a press on what is in sight moves nothing.
+/// Distance of what is revealed from the border. Less than the margin of the picture: a press on
+/// what is in sight moves nothing.
 const BORDER: f64 = 12.0;
 /// Least part of the picture that stays on the canvas, in screen pixels.
 const KEPT: f64 = 48.0;
@@ -46,9 +48,9 @@ impl Viewport {
         }
     }
 
-    /// The view to start with: the whole picture if it can be read at that scale, else its top at the scale at which its
-    /// width fits, but never so small that its text cannot be read. A picture that is too wide for that starts around
-    /// `start_x`, the place of the first kernel.
+    /// The view to start with: the whole picture if it can be read at that scale, else its top at
+    /// the scale at which its width fits, but never so small that its text cannot be read. A
+    /// picture that is too wide for that starts around `start_x`, the place of the first kernel.
     pub fn fit(picture: Size, start_x: f64, canvas: Size) -> Self {
         let all = Self::whole(picture, canvas);
         if all.scale >= LEGIBLE_SCALE {
@@ -68,7 +70,8 @@ impl Viewport {
         }
     }
 
-    /// The same beside a lesson, whose step is about all of the picture: the whole of it at smaller type, too.
+    /// The same beside a lesson, whose step is about all of the picture: the whole of it at smaller
+    /// type, too.
     pub fn fit_staged(picture: Size, start_x: f64, canvas: Size) -> Self {
         let all = Self::whole(picture, canvas);
         if all.scale >= STAGED_PART * LEGIBLE_SCALE {
@@ -77,7 +80,8 @@ impl Viewport {
         Self::fit(picture, start_x, canvas)
     }
 
-    /// Zoomed by `factor`, such that the point of the picture under `at` (on the canvas) stays there.
+    /// Zoomed by `factor`, such that the point of the picture under `at` (on the canvas) stays
+    /// there.
     #[must_use]
     pub fn zoomed(self, factor: f64, at: Point) -> Self {
         let scale = (self.scale * factor).clamp(SCALES.0, SCALES.1);
@@ -165,8 +169,8 @@ impl Viewport {
         ends.into_iter().all(|end| self.shows(end, canvas))
     }
 
-    /// The part of the picture that the canvas shows, extended to a grid of cells a fourth to an eighth as large: so it is
-    /// the same for many frames of panning and zooming.
+    /// The part of the picture that the canvas shows, extended to a grid of cells a fourth to an
+    /// eighth as large: so it is the same for many frames of panning and zooming.
     pub fn region(&self, canvas: Size) -> Rect {
         const CELLS: f64 = 4.0;
         let grown = |from: f64, length: f64| {

@@ -1,7 +1,8 @@
 //! A tall drawing in columns side by side, for a frame that is wider than it.
 //!
-//! The drawing is broken between layers. What crosses a break goes along the bottom of its column, up between the columns
-//! and down from the top of the next one; these lines lie within each other and cross nothing.
+//! The drawing is broken between layers. What crosses a break goes along the bottom of its column,
+//! up between the columns and down from the top of the next one; these lines lie within each other
+//! and cross nothing.
 //!
 //! ```text
 //!   +-----+     +---+
@@ -37,9 +38,10 @@ const SMALL_PART: f64 = 0.75;
 /// Least distance of two columns.
 const COLUMN_GAP: f64 = 56.0;
 
-/// The drawing in as many of `max_columns` as it takes to see all of it in the frame, or as many as fit beside each other with texts
-/// that can be read; `None` where that is one. It depends on the frame and the drawing only, so nothing moves while a
-/// slider moves. `O(n log n)` in boxes and corners of edges.
+/// The drawing in as many of `max_columns` as it takes to see all of it in the frame, or as many as
+/// fit beside each other with texts that can be read; `None` where that is one. It depends on the
+/// frame and the drawing only, so nothing moves while a slider moves. `O(n log n)` in boxes and
+/// corners of edges.
 pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLayout> {
     let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
     if layout.height <= room.1 || room.1 <= 0.0 {
@@ -63,8 +65,9 @@ pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLa
     best
 }
 
-/// The number of columns in which most kernels are in sight at once, where the graph has the page for a puzzle: the one from `before`
-/// a move unless another shows all or clearly more. `O(n^3)` in kernels, for each number.
+/// The number of columns in which most kernels are in sight at once, where the graph has the page
+/// for a puzzle: the one from `before` a move unless another shows all or clearly more. `O(n^3)` in
+/// kernels, for each number.
 pub fn columns_on_page(layout: &DagLayout, frame: Size, before: Option<usize>) -> usize {
     let seen_in = |columns: usize, of: &DagLayout| Seen {
         columns,
@@ -114,7 +117,8 @@ impl Seen {
     }
 }
 
-/// How many kernels the frame shows at most, wherever the drawing is moved to, with texts that can be read.
+/// How many kernels the frame shows at most, wherever the drawing is moved to, with texts that can
+/// be read.
 fn most_in_sight(layout: &DagLayout, frame: Size) -> usize {
     let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
     let sides = |side: fn(&Rect) -> f64| {
@@ -139,8 +143,9 @@ fn most_in_sight(layout: &DagLayout, frame: Size) -> usize {
     most.unwrap_or_default()
 }
 
-/// As [`wrap`] beside a lesson, whose step is about all of the drawing: where that is small, in the columns in which the whole of it is
-/// largest, unless that is small, too. A drawing of one column is easier to follow.
+/// As [`wrap`] beside a lesson, whose step is about all of the drawing: where that is small, in the
+/// columns in which the whole of it is largest, unless that is small, too. A drawing of one column
+/// is easier to follow.
 pub fn wrap_in_step(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
     wrap(layout, frame, MAX_COLUMNS).or_else(|| {
         let is_small = |of: &DagLayout| whole_scale(of.size(), frame) < SMALL_PART * LEGIBLE_SCALE;
@@ -149,8 +154,9 @@ pub fn wrap_in_step(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
     })
 }
 
-/// The drawing in the number of columns, up to `max_columns`, at which the whole of it is largest in the frame; `None` where that is
-/// one. `O(n log n)` in boxes and corners of edges, for each number.
+/// The drawing in the number of columns, up to `max_columns`, at which the whole of it is largest
+/// in the frame; `None` where that is one. `O(n log n)` in boxes and corners of edges, for each
+/// number.
 pub fn largest_whole(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLayout> {
     let mut best = (whole_scale(layout.size(), frame), None);
     for columns in 2..=max_columns {
@@ -359,7 +365,8 @@ impl Columns {
         straighten(points)
     }
 
-    /// The corners of a line from one column to the next: the line furthest to the right is the innermost.
+    /// The corners of a line from one column to the next: the line furthest to the right is the
+    /// innermost.
     fn way_into(&self, piece: usize, x: f64, tensor: TensorId) -> Vec<Point> {
         let before = piece
             .checked_sub(1)

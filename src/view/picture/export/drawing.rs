@@ -16,7 +16,8 @@ const HEADING_PX: f64 = 18.0;
 const CAPTION_PX: f64 = 12.0;
 const LINE_PX: f64 = 17.0;
 
-/// A picture of a program, as elements of SVG with the classes that the style sheets of the page know.
+/// A picture of a program, as elements of SVG with the classes that the style sheets of the page
+/// know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// The classes of the whole.
@@ -44,8 +45,9 @@ impl Drawing {
         document(&root)
     }
 
-    /// With all colours inside, but without ground and caption, for a sheet that has them. Its title comes first: without
-    /// one, Chromium looks through all that was read so far for each title of a box.
+    /// With all colours inside, but without ground and caption, for a sheet that has them. Its
+    /// title comes first: without one, Chromium looks through all that was read so far for each
+    /// title of a box.
     pub fn bare_svg(&self, sheets: StyleSheets) -> String {
         let (width, height) = self.size;
         let root = Element::of_class("svg", self.class)

@@ -99,7 +99,8 @@ impl Element {
     }
 }
 
-/// Appends a text as XML. Characters that XML does not allow, which a visitor's name may hold, become U+FFFD.
+/// Appends a text as XML. Characters that XML does not allow, which a visitor's name may hold,
+/// become U+FFFD.
 fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

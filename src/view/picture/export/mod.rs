@@ -23,12 +23,14 @@ use overview::overview;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// Where a picture goes. Charts are drawn for their width, so that their texts have the size of the page's.
+/// Where a picture goes. Charts are drawn for their width, so that their texts have the size of the
+/// page's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Format {
     /// The frame in which a graph is as large as can be, in CSS pixels.
     pub frame: Size,
-    /// Whether nobody can enlarge the picture, so that a graph whose words are too small to read is drawn without them.
+    /// Whether nobody can enlarge the picture, so that a graph whose words are too small to read is
+    /// drawn without them.
     pub is_paper: bool,
     /// Width of a chart, in CSS pixels.
     pub chart_width: f64,
@@ -62,7 +64,8 @@ pub const PAPER: Format = Format {
 /// Columns of a graph, at most.
 const MAX_COLUMNS: usize = 8;
 
-/// The pictures of a program. Names are those of the command line, of files, and of the views of an embedded page.
+/// The pictures of a program. Names are those of the command line, of files, and of the views of an
+/// embedded page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum PictureKind {

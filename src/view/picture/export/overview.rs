@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// What is finer on paper is not seen.
 const HALF_PX: f64 = 0.5;
 
-/// The drawing of what is in `sight` of a layout of `analysis`, fused or op by op, for so many pixels of paper a unit.
+/// The drawing of what is in `sight` of a layout of `analysis`, fused or op by op, for so many
+/// pixels of paper a unit.
 pub(super) fn overview(
     analysis: &Arc<Analysis>,
     layout: &DagLayout,

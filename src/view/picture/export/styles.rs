@@ -1,7 +1,7 @@
 //! The light look of pictures in files, from the style sheets of the page.
 //!
-//! A file goes where no style sheet and no variable of CSS is: into slides, papers and drawing programs. So each element gets what the
-//! rules for its classes say as plain attributes.
+//! A file goes where no style sheet and no variable of CSS is: into slides, papers and drawing
+//! programs. So each element gets what the rules for its classes say as plain attributes.
 
 use super::element::Element;
 use csscolorparser::Color;
@@ -37,8 +37,8 @@ const VARIABLE: &str = "var-";
 /// Most variables that stand for each other, so that a circle ends.
 const MOST_STEPS: usize = 8;
 
-/// An element with plain attributes instead of classes, and all that is in it. Reads the sheets, which takes about as long as
-/// a picture.
+/// An element with plain attributes instead of classes, and all that is in it. Reads the sheets,
+/// which takes about as long as a picture.
 pub(super) fn styled(element: &Element, sheets: StyleSheets) -> Element {
     let StyleSheets {
         tokens,
@@ -214,7 +214,8 @@ impl<'s> Styles<'s> {
             return Some(if second.a == 0.0 {
                 Color::new(first.r, first.g, first.b, first.a * share / 100.0)
             } else {
-                // Also where the sheet mixes in OKLCh: its second colour is a grey, whose hue means nothing.
+                // Also where the sheet mixes in OKLCh: its second colour is a grey, whose hue means
+                // nothing.
                 first.interpolate_oklab(&second, second_share)
             });
         }

@@ -116,8 +116,8 @@ impl AttentionSize {
         }
     }
 
-    /// The places of its slider; `None` for a size that is only typed. The slider of the length goes over powers of
-    /// two.
+    /// The places of its slider; `None` for a size that is only typed. The slider of the length
+    /// goes over powers of two.
     pub fn slider(self) -> Option<SliderRange> {
         let (min, max, step) = match self {
             Self::Length => (
@@ -257,7 +257,8 @@ impl AttentionChoice {
         }
     }
 
-    /// With other sizes. Those of the program, whatever the loop order and the memory on chip, go on following it.
+    /// With other sizes. Those of the program, whatever the loop order and the memory on chip, go
+    /// on following it.
     #[must_use]
     pub fn with(self, sizes: AttentionSizes, in_program: Option<TypedAttention>) -> Self {
         let is_own = if let Some(of_program) = in_program {
@@ -313,8 +314,8 @@ impl AttentionCount {
         }
     }
 
-    /// The elements of one head, as a formula: of self-attention as the papers write it, else with `N_q` rows of Q. With
-    /// g heads that share K and V, these have `2Nd / g`.
+    /// The elements of one head, as a formula: of self-attention as the papers write it, else with
+    /// `N_q` rows of Q. With g heads that share K and V, these have `2Nd / g`.
     const fn formula(self, sizes: &AttentionSizes) -> &'static str {
         match (self, sizes.is_self, sizes.shape.group, sizes.order) {
             (Self::ScoresInMemory, true, 0 | 1, _) => "4Nd + 4N²",

@@ -1,4 +1,5 @@
-//! Attention tile by tile: where the kernel is, and one row of its tile with the corrections of online softmax.
+//! Attention tile by tile: where the kernel is, and one row of its tile with the corrections of
+//! online softmax.
 
 use super::AttentionSizes;
 use crate::present::format::{format_bytes, format_digits, format_exact};
@@ -15,7 +16,8 @@ pub struct AttentionWalk {
     pub tiles: Tiles,
     /// Where it is.
     pub step: TileStep,
-    /// Bytes until then; `None` with the loop over K and V, which also loads and stores the result again.
+    /// Bytes until then; `None` with the loop over K and V, which also loads and stores the result
+    /// again.
     pub bytes: Option<WalkedBytes>,
 }
 
@@ -84,8 +86,8 @@ impl RowUpdate {
     }
 }
 
-/// What each tile of K and V does to the first row of a tile of Q, whose scores are made up: the same ones for each visit.
-/// `O(keys)`.
+/// What each tile of K and V does to the first row of a tile of Q, whose scores are made up: the
+/// same ones for each visit. `O(keys)`.
 pub fn row_updates(sizes: &AttentionSizes, device: &Device, query_tile: u64) -> Vec<RowUpdate> {
     let tiles: Tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
     let scores: Vec<f64> = (0..sizes.shape.keys)
@@ -103,7 +105,8 @@ pub fn row_updates(sizes: &AttentionSizes, device: &Device, query_tile: u64) -> 
         .collect()
 }
 
-/// A number like the scores of a model: most near 0, few far from it. Sums of uniform numbers are near to normal ones.
+/// A number like the scores of a model: most near 0, few far from it. Sums of uniform numbers are
+/// near to normal ones.
 fn made_up_score(row: u64, key: u64) -> f64 {
     // Each number follows from its index.
     let bytes = mixed((row << 32 ^ key).wrapping_mul(STEP)).to_be_bytes();

@@ -23,7 +23,8 @@ pub struct LedgerRow {
     pub size: String,
 }
 
-/// Every tensor that the ops of a fused kernel touch, in order of first use. `O(accesses)` of the kernel.
+/// Every tensor that the ops of a fused kernel touch, in order of first use. `O(accesses)` of the
+/// kernel.
 pub fn ledger(analysis: &Analysis, kernel: KernelId) -> Vec<LedgerRow> {
     let Some(fused) = analysis.fused.kernels.get(kernel) else {
         return Vec::new();

@@ -19,7 +19,8 @@ pub fn total(analysis: &Analysis, figure: &str) -> String {
     at_least(analysis.is_partial(), figure)
 }
 
-/// Bytes of tensors of an execution of the program, marked where a size among them is assumed: `~2.30 GB`.
+/// Bytes of tensors of an execution of the program, marked where a size among them is assumed:
+/// `~2.30 GB`.
 fn tensor_bytes(analysis: &Analysis, execution: &Execution, bytes: u64) -> String {
     let is_assumed = execution.kernels.iter().any(has_assumed_size);
     total(analysis, &assumed(is_assumed, &format_bytes(bytes)))
@@ -50,8 +51,8 @@ pub fn total_kernels(analysis: &Analysis, execution: &Execution) -> String {
     total(analysis, &format_count(execution.launches))
 }
 
-/// What fusion does to the bytes, in percent: `−14.6 %`; a dash where ops of unknown shape are missing, because two lower bounds
-/// have no ratio.
+/// What fusion does to the bytes, in percent: `−14.6 %`; a dash where ops of unknown shape are
+/// missing, because two lower bounds have no ratio.
 pub fn change(analysis: &Analysis) -> String {
     if analysis.is_partial() {
         return "–".to_owned();

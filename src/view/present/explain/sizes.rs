@@ -11,15 +11,16 @@ use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::options::Externals;
 use fuseline_core::model::sizes::inferred_shape;
 
-/// The size that a reader fixes for all, unless the convention counts each read as large as what its op writes.
+/// The size that a reader fixes for all, unless the convention counts each read as large as what
+/// its op writes.
 fn fixed_size(analysis: &Analysis, tensor: TensorId) -> Option<&FixedSize> {
     let counts_outputs = analysis.options.conventions.externals == Externals::OutputShape;
     let fixed = analysis.graph.tensors[tensor].fixed();
     fixed.filter(|_| !counts_outputs)
 }
 
-/// The shape and the bytes of one element behind the bytes that `op` reads or writes of one tensor; `None` where they
-/// count nothing.
+/// The shape and the bytes of one element behind the bytes that `op` reads or writes of one tensor;
+/// `None` where they count nothing.
 pub(in crate::present) fn size_factors(
     analysis: &Analysis,
     op: OpId,
@@ -62,8 +63,8 @@ pub(super) fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String
     factors.join(" × ")
 }
 
-/// The factors behind the bytes that an op moves of one tensor when it runs alone: `2,048 × 4,096 × 2 B`. `None` where it
-/// moves nothing of it.
+/// The factors behind the bytes that an op moves of one tensor when it runs alone:
+/// `2,048 × 4,096 × 2 B`. `None` where it moves nothing of it.
 pub fn access_text(analysis: &Analysis, op: OpId, tensor: TensorId) -> Option<String> {
     let traffic = &analysis.unfused.of_lone_op(op).traffic;
     let mut accesses = traffic.reads.iter().chain(&traffic.writes);
@@ -82,8 +83,9 @@ pub const fn source_text(source: SizeSource) -> &'static str {
     }
 }
 
-/// The bytes of a tensor that an op of a kernel needs, where that is a part of it: what a slice or a split takes, or what
-/// a matmul with a stated K takes of packed operands. With the op; `None` where a reader in the kernel needs all.
+/// The bytes of a tensor that an op of a kernel needs, where that is a part of it: what a slice or
+/// a split takes, or what a matmul with a stated K takes of packed operands. With the op; `None`
+/// where a reader in the kernel needs all.
 pub fn part_read(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<(OpId, u64)> {
     let all_bytes = graph.tensors[tensor].bytes()?;
     let width = u64::from(graph.tensors[tensor].bytes_per_element?);

@@ -66,7 +66,8 @@ pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     saving([before.unfused_bytes, kernel.bytes()], false).noted(added_traffic(analysis, [id]))
 }
 
-/// Why these kernels have more memory traffic than their ops one by one; `None` where they have not.
+/// Why these kernels have more memory traffic than their ops one by one; `None` where they have
+/// not.
 pub(super) fn added_traffic(
     analysis: &Analysis,
     kernels: impl IntoIterator<Item = KernelId>,
@@ -158,7 +159,8 @@ pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Foun
     Found::new(Term::derived("", Number::Bytes(bytes), sum))
 }
 
-/// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is nothing.
+/// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is
+/// nothing.
 pub(super) fn of_tensor_at(
     analysis: &Analysis,
     id: KernelId,

@@ -46,7 +46,8 @@ impl Explanation {
         }
     }
 
-    /// With the conventions and sources of a figure of the analysis that it is computed from, if it has none of them yet.
+    /// With the conventions and sources of a figure of the analysis that it is computed from, if it
+    /// has none of them yet.
     pub(super) fn counted_as(mut self, figure: Figure, analysis: &Analysis) -> Self {
         let Some(counted) = Counted::of(figure.of, analysis) else {
             return self;
@@ -65,7 +66,8 @@ impl Explanation {
         (self.value.ends_with(&number.text()) && exact != self.value).then_some(exact)
     }
 
-    /// The calculation with its result: `312 TFLOP/s / 2.04 TB/s = 153 FLOP/B`. `None` for a sum of many terms.
+    /// The calculation with its result: `312 TFLOP/s / 2.04 TB/s = 153 FLOP/B`. `None` for a sum of
+    /// many terms.
     pub fn line(&self) -> Option<String> {
         let line = self.term.as_ref()?.derivation.as_ref()?.line()?;
         Some(format!("{line} = {}", self.value))

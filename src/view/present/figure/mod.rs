@@ -1,5 +1,5 @@
-//! Every number that the page shows explains itself: its formula with the figures of the program, the options that decide how
-//! it is counted, and where it comes from.
+//! Every number that the page shows explains itself: its formula with the figures of the program,
+//! the options that decide how it is counted, and where it comes from.
 
 mod bytes;
 mod change;
@@ -33,8 +33,8 @@ use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, Kernel, KernelId};
 
-/// What is told about a figure of an analysis; `None` where it has no such figure. For a figure of a policy it is the analysis of
-/// that policy. `O(ops + reads)`.
+/// What is told about a figure of an analysis; `None` where it has no such figure. For a figure of
+/// a policy it is the analysis of that policy. `O(ops + reads)`.
 pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
     let counted = Counted::of(of, analysis)?;

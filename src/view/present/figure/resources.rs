@@ -7,7 +7,8 @@ use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::limits::{Estimate, limits};
 use fuseline_core::model::ids::KernelId;
 
-/// A resource of a fused kernel; `None` for a view, and where the multiprocessors of the device are unknown.
+/// A resource of a fused kernel; `None` for a view, and where the multiprocessors of the device are
+/// unknown.
 pub(super) fn found(analysis: &Analysis, id: KernelId, quantity: Quantity) -> Option<Found> {
     if analysis.fused.kernels[id].is_free {
         return None;

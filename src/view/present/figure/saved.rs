@@ -15,7 +15,8 @@ use fuseline_core::analysis::advice::Advice;
 use fuseline_core::analysis::why::{Cost, Price, RoundsPrice};
 use fuseline_core::model::ids::KernelId;
 
-/// What is told about what running two kernels as one would save; `None` where the analysis has no such kernels.
+/// What is told about what running two kernels as one would save; `None` where the analysis has no
+/// such kernels.
 pub fn merge_explanation(
     analysis: &Analysis,
     kernels: [KernelId; 2],

@@ -73,7 +73,8 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     }
 }
 
-/// Why a kernel of one op takes longer than the op does unfused; `None` where it does not, and where it has several ops.
+/// Why a kernel of one op takes longer than the op does unfused; `None` where it does not, and
+/// where it has several ops.
 fn slower_than_alone(analysis: &Analysis, id: KernelId) -> Option<String> {
     let times = analysis.predicted.as_ref()?.kernels.get(id)?;
     let ops = analysis.fused.kernels.get(id)?.ops.iter();

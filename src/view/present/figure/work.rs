@@ -114,7 +114,8 @@ fn unknown(analysis: &Analysis, kernel: &Kernel) -> Found {
     }
 }
 
-/// Where the peak for the arithmetic of a kernel meets the bandwidth. `None` where no peak is known.
+/// Where the peak for the arithmetic of a kernel meets the bandwidth. `None` where no peak is
+/// known.
 pub(super) fn ridge_of_kernel(analysis: &Analysis, kernel: &Kernel) -> Option<Found> {
     let peak = peaks(&analysis.options, kernel.work).roof(kernel.work);
     Some(ridge(analysis, peak?))

@@ -6,8 +6,8 @@ use fuseline_core::model::op::shape_text;
 use fuseline_core::{Analysis, OpId, TensorId, TensorRole};
 use std::fmt::Write as _;
 
-/// The graph with a cluster for each kernel and the bytes of each tensor on its edges. Tensors that stay on chip are dotted.
-/// `O(ops + reads)`.
+/// The graph with a cluster for each kernel and the bytes of each tensor on its edges. Tensors that
+/// stay on chip are dotted. `O(ops + reads)`.
 pub fn dot(name: &str, analysis: &Analysis) -> String {
     let graph = &analysis.graph;
     let mut out = format!("digraph {} {{\n", quoted(name));

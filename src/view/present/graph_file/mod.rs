@@ -17,7 +17,8 @@ struct Flow {
     /// The op that reads it, and its place among the different inputs of that op.
     to: OpId,
     input: usize,
-    /// Bytes that the kernel of the reader reads from memory for it; `None` if it stays on chip or is a view.
+    /// Bytes that the kernel of the reader reads from memory for it; `None` if it stays on chip or
+    /// is a view.
     memory_bytes: Option<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! The graph as Model Explorer reads it: a collection with one graph, in which a kernel is a namespace.
+//! The graph as Model Explorer reads it: a collection with one graph, in which a kernel is a
+//! namespace.
 
 use super::{ends, flows};
 use crate::present::bottleneck_names::bottleneck_name;
@@ -62,8 +63,8 @@ struct KeyValue {
 /// Each op, input, weight and result has one output.
 const ONLY_OUTPUT: &str = "0";
 
-/// The graph of an analysis with its kernels. Each op holds its entry of `list`, so that the file opens again as the same program.
-/// `O(ops + reads)`.
+/// The graph of an analysis with its kernels. Each op holds its entry of `list`, so that the file
+/// opens again as the same program. `O(ops + reads)`.
 pub fn model_explorer(name: &str, analysis: &Analysis, list: &OpList) -> GraphCollection {
     let graph = &analysis.graph;
     let (external, results) = ends(analysis);

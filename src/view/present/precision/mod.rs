@@ -49,7 +49,8 @@ pub struct NumberRow {
     pub fused: Explanation,
 }
 
-/// A row for each of the first `max_rows` tensors that have a value, in the order in which they are written.
+/// A row for each of the first `max_rows` tensors that have a value, in the order in which they are
+/// written.
 pub fn precision_rows(
     ran: &Interpretation,
     partition: &Partition,
@@ -188,7 +189,8 @@ fn times(ratio: f64) -> String {
     format_ratio(ratio).trim_end_matches('×').to_owned()
 }
 
-/// Where rounding happens: for each of the first `max_kernels` fused kernels what it stores and what it keeps.
+/// Where rounding happens: for each of the first `max_kernels` fused kernels what it stores and
+/// what it keeps.
 pub fn roundings(ran: &Interpretation, partition: &Partition, max_kernels: usize) -> Vec<String> {
     let kernels = partition.kernels.iter_enumerated().take(max_kernels);
     let sentences = kernels.filter_map(|(kernel, ops)| {

@@ -1,4 +1,5 @@
-//! The measured numbers of a table explain themselves; the predicted ones are figures of the analysis.
+//! The measured numbers of a table explain themselves; the predicted ones are figures of the
+//! analysis.
 
 use super::{RowOf, Sides, bytes_of, gap_of, times_of};
 use crate::present::derivation::{Derivation, Number, Operation, Term};
@@ -35,7 +36,8 @@ pub enum ProfileFigure {
     Gap,
 }
 
-/// What is told about a measured number; `None` where the row has no such number. `source` says where the measurement is from.
+/// What is told about a measured number; `None` where the row has no such number. `source` says
+/// where the measurement is from.
 pub fn profile_explanation(
     analysis: &Analysis,
     matching: &Matching,

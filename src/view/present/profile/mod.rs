@@ -196,8 +196,9 @@ pub(super) fn gap_of(matching: &Matching, of: RowOf) -> Option<f64> {
     }
 }
 
-/// A row for each predicted kernel that was found and each kernel that none is predicted for, in the order in which they ran, and
-/// then one for each predicted kernel that was not found. `O(kernels)`.
+/// A row for each predicted kernel that was found and each kernel that none is predicted for, in
+/// the order in which they ran, and then one for each predicted kernel that was not found.
+/// `O(kernels)`.
 pub fn profile_rows(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow> {
     let gaps = matching.run.gaps_s();
     let mut all = Vec::new();
@@ -222,8 +223,8 @@ pub fn profile_rows(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow>
         .collect()
 }
 
-/// The row of all kernels together, and before it, if not all were found, one of those that were: only of these, predicted and
-/// measured are of the same kernels.
+/// The row of all kernels together, and before it, if not all were found, one of those that were:
+/// only of these, predicted and measured are of the same kernels.
 pub fn profile_totals(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow> {
     let has_found = matching.found().next().is_some() && !matching.is_complete(analysis);
     let sums = has_found.then_some(RowOf::Found).into_iter();
@@ -340,7 +341,8 @@ pub fn neighbour_rows(analysis: &Analysis, neighbours: &[Neighbours]) -> Vec<Nei
     neighbours.iter().map(row).collect()
 }
 
-/// What fusing a pattern brought in a program beside its records, in a sentence; a warning where both differ.
+/// What fusing a pattern brought in a program beside its records, in a sentence; a warning where
+/// both differ.
 pub fn pattern_sentence(pattern: &PatternInProgram) -> String {
     let [here, alone] = [pattern.speedup(), pattern.speedup_of_records()];
     format!(
@@ -359,8 +361,8 @@ pub fn pattern_sentence(pattern: &PatternInProgram) -> String {
     )
 }
 
-/// How many of the kernels that ran were found among the predicted ones, and how many predicted ones were not, in a
-/// sentence.
+/// How many of the kernels that ran were found among the predicted ones, and how many predicted
+/// ones were not, in a sentence.
 pub fn found_sentence(analysis: &Analysis, matching: &Matching) -> String {
     let found = matching.launches_found().count();
     let missing = matching.missing(analysis).count();

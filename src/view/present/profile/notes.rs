@@ -1,4 +1,5 @@
-//! What else is to be said about a measurement: where it comes from, and in what it differs from the open program.
+//! What else is to be said about a measurement: where it comes from, and in what it differs from
+//! the open program.
 
 use super::explain::{READS_TELL_MORE, WRITES_LEAVE_LATER};
 use crate::present::format::{format_count, format_faster, format_ratio, format_seconds};
@@ -71,8 +72,8 @@ pub fn run_title(run: &MeasuredRun) -> String {
     run.variant.clone().unwrap_or_else(|| "a run".to_owned())
 }
 
-/// What is to be said about a run beside its table. `digest` is that of the program that was measured; the file may tell, else
-/// it is the one that was open when the file came.
+/// What is to be said about a run beside its table. `digest` is that of the program that was
+/// measured; the file may tell, else it is the one that was open when the file came.
 pub fn notes(
     analysis: &Analysis,
     profile: &Profile,
@@ -165,8 +166,8 @@ fn copies(analysis: &Analysis) -> Option<Note> {
     })
 }
 
-/// How much faster a run was than eager beside what is predicted of the program; a warning where fusing made it slower or the device model
-/// is far off.
+/// How much faster a run was than eager beside what is predicted of the program; a warning where
+/// fusing made it slower or the device model is far off.
 fn speedup(analysis: &Analysis, profile: &Profile, run: &MeasuredRun) -> Option<Note> {
     let is_eager = |run: &&MeasuredRun| run.variant.as_deref() == Some("eager");
     let eager = profile.runs.iter().find(is_eager)?;

@@ -1,5 +1,5 @@
-//! A program as a script of PyTorch: its ops eager and compiled, checked against each other and timed on the GPU of whoever
-//! runs it.
+//! A program as a script of PyTorch: its ops eager and compiled, checked against each other and
+//! timed on the GPU of whoever runs it.
 
 mod expression;
 mod names;
@@ -67,7 +67,8 @@ pub fn refusal(unwritable: &[Unwritable]) -> String {
 /// The script of a program that is called `title`. `O(program + ops)`.
 ///
 /// # Errors
-/// Ops of unknown shape, ops of a bare type, which do not say what they compute, and element types that PyTorch does not compute in.
+/// Ops of unknown shape, ops of a bare type, which do not say what they compute, and element types
+/// that PyTorch does not compute in.
 pub fn script(
     title: &str,
     program: &Program,

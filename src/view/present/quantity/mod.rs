@@ -1,8 +1,10 @@
-//! What can be measured, in which kernels, and of what: the one table of quantities, and the identity of each number.
+//! What can be measured, in which kernels, and of what: the one table of quantities, and the
+//! identity of each number.
 //!
-//! Whatever tells a number (a table, a file, a line of the command line, a tooltip, a card, the condition of a lesson) names
-//! its quantity here, so that it has one name, one unit and one value everywhere. A new quantity is a variant with its row,
-//! and a line of `values` that says where its number is.
+//! Whatever tells a number (a table, a file, a line of the command line, a tooltip, a card, the
+//! condition of a lesson) names its quantity here, so that it has one name, one unit and one value
+//! everywhere. A new quantity is a variant with its row, and a line of `values` that says where its
+//! number is.
 
 mod unit;
 mod values;
@@ -79,7 +81,8 @@ pub enum Quantity {
     RooflineBound,
     /// The rate under the roof: `min(peak, intensity * bandwidth)`.
     Attainable,
-    /// The lower bound of a kernel's time over its predicted time: the share of its roof that it reaches.
+    /// The lower bound of a kernel's time over its predicted time: the share of its roof that it
+    /// reaches.
     Reached,
     /// The share of the time in which no kernel runs, where Python launches each kernel.
     Idle,
@@ -111,7 +114,8 @@ pub enum Quantity {
     TileColumns,
     /// Warnings that fusion costs time.
     Warnings,
-    /// The intensity at which the peak takes as long as the memory: of the kernel's work, of a program of f16 matmuls.
+    /// The intensity at which the peak takes as long as the memory: of the kernel's work, of a
+    /// program of f16 matmuls.
     Ridge,
     /// The intensity at which f32 vector work leaves the memory roof.
     VectorRidge,
@@ -143,8 +147,8 @@ pub struct Row {
     pub kind: Kind,
 }
 
-/// What a quantity is about, which decides what else is said beside its number: the counting conventions that it rests on,
-/// and its sources.
+/// What a quantity is about, which decides what else is said beside its number: the counting
+/// conventions that it rests on, and its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bytes through memory.
@@ -313,7 +317,8 @@ impl Subject {
         own.or_else(|| again.map(|&first| Self::Again(first)))
     }
 
-    /// The fused kernel that it is, or that it is in; `None` where it is of no kernel, or the analysis has none like it.
+    /// The fused kernel that it is, or that it is in; `None` where it is of no kernel, or the
+    /// analysis has none like it.
     pub(in crate::present) fn kernel_id(self, analysis: &Analysis) -> Option<KernelId> {
         match self {
             Self::Kernel(first) | Self::TensorAt(first, _) => kernel_from(analysis, first),

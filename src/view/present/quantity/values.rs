@@ -54,7 +54,8 @@ fn percent(of_one: f64) -> Value {
     Number::Percent(100.0 * of_one).into()
 }
 
-/// The values of an analysis. What many figures share is computed when the first of them is asked for.
+/// The values of an analysis. What many figures share is computed when the first of them is asked
+/// for.
 pub struct Values<'a> {
     analysis: &'a Analysis,
     /// `O(ops + reads)` for all kernels, so a table asks once.
@@ -72,8 +73,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The value of a figure; `None` where there is none: a ratio of times that leave out work, a rate that nobody knows, a
-    /// quantity that such a subject does not have.
+    /// The value of a figure; `None` where there is none: a ratio of times that leave out work, a
+    /// rate that nobody knows, a quantity that such a subject does not have.
     pub fn of(&self, figure: Figure) -> Option<Value> {
         let Figure { quantity, run, of } = figure;
         match of {
@@ -88,7 +89,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// What a kernel needs of a multiprocessor; `None` where the multiprocessors of the device are unknown.
+    /// What a kernel needs of a multiprocessor; `None` where the multiprocessors of the device are
+    /// unknown.
     pub fn limits(&self, kernel: KernelId) -> Option<&KernelLimits> {
         self.all_limits()?.get(kernel)
     }

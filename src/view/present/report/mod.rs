@@ -1,4 +1,5 @@
-//! An analysis with names instead of ids: the JSON of the command line and of the export of the page.
+//! An analysis with names instead of ids: the JSON of the command line and of the export of the
+//! page.
 
 mod diagnostics;
 
@@ -143,8 +144,8 @@ pub struct MemoryReport {
     pub fused_bytes: u64,
     /// Names of the ops of the first kernel that runs while so many are live.
     pub fused_peak_at: Vec<String>,
-    /// Whether the fused program fits the device; `null` if the memory of the device is unknown, or if ops of unknown shape are
-    /// missing from a program that fits.
+    /// Whether the fused program fits the device; `null` if the memory of the device is unknown, or
+    /// if ops of unknown shape are missing from a program that fits.
     pub fits: Option<bool>,
 }
 
@@ -172,7 +173,8 @@ pub struct EdgeReport {
     pub fused: bool,
     /// Why not, in words.
     pub reason: Option<String>,
-    /// The same as data: `reason_kind`, and `reason_facts` with the figures and the ops that it names.
+    /// The same as data: `reason_kind`, and `reason_facts` with the figures and the ops that it
+    /// names.
     #[serde(flatten)]
     pub reason_data: ReasonReport,
     /// Bytes that fusing this edge alone would save; negative where it would cost some.
@@ -251,7 +253,8 @@ impl Report {
         }
     }
 
-    /// With the attributes of the ops' statements, so that opening the report as a list of ops gives the same kernels.
+    /// With the attributes of the ops' statements, so that opening the report as a list of ops
+    /// gives the same kernels.
     #[must_use]
     pub fn with_attributes(
         mut self,

@@ -124,7 +124,8 @@ pub struct TilingReport {
 }
 
 impl TilingReport {
-    /// `None` for a program without a matmul, and where the multiprocessors of the device are unknown.
+    /// `None` for a program without a matmul, and where the multiprocessors of the device are
+    /// unknown.
     pub fn new(
         analysis: &Analysis,
         choice: &TilingChoice,
@@ -145,7 +146,8 @@ impl TilingReport {
     }
 }
 
-/// The matmul of the chosen name, else that of the selected kernel, else the one with the most FLOPs.
+/// The matmul of the chosen name, else that of the selected kernel, else the one with the most
+/// FLOPs.
 fn chosen_matmul(
     analysis: &Analysis,
     choice: &TilingChoice,

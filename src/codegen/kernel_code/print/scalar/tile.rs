@@ -23,7 +23,8 @@ pub(super) fn numbered(name: &str, place: usize) -> String {
 }
 
 impl<L: Threads> Printer<'_, L> {
-    /// A tile of a product: steps of K by way of the memory that threads share, then what follows for each of its elements.
+    /// A tile of a product: steps of K by way of the memory that threads share, then what follows
+    /// for each of its elements.
     pub(super) fn tile(&mut self, variables: [VariableId; 3]) {
         let kernel = self.texts.kernel;
         let Some(Tile {

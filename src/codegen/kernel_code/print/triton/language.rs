@@ -8,8 +8,8 @@ use fuseline_core::model::dtype::DType;
 pub(super) struct Triton {
     /// Which elements of the block are there, if not all.
     pub(super) mask: Option<String>,
-    /// Variables of the block that only take the value 0, as further terms of a place: ` + row`. An index has no such
-    /// variable, but pointers must have the shape of the block.
+    /// Variables of the block that only take the value 0, as further terms of a place: ` + row`. An
+    /// index has no such variable, but pointers must have the shape of the block.
     pub(super) zeros: String,
     /// The type that the kernel computes in.
     pub(super) float: &'static str,

@@ -114,7 +114,8 @@ impl Printer<'_> {
         self.line(format!("{name} = ({text}).to({})", type_of(dtype)));
     }
 
-    /// The element type in which matrix units take an operand: that of the tensor, where one alone is behind it.
+    /// The element type in which matrix units take an operand: that of the tensor, where one alone
+    /// is behind it.
     fn operand_type(&self, value: ExprId) -> DType {
         let expressions = &self.texts.kernel.expressions;
         let named = expressions

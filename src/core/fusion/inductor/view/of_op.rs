@@ -8,7 +8,8 @@ use crate::model::op::{Op, Window, element_count};
 use crate::model::operand_parts::{Heads, heads_between};
 
 impl View {
-    /// For each element of a window the one of the image that each element of the pool's output reads there, if no border is around it.
+    /// For each element of a window the one of the image that each element of the pool's output
+    /// reads there, if no border is around it.
     pub(in crate::fusion::inductor) fn of_window(
         image: &[u64],
         pool: &Op,
@@ -74,7 +75,8 @@ impl View {
         }
     }
 
-    /// For each element of an output one of an input of the same rank, always the first along an axis.
+    /// For each element of an output one of an input of the same rank, always the first along an
+    /// axis.
     pub(in crate::fusion::inductor) fn of_rows(
         input: &[u64],
         axis: usize,
@@ -85,8 +87,8 @@ impl View {
         (strides.len() == output.len()).then(|| Self::strided(output, &strides))
     }
 
-    /// For each place of a row along these axes of a shape the view that always shows that place: over the rows, or, if they keep
-    /// their shape, over all elements.
+    /// For each place of a row along these axes of a shape the view that always shows that place:
+    /// over the rows, or, if they keep their shape, over all elements.
     pub(in crate::fusion::inductor) fn of_each_place(
         shape: &[u64],
         axes: u32,
@@ -115,8 +117,8 @@ impl View {
     }
 }
 
-/// For each element of the output of a view its place in the input; `None` if only the op's shapes are known, or if it moves
-/// elements in another way.
+/// For each element of the output of a view its place in the input; `None` if only the op's shapes
+/// are known, or if it moves elements in another way.
 pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
     let definition = &graph.ops[op];
     let input = graph.tensor_shape(*graph.inputs[op].first()?)?;
@@ -150,7 +152,8 @@ pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option
     }
 }
 
-/// For each element of a tensor whose columns become heads, or whose heads become columns, its place before.
+/// For each element of a tensor whose columns become heads, or whose heads become columns, its
+/// place before.
 fn view_of_heads(from: &[u64], to: &[u64]) -> Option<View> {
     let heads = heads_between(from, to)?;
     let split = if heads == Heads::Split { to } else { from };
@@ -178,7 +181,8 @@ fn dense_strides(shape: &[u64]) -> Vec<u64> {
     strides
 }
 
-/// For each element of an op's output the element of a broadcast input that it reads; `None` if the shapes do not broadcast.
+/// For each element of an op's output the element of a broadcast input that it reads; `None` if the
+/// shapes do not broadcast.
 pub(in crate::fusion::inductor) fn broadcast(input: &[u64], reader: &Op) -> Option<View> {
     let shape = &reader.shape[..];
     let elements = element_count(input)?;

@@ -9,8 +9,9 @@ use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Bars of tensors that kernels write, and of the others, at most. Further tensors, the smallest ones, are summed. Each kind has a
-/// number of its own, so that the bars of weights and inputs are the same in both views.
+/// Bars of tensors that kernels write, and of the others, at most. Further tensors, the smallest
+/// ones, are summed. Each kind has a number of its own, so that the bars of weights and inputs are
+/// the same in both views.
 const MAX_BARS: usize = 50;
 
 /// Tensors that lie in memory as one bar, mostly one.
@@ -57,7 +58,8 @@ pub(super) struct Small {
     pub(super) bytes: u64,
 }
 
-/// Bars of the tensors that are live in any column. Below `min_bytes` a tensor has none. `O(n log n)` in tensors.
+/// Bars of the tensors that are live in any column. Below `min_bytes` a tensor has none.
+/// `O(n log n)` in tensors.
 pub(super) fn bars(
     charted: Charted<'_>,
     lifetimes: &[Lifetime],

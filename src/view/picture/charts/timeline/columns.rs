@@ -1,7 +1,8 @@
 //! Kernels in launch order along the horizontal axis.
 //!
-//! The unit of the axis is an op: a kernel is as wide as its ops together. So fusion closes the gaps between boxes, and what is
-//! not fused keeps its place. A free view takes no room, for nothing is launched.
+//! The unit of the axis is an op: a kernel is as wide as its ops together. So fusion closes the
+//! gaps between boxes, and what is not fused keeps its place. A free view takes no room, for
+//! nothing is launched.
 
 use crate::picture::charts::Charted;
 use fuseline_core::{Execution, IdVec, Kernel, KernelId, OpId};
@@ -21,7 +22,8 @@ const MOST_FOR_ITERATIONS: f64 = 0.3;
 pub(super) struct Column {
     /// The kernels of the execution that run in it.
     pub(super) kernels: Range<usize>,
-    /// The first of those that run while the most bytes are live. The stack shows what is live then.
+    /// The first of those that run while the most bytes are live. The stack shows what is live
+    /// then.
     pub(super) fullest: KernelId,
     /// Where it begins.
     pub(super) left: f64,
@@ -58,7 +60,8 @@ struct Slot {
     kind: ColumnKind,
 }
 
-/// The columns of an execution between two places, with the bytes that are `live` while each kernel runs. `O(kernels)`.
+/// The columns of an execution between two places, with the bytes that are `live` while each kernel
+/// runs. `O(kernels)`.
 pub(super) fn columns(
     charted: Charted<'_>,
     execution: &Execution,

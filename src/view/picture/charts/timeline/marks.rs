@@ -50,7 +50,8 @@ pub(super) struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// Appends all marks. Returns those that can be focused: kernels, then tensors from left to right.
+    /// Appends all marks. Returns those that can be focused: kernels, then tensors from left to
+    /// right.
     pub(super) fn draw(&self, marks: &mut Vec<Mark>) -> Vec<usize> {
         let mut tensors = Vec::new();
         for (bar, segments) in self.bars.list.iter().zip(&self.stack.segments) {

@@ -5,10 +5,11 @@
 //!              |    ^    ^     |       reads and writes, as wide as their bytes
 //!   DRAM           ____  |     v
 //!            _____|_y1_|_________
-//!            |_________x_________|     tensors from the kernel that writes them to the last that reads them
+//!            |_________x_________|     tensors, from their kernel to the last one that reads them
 //! ```
 //!
-//! Bars are as high as their bytes. They are stacked without gaps, so that the height of the stack is the live memory.
+//! Bars are as high as their bytes. They are stacked without gaps, so that the height of the stack
+//! is the live memory.
 
 mod arrows;
 mod bars;
@@ -51,8 +52,8 @@ const LEAST_HELD_SHARE: f64 = 0.1;
 const TICK_DISTANCE: f64 = 32.0;
 /// Steps of the axis, at most.
 const MAX_STEPS: f64 = 6.0;
-/// Height of a bar, at least; smaller tensors are summed. So low that a size has to change much before a bar comes or goes: biases
-/// are below, activations above.
+/// Height of a bar, at least; smaller tensors are summed. So low that a size has to change much
+/// before a bar comes or goes: biases are below, activations above.
 const MIN_BAR_HEIGHT: f64 = 0.1;
 
 /// Draws the memory timeline of the fused program, see [`scene_of`].
@@ -60,10 +61,10 @@ pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene
     scene_of(Charted::fused(analysis), size, held)
 }
 
-/// Draws the memory timeline into a frame of `size` units, at least 240 by 140. Of equal iterations one is shown, and a narrow
-/// column for the later ones. Both views have the same scale; the axis that was `held` before stands still while a slider is held
-/// and the stack has at least a tenth of it.
-/// `O(n log n)` in ops and tensors.
+/// Draws the memory timeline into a frame of `size` units, at least 240 by 140. Of equal iterations
+/// one is shown, and a narrow column for the later ones. Both views have the same scale; the axis
+/// that was `held` before stands still while a slider is held and the stack has at least a tenth of
+/// it. `O(n log n)` in ops and tensors.
 pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
     let Charted {
         analysis, is_fused, ..

@@ -1,7 +1,8 @@
 //! The height of each bar over the columns.
 //!
-//! The stack has no gaps, so that in each column its height is the live memory. Where a tensor is freed, a new one takes its
-//! place if it fits, as an allocator would have it; whatever is left of the place closes up, and the bars above it come down.
+//! The stack has no gaps, so that in each column its height is the live memory. Where a tensor is
+//! freed, a new one takes its place if it fits, as an allocator would have it; whatever is left of
+//! the place closes up, and the bars above it come down.
 
 use super::bars::{Bar, BarKind};
 use std::cmp::Reverse;

@@ -17,7 +17,8 @@ const LEAST_PERCENT: f64 = 0.1;
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;
 
-/// What the picture shows, as its title: `Peak 604 MB, 0.7 % of GPU memory`; a plain name for a program without kernels.
+/// What the picture shows, as its title: `Peak 604 MB, 0.7 % of GPU memory`; a plain name for a
+/// program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     let execution = if is_fused {
         &analysis.fused
@@ -167,7 +168,8 @@ fn on_chip_bytes(charted: Charted<'_>, kind: ColumnKind) -> u64 {
         .sum()
 }
 
-/// The tensors that a fused kernel keeps on chip, with the index of the op that computes each; none where ops are shown unfused.
+/// The tensors that a fused kernel keeps on chip, with the index of the op that computes each; none
+/// where ops are shown unfused.
 pub(super) fn on_chip(
     charted: Charted<'_>,
     kernel: KernelId,

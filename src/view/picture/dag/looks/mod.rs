@@ -1,5 +1,5 @@
-//! What depends on bytes in the drawing of a layout: widths of edges, texts of size labels and pills, names for screen
-//! readers.
+//! What depends on bytes in the drawing of a layout: widths of edges, texts of size labels and
+//! pills, names for screen readers.
 
 mod op;
 
@@ -57,8 +57,9 @@ impl Way {
 pub struct SizeLabelLook {
     /// The tensor goes through DRAM.
     pub is_dram: bool,
-    /// The name of a tensor on chip; else bytes, behind a name that the box does not tell, and the number of readers when several
-    /// kernels read the tensor. Empty where only views follow, after which the bytes stand.
+    /// The name of a tensor on chip; else bytes, behind a name that the box does not tell, and the
+    /// number of readers when several kernels read the tensor. Empty where only views follow, after
+    /// which the bytes stand.
     pub text: String,
     pub width_px: f64,
 }
@@ -81,27 +82,29 @@ pub struct RepeatLook {
     pub name: String,
 }
 
-/// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
-/// 16 MB and of 256 MB are told apart at a glance.
+/// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor,
+/// so that tensors of 16 MB and of 256 MB are told apart at a glance.
 pub fn edge_width_px(bytes: u64, most: u64) -> f64 {
     const LEAST_PX: f64 = 1.5;
     let share = (bytes as f64 / most.max(1) as f64).clamp(0.0, 1.0);
     LEAST_PX + (widest_edge_px(most) - LEAST_PX) * share.sqrt()
 }
 
-/// Width of the widest edge: 3 px up to 10 kB and one more for each power of ten, so that a program of small tensors is
-/// not all thick lines. At most 8 px, less than the distance of two lines.
+/// Width of the widest edge: 3 px up to 10 kB and one more for each power of ten, so that a program
+/// of small tensors is not all thick lines. At most 8 px, less than the distance of two lines.
 pub fn widest_edge_px(most: u64) -> f64 {
     let powers = (most.max(1) as f64).log10() - 4.0;
     3.0 + powers.clamp(0.0, 5.0)
 }
 
-/// Bytes of the largest tensor that goes through memory op by op, whose edge is the widest; fused and unfused alike.
+/// Bytes of the largest tensor that goes through memory op by op, whose edge is the widest; fused
+/// and unfused alike.
 fn widest_edge_bytes(analysis: &Analysis) -> u64 {
     most_bytes(analysis, &analysis.unfused)
 }
 
-/// Bytes of the largest tensor that goes through memory in a view, and the width of its edge. `None` where none does.
+/// Bytes of the largest tensor that goes through memory in a view, and the width of its edge.
+/// `None` where none does.
 pub fn widest_edge(analysis: &Analysis, is_fused: bool) -> Option<(u64, f64)> {
     let shown = if is_fused {
         &analysis.fused
@@ -122,11 +125,13 @@ fn most_bytes(analysis: &Analysis, execution: &Execution) -> u64 {
     bytes.max().unwrap_or(0)
 }
 
-/// The look of each part of a layout. It is computed when it is asked for, so parts out of sight cost nothing.
+/// The look of each part of a layout. It is computed when it is asked for, so parts out of sight
+/// cost nothing.
 pub struct Looks {
     analysis: Arc<Analysis>,
     is_fused: bool,
-    /// Kernel and tensor of each read, sorted, with the first op of the kernel that names the tensor, if one does.
+    /// Kernel and tensor of each read, sorted, with the first op of the kernel that names the
+    /// tensor, if one does.
     reads: Vec<(KernelId, TensorId, Option<OpId>)>,
     widest_edge_bytes: u64,
     /// How many kernels read each tensor.
@@ -167,8 +172,8 @@ impl Looks {
         }
     }
 
-    /// Whether the kernel of an op reads a tensor from memory for this op. A later op of the kernel finds the tensor on chip: the
-    /// kernel reads it once, however many of its ops use it.
+    /// Whether the kernel of an op reads a tensor from memory for this op. A later op of the kernel
+    /// finds the tensor on chip: the kernel reads it once, however many of its ops use it.
     fn is_read_for(&self, op: OpId, tensor: TensorId) -> bool {
         let kernel = if self.is_fused {
             self.analysis.partition.kernel_of[op]
@@ -233,7 +238,8 @@ impl Looks {
         }
     }
 
-    /// The size label below an op, at most this wide. It names the tensor, where the op's box does not.
+    /// The size label below an op, at most this wide. It names the tensor, where the op's box does
+    /// not.
     pub fn size_label(&self, op: OpId, most_width: f64) -> SizeLabelLook {
         const FONT_PX: f64 = BOLD * SMALL_FONT_PX;
         let tensor = self.analysis.graph.output[op];

@@ -32,8 +32,8 @@ impl Looks {
         }
     }
 
-    /// The functions inside a box, as many as there is room for, and how many more. A matmul comes first: its kernel
-    /// is known by it.
+    /// The functions inside a box, as many as there is room for, and how many more. A matmul comes
+    /// first: its kernel is known by it.
     fn inside_words(&self, inside: &[OpId], room: f64) -> String {
         let graph = &self.analysis.graph;
         let mut ops: Vec<_> = inside.iter().map(|&op| &graph.ops[op]).collect();
@@ -52,7 +52,8 @@ impl Looks {
             .unwrap_or_else(|| format!("with {}", counted(ops.len(), "more op")))
     }
 
-    /// The name of an op for screen readers, with those of the ops `inside`, for which its box stands, too.
+    /// The name of an op for screen readers, with those of the ops `inside`, for which its box
+    /// stands, too.
     pub fn op_name(&self, op: OpId, inside: &[OpId]) -> String {
         let name = self.lone_op_name(op);
         if inside.is_empty() {

@@ -1,4 +1,5 @@
-//! Whether rounds of kernels are equal in full: their ops, what these read, and who reads what they write.
+//! Whether rounds of kernels are equal in full: their ops, what these read, and who reads what they
+//! write.
 
 use super::find::MIN_ROUNDS;
 use super::sequence::Sequence;
@@ -7,7 +8,8 @@ use fuseline_core::{Graph, KernelId, OpId, TensorId};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// How much may still be compared, so that a program made to deceive the hashes costs no more than another one.
+/// How much may still be compared, so that a program made to deceive the hashes costs no more than
+/// another one.
 pub(super) struct Budget {
     steps: usize,
 }
@@ -30,7 +32,8 @@ impl Budget {
     }
 }
 
-/// As many of the `rounds` rounds of `period` kernels as are equal; `None` for too few, or where no way leads through them.
+/// As many of the `rounds` rounds of `period` kernels as are equal; `None` for too few, or where no
+/// way leads through them.
 pub(super) fn checked(
     sequence: &Sequence<'_>,
     first: usize,
@@ -70,7 +73,8 @@ struct Check<'a> {
     start: usize,
     /// Ops of a round.
     length: usize,
-    /// Tensors of a round that have their own in each round, such as weights: from a round to the one before, and back.
+    /// Tensors of a round that have their own in each round, such as weights: from a round to the
+    /// one before, and back.
     partner: Partners,
     partner_back: Partners,
     carried: Vec<Carried>,
@@ -129,7 +133,8 @@ impl Check<'_> {
                 .all(|(&tensor, &other)| self.is_equal_read(tensor, other, start))
     }
 
-    /// Whether an op of the round that starts at `start` reads `tensor` as its equal in the round before reads `other`.
+    /// Whether an op of the round that starts at `start` reads `tensor` as its equal in the round
+    /// before reads `other`.
     fn is_equal_read(&mut self, tensor: TensorId, other: TensorId, start: usize) -> bool {
         let graph = self.sequence.graph;
         let place_of = |tensor: TensorId| {
@@ -168,7 +173,8 @@ impl Check<'_> {
         }
     }
 
-    /// Notes that the second round reads `tensor` from the first one, and the first one `enters` in its place.
+    /// Notes that the second round reads `tensor` from the first one, and the first one `enters` in
+    /// its place.
     fn carry(&mut self, tensor: TensorId, enters: TensorId) -> bool {
         let Some(producer) = self.graph().tensors[tensor].producer else {
             return false;
@@ -185,8 +191,9 @@ impl Check<'_> {
             && *self.partner_back.entry(other).or_insert(tensor) == tensor
     }
 
-    /// Whether a way leads from what a round reads from the one before to what it writes for the next one. Branches beside each
-    /// other are no rounds, even if a branch of one follows on the start of the next.
+    /// Whether a way leads from what a round reads from the one before to what it writes for the
+    /// next one. Branches beside each other are no rounds, even if a branch of one follows on the
+    /// start of the next.
     fn is_chain(&self) -> bool {
         let graph = self.graph();
         let mut reached = vec![false; self.length];
@@ -211,7 +218,8 @@ impl Check<'_> {
         })
     }
 
-    /// How many of the rounds are read equally from behind all of them. The last one may be read by anybody.
+    /// How many of the rounds are read equally from behind all of them. The last one may be read by
+    /// anybody.
     fn equally_read(&self, rounds: usize, budget: &mut Budget) -> usize {
         let end = self.start + rounds * self.length;
         let graph = self.graph();

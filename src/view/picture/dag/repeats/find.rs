@@ -10,7 +10,8 @@ use std::cmp::Reverse;
 pub(super) const MIN_ROUNDS: usize = 3;
 /// Ops of a round, at least. A chain of one op again and again is read at a glance.
 const MIN_ROUND_OPS: usize = 2;
-/// Distances to later kernels of the same hash that are tried: a block of a model may hold so many equal kernels.
+/// Distances to later kernels of the same hash that are tried: a block of a model may hold so many
+/// equal kernels.
 const MAX_PERIODS: usize = 64;
 
 /// Kernels that may repeat.
@@ -28,8 +29,9 @@ impl Candidate {
         self.common / self.period + 1
     }
 
-    /// Where the rounds begin: of the places that cost no round, the first one that the fewest tensors lead across. So a
-    /// round is a block of a model and not the end of one with the start of the next.
+    /// Where the rounds begin: of the places that cost no round, the first one that the fewest
+    /// tensors lead across. So a round is a block of a model and not the end of one with the start
+    /// of the next.
     fn aligned(&self, sequence: &Sequence<'_>) -> usize {
         let places = self.first..=self.first + self.common % self.period;
         let place = places.min_by_key(|&place| sequence.live(place));
@@ -46,7 +48,8 @@ impl Candidate {
     }
 }
 
-/// All repeats, in the order in which they run; none of them overlap. `O(n log n)` in ops and reads: comparing has a budget.
+/// All repeats, in the order in which they run; none of them overlap. `O(n log n)` in ops and
+/// reads: comparing has a budget.
 pub(super) fn find(graph: &Graph, partition: &Partition) -> Vec<Repeat> {
     let sequence = Sequence::new(graph, partition);
     let mut budget = Budget::of(graph);
@@ -66,7 +69,8 @@ pub(super) fn find(graph: &Graph, partition: &Partition) -> Vec<Repeat> {
     found
 }
 
-/// The repeat that starts at a kernel, or a little later, and hides the most ops. Rounds of too few ops hide none.
+/// The repeat that starts at a kernel, or a little later, and hides the most ops. Rounds of too few
+/// ops hide none.
 fn best_at(sequence: &Sequence<'_>, at: usize, budget: &mut Budget) -> Option<Repeat> {
     let mut candidates = candidates_at(sequence, at);
     // What hides the most comes first, and short rounds before those that are several of them.

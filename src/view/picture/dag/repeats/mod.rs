@@ -1,4 +1,5 @@
-//! Equal kernels again and again, as the blocks of a language model are, of which the picture shows one round.
+//! Equal kernels again and again, as the blocks of a language model are, of which the picture shows
+//! one round.
 //!
 //! ```text
 //!   prefix   body   body   body   body   suffix          kernels in the order in which they run
@@ -6,8 +7,8 @@
 //!            shown
 //! ```
 //!
-//! Names play no part: kernels are compared by their ops and by what these read. [`find`] looks for candidates by the
-//! hashes of kernels, [`check`] compares them op by op.
+//! Names play no part: kernels are compared by their ops and by what these read. [`find`] looks for
+//! candidates by the hashes of kernels, [`check`] compares them op by op.
 
 mod check;
 mod find;
@@ -131,8 +132,8 @@ impl Repeats {
         self.shown_kernel.get(kernel).copied().unwrap_or(kernel)
     }
 
-    /// The tensor that is shown in place of this one from outside: what the shown op reads where an op of a later round reads
-    /// it. `graph` is the one for which the repeats were found.
+    /// The tensor that is shown in place of this one from outside: what the shown op reads where an
+    /// op of a later round reads it. `graph` is the one for which the repeats were found.
     pub fn shown_tensor(&self, graph: &Graph, tensor: TensorId) -> TensorId {
         let shown = || {
             let reader = *graph.consumers.get(tensor)?.first()?;
@@ -144,7 +145,8 @@ impl Repeats {
         shown().unwrap_or(tensor)
     }
 
-    /// The tensor of the shown round that equals this one: what the shown op writes, or what it reads from outside.
+    /// The tensor of the shown round that equals this one: what the shown op writes, or what it
+    /// reads from outside.
     pub fn equal_tensor(&self, graph: &Graph, tensor: TensorId) -> TensorId {
         match graph.tensors.get(tensor).and_then(|of| of.producer) {
             Some(producer) => {
@@ -172,8 +174,9 @@ impl Repeats {
         Some((run, run.round_of(kernel)?))
     }
 
-    /// Whether each hidden op is still equal to the shown one and reads equal tensors, as it may not when sizes or element
-    /// types have changed. Names, reads and kernels must be those for which the repeats were found. `O(ops + reads)`.
+    /// Whether each hidden op is still equal to the shown one and reads equal tensors, as it may
+    /// not when sizes or element types have changed. Names, reads and kernels must be those for
+    /// which the repeats were found. `O(ops + reads)`.
     pub fn still_hold(&self, graph: &Graph) -> bool {
         let is_equal_read = |(&read, &shown): (&TensorId, &TensorId)| {
             read == shown
@@ -193,8 +196,8 @@ impl Repeats {
     }
 }
 
-/// Whether two ops compute the same, whatever their names and inputs. Whether the program returns the output does not
-/// matter: the last of equal blocks often gives the result.
+/// Whether two ops compute the same, whatever their names and inputs. Whether the program returns
+/// the output does not matter: the last of equal blocks often gives the result.
 fn is_equal_op(a: &Op, b: &Op) -> bool {
     a.op_type == b.op_type
         && a.function == b.function

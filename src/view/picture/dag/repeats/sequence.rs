@@ -105,7 +105,8 @@ impl<'a> Sequence<'a> {
         self.live.get(kernel).copied().unwrap_or(0)
     }
 
-    /// How many kernels from `a` on have the hashes of those from `b` on, where `a < b`. Logarithmic.
+    /// How many kernels from `a` on have the hashes of those from `b` on, where `a < b`.
+    /// Logarithmic.
     pub(super) fn common(&self, a: usize, b: usize) -> usize {
         let (mut least, mut most) = (0, self.len().saturating_sub(b));
         while least < most {
@@ -126,7 +127,8 @@ impl<'a> Sequence<'a> {
         Some(all.wrapping_sub(before.wrapping_mul(*power)))
     }
 
-    /// Ops of a kernel with the reads inside it. Where the other reads lead is seen when two kernels are compared.
+    /// Ops of a kernel with the reads inside it. Where the other reads lead is seen when two
+    /// kernels are compared.
     fn hash_of(&self, kernel: usize) -> u64 {
         let id = KernelId::new(kernel);
         let mut hasher = FxHasher::default();

@@ -1,4 +1,5 @@
-//! One op as an expression of PyTorch. The meaning of each function is that of `fuseline_codegen::interpret`.
+//! One op as an expression of PyTorch. The meaning of each function is that of
+//! `fuseline_codegen::interpret`.
 
 mod elementwise;
 mod layout;
@@ -182,7 +183,8 @@ impl Task<'_> {
     }
 }
 
-/// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and calculates nothing with them.
+/// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and
+/// calculates nothing with them.
 fn is_widened(function: Function, dtype: Option<DType>) -> bool {
     dtype == Some(DType::F8) && function.row().op_type != OpType::Reshape
 }

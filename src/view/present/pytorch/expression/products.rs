@@ -103,8 +103,8 @@ impl Task<'_> {
         self.grouped(&left, &right, k, last).ok_or_else(refuse)
     }
 
-    /// Groups of rows, each with a matrix of its own, as experts have them. The program does not say where a group ends: here all
-    /// are equal, which costs as much.
+    /// Groups of rows, each with a matrix of its own, as experts have them. The program does not
+    /// say where a group ends: here all are equal, which costs as much.
     fn grouped(&self, left: &str, right: &str, k: u64, last: usize) -> Option<String> {
         let (&[_, _], &[groups, _, _], &[rows, columns]) =
             (self.shape(0)?, self.shape(last)?, &self.op.shape[..])
@@ -119,8 +119,8 @@ impl Task<'_> {
         })
     }
 
-    /// A product of two tensors. torch.compile knows attention by `bmm` where there is one batch dimension: `@` would insert
-    /// `expand`s.
+    /// A product of two tensors. torch.compile knows attention by `bmm` where there is one batch
+    /// dimension: `@` would insert `expand`s.
     fn times(&self, left: &str, right: &str, last: usize) -> String {
         match (self.shape(0), self.shape(last)) {
             (Some([a, _, _]), Some([b, _, _])) if a == b => format!("torch.bmm({left}, {right})"),

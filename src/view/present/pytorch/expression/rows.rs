@@ -42,7 +42,8 @@ impl Task<'_> {
                 [only] => Ok(format!("{x}.{name}({only}{keepdim})")),
                 _ => Err(self.refuse()),
             },
-            // PyTorch multiplies along one dimension at a time; the last one first, so that those before it stay.
+            // PyTorch multiplies along one dimension at a time; the last one first, so that those
+            // before it stay.
             Function::Prod => {
                 let along = axes.iter().rev();
                 let products = along.map(|axis| format!(".prod({axis}{keepdim})"));
