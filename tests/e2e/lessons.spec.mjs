@@ -188,7 +188,7 @@ test('a teacher writes a lesson beside its preview and gives it away as a link',
   await file.fill(text.replace('## The first step', '## Three kernels?').replace('number: kernels', 'number: colours'));
   await expect(heading(page, 'Three kernels?')).toBeVisible();
   const problems = page.getByRole('list', { name: 'What is wrong in the file' });
-  await expect(problems).toContainText('Line 30: `colours` cannot be read. `colours` is not a quantity: write one of kernels');
+  await expect(problems).toContainText('Line 30: `colours` cannot be read. `colours` is not a quantity: write one of bytes, reads');
   await problems.getByRole('button', { name: 'Line 30' }).click();
   expect(await file.evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe('number: colours');
 
