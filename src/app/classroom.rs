@@ -142,12 +142,12 @@ impl Classroom {
                 counted(full, "student")
             ));
         }
-        let told = [(new, "added"), (newer, "updated"), (known, "already there")];
-        let told = told.iter().filter(|(count, _)| *count > 0);
-        let told: Vec<_> = told
+        let explanation = [(new, "added"), (newer, "updated"), (known, "already there")];
+        let explanation = explanation.iter().filter(|(count, _)| *count > 0);
+        let explanation: Vec<_> = explanation
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
-        self.taken.set(told.join(", "));
+        self.taken.set(explanation.join(", "));
         self.problems.set(problems);
     }
 

@@ -131,8 +131,8 @@ impl YourGpu {
         let fused = &analysis.partition;
         let reshape = analysis.options.conventions.reshape;
         let checks = self.checks(&gpu, of).await?;
-        let told = verdict(&checks).join(" ");
-        self.verdict.try_set(Some(told));
+        let explanation = verdict(&checks).join(" ");
+        self.verdict.try_set(Some(explanation));
         let measured = self.rates(&gpu).await?;
         self.step("Choosing sizes").await;
         let budget = timed_budget(&gpu.limits, &measured);

@@ -1,4 +1,4 @@
-//! What is told about a number: beside it, on a phone at the bottom of the screen.
+//! The explanation of a number: beside it, on a phone at the bottom of the screen.
 
 use crate::app::covers::closes_on_back;
 use crate::app::state::Page;
@@ -14,20 +14,20 @@ use leptos::{ev, html};
 pub fn ExplanationCard() -> impl IntoView {
     let page = Page::of_context();
     let card = NodeRef::<html::Div>::new();
-    let told = Memo::new(move |_| page.explanation());
-    let is_told = Memo::new(move |_| told.with(Option::is_some));
+    let explanation = Memo::new(move |_| page.explanation());
+    let is_explained = Memo::new(move |_| explanation.with(Option::is_some));
     let is_asked = Memo::new(move |_| page.screen.explained.with(Option::is_some));
     Effect::new(move || {
-        if is_asked.get() && !is_told.get() {
+        if is_asked.get() && !is_explained.get() {
             close(page, card);
         }
     });
     closes_on_back(
-        move || is_told.get() && browser::shows_sheets(),
+        move || is_explained.get() && browser::shows_sheets(),
         move || close(page, card),
     );
     Effect::new(move || {
-        told.track();
+        explanation.track();
         page.screen.tab.track();
         // Rows and tabs are unmounted after this effect.
         browser::next_frame(move || {
@@ -41,8 +41,8 @@ pub fn ExplanationCard() -> impl IntoView {
         });
     });
     view! {
-        <Show when=move || is_told.get()>
-            <Card card told />
+        <Show when=move || is_explained.get()>
+            <Card card explanation />
         </Show>
     }
 }
@@ -66,8 +66,8 @@ fn close(page: Page, card: NodeRef<html::Div>) {
 fn Card(
     /// Its element.
     card: NodeRef<html::Div>,
-    /// What is told. While the card is shown there is something.
-    told: Memo<Option<Explanation>>,
+    /// The explanation. While the card is shown there is something.
+    explanation: Memo<Option<Explanation>>,
 ) -> impl IntoView {
     let page = Page::of_context();
     Effect::new(move || {
@@ -90,30 +90,35 @@ fn Card(
             close(page, card);
         }
     });
-    let part =
-        move |part: fn(&Explanation) -> String| move || told.with(|told| told.as_ref().map(part));
+    let part = move |part: fn(&Explanation) -> String| {
+        move || explanation.with(|explanation| explanation.as_ref().map(part))
+    };
     let exact = move || {
-        let exact = told.with(|told| told.as_ref()?.exact());
+        let exact = explanation.with(|explanation| explanation.as_ref()?.exact());
         exact.map(|exact| view! { <span class="quiet">"= " {exact}</span> })
     };
-    let worked = move || {
-        told.with(|told| {
-            Some(worked_view(
-                told.as_ref()?.term.as_ref()?.derivation.as_ref()?,
+    let derivation = move || {
+        explanation.with(|explanation| {
+            Some(derivation_view(
+                explanation.as_ref()?.term.as_ref()?.derivation.as_ref()?,
             ))
         })
     };
     let notes = move || {
-        told.with(|told| {
-            let notes = told.iter().flat_map(|told| &told.notes);
+        explanation.with(|explanation| {
+            let notes = explanation
+                .iter()
+                .flat_map(|explanation| &explanation.notes);
             notes
                 .map(|note| view! { <p>{note.clone()}</p> })
                 .collect_view()
         })
     };
     let conventions = move || {
-        told.with(|told| {
-            let conventions = told.iter().flat_map(|told| &told.conventions);
+        explanation.with(|explanation| {
+            let conventions = explanation
+                .iter()
+                .flat_map(|explanation| &explanation.conventions);
             let line = |convention: &Convention| {
                 let Convention { choice, sentence } = convention.clone();
                 view! { <li>{choice}". "<span class="quiet">{sentence}</span></li> }
@@ -122,19 +127,27 @@ fn Card(
         })
     };
     let sources = move || {
-        told.with(|told| {
-            let sources = told.iter().flat_map(|told| &told.sources);
+        explanation.with(|explanation| {
+            let sources = explanation
+                .iter()
+                .flat_map(|explanation| &explanation.sources);
             sources
                 .map(|source| view! { <li>{source.clone()}</li> })
                 .collect_view()
         })
     };
-    let has_sources =
-        move || told.with(|told| told.as_ref().is_some_and(|told| !told.sources.is_empty()));
+    let has_sources = move || {
+        explanation.with(|explanation| {
+            explanation
+                .as_ref()
+                .is_some_and(|explanation| !explanation.sources.is_empty())
+        })
+    };
     let has_conventions = move || {
-        told.with(|told| {
-            told.as_ref()
-                .is_some_and(|told| !told.conventions.is_empty())
+        explanation.with(|explanation| {
+            explanation
+                .as_ref()
+                .is_some_and(|explanation| !explanation.conventions.is_empty())
         })
     };
     view! {
@@ -147,15 +160,15 @@ fn Card(
             node_ref=card
         >
             <div class="explanation-head">
-                <h2 id="explanation-title">{part(|told| told.title.clone())}</h2>
+                <h2 id="explanation-title">{part(|explanation| explanation.title.clone())}</h2>
                 <button type="button" class="icon-button" aria-label="Close" on:click=move |_| close(page, card)>
                     <span aria-hidden="true">"×"</span>
                 </button>
             </div>
-            <p class="quiet">{part(|told| told.subject.clone())}</p>
-            <p class="explanation-value"><strong>{part(|told| told.value.clone())}</strong>" "{exact}</p>
-            <p class="explanation-formula">{part(|told| format!("= {}", told.formula))}</p>
-            {worked}
+            <p class="quiet">{part(|explanation| explanation.subject.clone())}</p>
+            <p class="explanation-value"><strong>{part(|explanation| explanation.value.clone())}</strong>" "{exact}</p>
+            <p class="explanation-formula">{part(|explanation| format!("= {}", explanation.formula))}</p>
+            {derivation}
             {notes}
             <Show when=has_conventions>
                 <h3>"How it is counted"</h3>
@@ -170,11 +183,11 @@ fn Card(
 }
 
 /// A calculation: on one line, or a line for each term. Below stands how a term is found.
-fn worked_view(worked: &Derivation) -> AnyView {
-    let worked = worked.simplest();
-    let line = worked.line();
+fn derivation_view(derivation: &Derivation) -> AnyView {
+    let derivation = derivation.simplest();
+    let line = derivation.line();
     let is_listed = line.is_none();
-    let terms = worked
+    let terms = derivation
         .terms
         .iter()
         .filter(|term| is_listed || term.derivation.is_some());
@@ -191,7 +204,7 @@ fn term_view(term: &Term) -> impl IntoView + use<> {
     let line = term.derivation.as_ref().and_then(Derivation::line);
     let (name, found) = match line.filter(|_| term.name.is_empty()) {
         Some(line) => (line, None),
-        None => (term.name.clone(), term.derivation.as_ref().map(worked_view)),
+        None => (term.name.clone(), term.derivation.as_ref().map(derivation_view)),
     };
     view! {
         <li>

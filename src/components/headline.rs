@@ -7,7 +7,7 @@ use super::number::{Number, Parts};
 use super::pin::Pin;
 use super::sender_note::SenderNote;
 use crate::app::stage::is_staged;
-use crate::app::state::{Page, Told};
+use crate::app::state::{ExplanationOf, Page};
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
 use fuseline_view::present::bottleneck::Bottleneck;
@@ -129,13 +129,13 @@ fn FigureLine(figures: Memo<Figures>) -> impl IntoView {
     let pair = move |quantity, before: fn(&Figures) -> &String, after: fn(&Figures) -> &String| {
         view! {
             <span class="before">
-                <Number told=Figure::unfused(Subject::Program, quantity)>{text(before)}</Number>
+                <Number explanation=Figure::unfused(Subject::Program, quantity)>{text(before)}</Number>
             </span>
             <Show when=move || is_fused.get()>
                 <span class="arrow" aria-hidden="true">"→"</span>
                 <span class="sr-only">"becomes"</span>
                 <strong>
-                    <Number told=Figure::fused(Subject::Program, quantity)>{text(after)}</Number>
+                    <Number explanation=Figure::fused(Subject::Program, quantity)>{text(after)}</Number>
                 </strong>
             </Show>
         }
@@ -149,22 +149,22 @@ fn FigureLine(figures: Memo<Figures>) -> impl IntoView {
             <span class="headline-label">{move || figures.with(|all| all.time_kind)}</span>
             {pair(Quantity::Time, |all| &all.unfused_time, |all| &all.fused_time)}
             {move || error.get().map(|error| {
-                let told = Told::own(move || {
+                let explanation = ExplanationOf::own(move || {
                     Some(page.analysis.with(|analysis| error.explanation(analysis)))
                 });
-                view! { <span class="prediction-error" title=error.sentence()><Number told>{error.text()}</Number></span> }
+                view! { <span class="prediction-error" title=error.sentence()><Number explanation>{error.text()}</Number></span> }
             })}
             {move || outside.get().map(|outside| {
-                let told = Told::own(move || {
+                let explanation = ExplanationOf::own(move || {
                     Some(page.analysis.with(|analysis| unverified(analysis, outside)))
                 });
-                view! { <span class="prediction-error" title=outside_text(outside)><Number told>"unverified"</Number></span> }
+                view! { <span class="prediction-error" title=outside_text(outside)><Number explanation>"unverified"</Number></span> }
             })}
             // On a phone it has a line of its own, which is kept before anything is fused.
             <span class="bottleneck">
                 {move || is_fused.get().then(memory_time).flatten().map(|words| {
-                    let told = Told::own(move || page.analysis.with(|analysis| Bottleneck::explanation(analysis)));
-                    view! { <Number told>{words}</Number> }
+                    let explanation = ExplanationOf::own(move || page.analysis.with(|analysis| Bottleneck::explanation(analysis)));
+                    view! { <Number explanation>{words}</Number> }
                 })}
             </span>
         </p>

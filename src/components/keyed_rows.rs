@@ -20,7 +20,7 @@ pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
 }
 
 /// What a row tells about one of its numbers.
-pub(super) fn told_of<T: Send + Sync + 'static>(
+pub(super) fn explanation_of<T: Send + Sync + 'static>(
     row: Memo<T>,
     number: fn(&T) -> &Explanation,
 ) -> Signal<Option<Explanation>> {

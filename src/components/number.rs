@@ -1,6 +1,6 @@
 //! A number that explains itself: a press tells its formula with the figures of the program.
 
-use crate::app::state::{Page, Told};
+use crate::app::state::{ExplanationOf, Page};
 use fuseline_browser as browser;
 use fuseline_view::present::figure::{Explanation, Part};
 use fuseline_view::present::quantity::Figure;
@@ -76,9 +76,9 @@ pub fn NumberTable(
 /// A number that explains itself. Elsewhere than in a [`NumberTable`] each is a tab stop.
 #[component]
 pub fn Number(
-    /// What is told about it.
+    /// The explanation.
     #[prop(into)]
-    told: Told,
+    explanation: ExplanationOf,
     /// The number as it is shown.
     children: Children,
 ) -> impl IntoView {
@@ -104,7 +104,7 @@ pub fn Number(
             on:click=move |event| {
                 // The row does not take it as a press on itself.
                 event.stop_propagation();
-                page.explain(told, &event);
+                page.explain(explanation, &event);
             }
         >
             {children()}
@@ -125,7 +125,7 @@ pub fn Parts(
     let part = move |(place, figure): (usize, Option<Figure>)| {
         let text = move || parts.with(|parts| Some(parts.get(place)?.text.clone()));
         match figure {
-            Some(figure) => Either::Left(view! { <Number told=figure>{text}</Number> }),
+            Some(figure) => Either::Left(view! { <Number explanation=figure>{text}</Number> }),
             None => Either::Right(text),
         }
     };
@@ -142,10 +142,16 @@ pub fn Parts(
 /// A number that its view explains, as it is told.
 #[component]
 pub fn OwnNumber(
-    /// What is told about it.
+    /// The explanation.
     #[prop(into)]
-    told: Signal<Option<Explanation>>,
+    explanation: Signal<Option<Explanation>>,
 ) -> impl IntoView {
-    let value = move || told.with(|told| told.as_ref().map(|told| told.value.clone()));
-    view! { <Number told=Told::Own(told)>{value}</Number> }
+    let value = move || {
+        explanation.with(|explanation| {
+            explanation
+                .as_ref()
+                .map(|explanation| explanation.value.clone())
+        })
+    };
+    view! { <Number explanation=ExplanationOf::Own(explanation)>{value}</Number> }
 }

@@ -60,11 +60,11 @@ fn PinnedLine() -> impl IntoView {
         view! {
             <span class="pinned-figure">
                 <span class="quiet">{what}" "</span>
-                <Number told=page.told_pinned(of)>{text(|against| &against.pinned)}</Number>
+                <Number explanation=page.told_pinned(of)>{text(|against| &against.pinned)}</Number>
                 " "
                 <span class=move || if is_changed.get() { "saved" } else { "quiet" }>
                     <Show when=move || is_changed.get() fallback=change>
-                        <Number told=page.told_change(Memo::new(move |_| Some([of; 2])), change)>{change}</Number>
+                        <Number explanation=page.explain_change(Memo::new(move |_| Some([of; 2])), change)>{change}</Number>
                     </Show>
                 </span>
             </span>

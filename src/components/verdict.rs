@@ -1,6 +1,6 @@
 //! Why two ops are apart, with numbers that explain themselves.
 
-use crate::app::state::{Page, Told};
+use crate::app::state::{ExplanationOf, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::Number;
 use crate::components::sentence::sentence;
@@ -32,14 +32,14 @@ pub fn VerdictWords(
         let Some(saved) = part.with_untracked(|part| part.saved) else {
             return Either::Left(move || part.with(|part| sentence(&part.text)));
         };
-        let told = Told::own(move || {
+        let explanation = ExplanationOf::own(move || {
             let price = said.with(|said| said.as_ref()?.price)?;
             let (ops, price) = (ops.get()?, RoundsPrice::once(price));
             page.shown
                 .with(|shown| edge_explanation(shown.analysis(), ops, price, saved))
         });
         let text = move || part.with(|part| part.text.clone());
-        Either::Right(view! { <Number told>{text}</Number> })
+        Either::Right(view! { <Number explanation>{text}</Number> })
     };
     let numbered = move || parts.get().into_iter().enumerate().collect::<Vec<_>>();
     view! {

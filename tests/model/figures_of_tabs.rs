@@ -3,7 +3,7 @@
 
 use crate::figures::DEVICES;
 use crate::measured_rows::{FILES, predicted, read};
-use crate::worked::comes_out;
+use crate::derivations::comes_out;
 use fuseline_core::analysis::advice::Advice;
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::measured::Variant;

@@ -194,7 +194,7 @@ mod why_prices;
 mod why_rows;
 mod wording;
 mod work;
-mod worked;
+mod derivations;
 mod workloads;
 mod worksheet;
 mod your_gpu;

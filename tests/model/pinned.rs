@@ -1,6 +1,6 @@
 //! The present figures against those of a pinned state.
 
-use crate::worked::comes_out;
+use crate::derivations::comes_out;
 use fuseline_core::examples::example;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::{Analysis, KernelId, Options, Policy, analyze_program, device, notation};

@@ -161,8 +161,8 @@ fn figures_and_followers_in_words() {
     let groups = figure_groups(&layer, &report.tiled);
     let value = |what: &str| {
         let mut rows = groups.iter().flat_map(|group| &group.rows);
-        let row = rows.find(|row| row.told.title == what).unwrap();
-        format!("{}{}{}", row.before, row.told.value, row.after)
+        let row = rows.find(|row| row.explanation.title == what).unwrap();
+        format!("{}{}{}", row.before, row.explanation.value, row.after)
     };
     assert_eq!(value("tiles"), "32 × 32 = 1,024");
     assert_eq!(value("waves"), "8 (1,024 / 132 of H200 = 7.76)");

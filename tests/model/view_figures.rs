@@ -2,7 +2,7 @@
 
 use crate::interpret_functions::run;
 use crate::interpret_properties::{RAN_EXAMPLES, RanExample};
-use crate::worked::assert_told;
+use crate::derivations::assert_told;
 use fuseline_codegen::interpret::{Interpretation, Setup, interpret};
 use fuseline_core::analysis::tiling::{BlockTile, GROUPS, SIDES, matmuls};
 use fuseline_core::examples::EXAMPLES;
@@ -35,7 +35,7 @@ fn tiling_rows(analysis: &Analysis, choice: &TilingChoice) -> Vec<FigureRow> {
 }
 
 fn told<'a>(rows: &'a [FigureRow], title: &str) -> &'a Explanation {
-    let mut told = rows.iter().map(|row| &row.told);
+    let mut told = rows.iter().map(|row| &row.explanation);
     told.find(|told| told.title == title).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn figures_of_each_matmul_come_out_in_any_tile() {
                         group_rows,
                     };
                     for row in tiling_rows(&analysis, &choice) {
-                        assert_told(&row.told);
+                        assert_told(&row.explanation);
                     }
                 }
             }
@@ -93,7 +93,7 @@ proptest! {
         let [rows, columns, depth] = tile;
         let choice = TilingChoice { tile: Some(BlockTile { rows, columns, depth }), ..TilingChoice::default() };
         for row in tiling_rows(&analysis, &choice) {
-            assert_told(&row.told);
+            assert_told(&row.explanation);
         }
     }
 }

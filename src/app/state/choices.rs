@@ -19,7 +19,7 @@ pub enum FocusRequest {
     GraphKernel(KernelId),
     /// The button of a fused kernel in the table of kernels.
     KernelButton(KernelId),
-    /// What is told about a fused kernel beside the table of kernels.
+    /// The explanation of a fused kernel beside the table of kernels.
     KernelDetails(KernelId),
     /// This part of the text in the editor, which is selected and scrolled to.
     Text(Span),

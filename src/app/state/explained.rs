@@ -5,22 +5,22 @@ use fuseline_view::present::figure::Explanation;
 use fuseline_view::present::quantity::Figure;
 use leptos::prelude::*;
 
-/// What is told about a number.
+/// The explanation of a number.
 #[derive(Clone, Copy, Debug)]
-pub enum Told {
+pub enum ExplanationOf {
     /// The explanation of a figure of the analysis.
     Figure(Figure),
     /// What a view tells about a number of its own; nothing once the view is closed.
     Own(Signal<Option<Explanation>>),
 }
 
-impl From<Figure> for Told {
+impl From<Figure> for ExplanationOf {
     fn from(figure: Figure) -> Self {
         Self::Figure(figure)
     }
 }
 
-impl Told {
+impl ExplanationOf {
     /// By a view, as long as this owner of the reactive graph lives.
     pub fn own(explanation: impl Fn() -> Option<Explanation> + Send + Sync + 'static) -> Self {
         Self::Own(Signal::derive(explanation))
@@ -30,7 +30,7 @@ impl Told {
 /// A number that was pressed.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    pub told: Told,
+    pub explanation: ExplanationOf,
     /// Its button.
     pub opener: Opener,
 }

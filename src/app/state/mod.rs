@@ -30,7 +30,7 @@ mod switching;
 pub use actions::{PictureForm, today};
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
 pub use drawn::{Drawing, Drawn};
-pub use explained::{Explained, Told};
+pub use explained::{Explained, ExplanationOf};
 pub use fuseline_view::page::tab::Tab;
 pub use memos::{settled, shared_memo, unhurried};
 pub use origin::Sent;

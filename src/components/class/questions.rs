@@ -66,7 +66,7 @@ pub(super) fn answer(column: &Column) -> Option<impl IntoView + use<>> {
 
 /// The first guesses as bars; with the right one marked and what the lesson says to the others
 /// where the answer is told.
-pub(super) fn guesses(column: &Column, is_told: bool) -> impl IntoView + use<> {
+pub(super) fn guesses(column: &Column, is_explained: bool) -> impl IntoView + use<> {
     let all: usize = column.guesses.iter().map(|guess| guess.count).sum();
     let (shown, others) = column
         .guesses
@@ -79,15 +79,17 @@ pub(super) fn guesses(column: &Column, is_told: bool) -> impl IntoView + use<> {
         nudge: String::new(),
     });
     let rows = shown.iter().chain(&others);
-    let rows = rows.map(|guess| bar(guess, all, is_told)).collect_view();
+    let rows = rows
+        .map(|guess| bar(guess, all, is_explained))
+        .collect_view();
     view! { <ul class="guesses">{rows}</ul> }
 }
 
-fn bar(guess: &Guess, all: usize, is_told: bool) -> impl IntoView + use<> {
+fn bar(guess: &Guess, all: usize, is_explained: bool) -> impl IntoView + use<> {
     let percent = 100.0 * guess.count as f64 / all.max(1) as f64;
-    let is_right = guess.is_right && is_told;
+    let is_right = guess.is_right && is_explained;
     let right = is_right.then(|| view! { <span class="guess-right">"✓ right"</span> });
-    let nudge = (!guess.nudge.is_empty() && is_told)
+    let nudge = (!guess.nudge.is_empty() && is_explained)
         .then(|| view! { <small>{sentence(&guess.nudge)}</small> });
     view! {
         <li class:is-right=is_right>

@@ -1,7 +1,7 @@
 //! How far the kernels are from par: figures, moves and ranks.
 
 use crate::app::puzzling::Puzzling;
-use crate::app::state::{Page, Told};
+use crate::app::state::{ExplanationOf, Page};
 use crate::components::announcer::Announcer;
 use crate::components::number::Number;
 use fuseline_core::fusion::certificate::Amount;
@@ -29,7 +29,7 @@ pub fn StandingLine(
     let (start_amount, par) = (posed.start, amount_text(posed.par));
     let start = StoredValue::new(amount_text(start_amount));
     let language = posed.puzzle.language();
-    let told_par = Told::own(move || Some(posed.par_explanation()));
+    let explanation_of_par = ExplanationOf::own(move || Some(posed.par_explanation()));
     let gone_pct = move || {
         let graded = puzzling.graded();
         graded.map_or(0.0, |graded| graded.gone_pct).to_string()
@@ -46,7 +46,7 @@ pub fn StandingLine(
                     <dt>{language.start()}</dt>
                     <dd>
                         <Show when=is_graded fallback=move || start.get_value()>
-                            <Number told=Figure::unfused(Subject::Program, quantity)>{start.get_value()}</Number>
+                            <Number explanation=Figure::unfused(Subject::Program, quantity)>{start.get_value()}</Number>
                         </Show>
                     </dd>
                 </div>
@@ -54,11 +54,11 @@ pub fn StandingLine(
                     <dt>{language.now()}</dt>
                     <dd>
                         <Show when=is_graded fallback=|| "–">
-                            <Number told=Figure::fused(Subject::Program, quantity)>{now}</Number>
+                            <Number explanation=Figure::fused(Subject::Program, quantity)>{now}</Number>
                         </Show>
                     </dd>
                 </div>
-                <div><dt>{language.par()}</dt><dd><Number told=told_par>{par}</Number></dd></div>
+                <div><dt>{language.par()}</dt><dd><Number explanation=explanation_of_par>{par}</Number></dd></div>
                 <Moves puzzling />
             </dl>
             <progress max="100" value=gone_pct aria-label=language.start_to_par()></progress>

@@ -1,7 +1,7 @@
 //! The *What to do* tab: what would save time, the most first.
 
 use crate::app::queries::Advice;
-use crate::app::state::{Page, Told};
+use crate::app::state::{ExplanationOf, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
@@ -77,11 +77,11 @@ fn Row(
 ) -> impl IntoView {
     let page = Page::of_context();
     let number = move |saved: Saved| {
-        let told = Told::own(move || {
+        let explanation = ExplanationOf::own(move || {
             page.shown
                 .with(|shown| row.with(|row| advice_explanation(shown.analysis(), row, saved)))
         });
-        view! { <Number told>{move || row.with(|row| row.saved(saved))}</Number> }
+        view! { <Number explanation>{move || row.with(|row| row.saved(saved))}</Number> }
     };
     let follow = move |_| {
         page.keep_focus();

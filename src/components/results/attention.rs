@@ -4,7 +4,7 @@
 use super::online_softmax::OnlineSoftmax;
 use crate::app::state::Page;
 use crate::components::charts::Chart;
-use crate::components::keyed_rows::{row_at, told_of};
+use crate::components::keyed_rows::{explanation_of, row_at};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::player::{Player, PlayerBar};
 use crate::components::radio_button::RadioButton;
@@ -305,7 +305,7 @@ fn TileTable(
                     children=move |place, row| {
                         let row = row_at(rows, place, row);
                         let number = |part: fn(&TileRow) -> &Explanation| {
-                            view! { <OwnNumber told=told_of(row, part) /> }
+                            view! { <OwnNumber explanation=explanation_of(row, part) /> }
                         };
                         view! {
                             <tr>
@@ -353,9 +353,9 @@ fn ByteTable(
                                 <th scope="row"><CurveKey count />{count.name()}</th>
                                 <td>{move || row.with(|row| row.bytes.formula)}</td>
                                 <td class="number" title=exact>
-                                    <OwnNumber told=told_of(row, |row| &row.bytes) />
+                                    <OwnNumber explanation=explanation_of(row, |row| &row.bytes) />
                                 </td>
-                                <td class="number"><OwnNumber told=told_of(row, |row| &row.factor) /></td>
+                                <td class="number"><OwnNumber explanation=explanation_of(row, |row| &row.factor) /></td>
                             </tr>
                         }
                     }

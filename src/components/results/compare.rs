@@ -130,7 +130,7 @@ fn Row(
     let text = move |part: fn(&PolicyRow) -> &String| move || row.with(|row| part(row).clone());
     let of = Subject::Policy(policy);
     let number = move |quantity, part: fn(&PolicyRow) -> &String| {
-        view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
+        view! { <Number explanation=Figure::fused(of, quantity)>{text(part)}</Number> }
     };
     view! {
         <tr

@@ -27,7 +27,7 @@ struct Pointed {
 /// The panel beside the table of kernels.
 #[component]
 pub fn KernelDetailsPanel(
-    /// What is told about the selected kernel.
+    /// The explanation of the selected kernel.
     #[prop(optional)]
     panel: NodeRef<html::Div>,
 ) -> impl IntoView {
@@ -159,7 +159,7 @@ fn TensorLine(
         let bytes = move || row.with(|row| part(row).cloned());
         view! {
             <Show when=move || has_bytes.get() fallback=|| "–">
-                <Number told=Figure::fused(of, quantity)>{bytes}</Number>
+                <Number explanation=Figure::fused(of, quantity)>{bytes}</Number>
             </Show>
         }
     };

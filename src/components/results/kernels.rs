@@ -22,7 +22,7 @@ const PAGE_ROWS: usize = 32;
 /// A row for each fused kernel, and one for their sum.
 #[component]
 pub fn KernelsTable(
-    /// What is told about the selected kernel, which a click on a row brings into view.
+    /// The explanation of the selected kernel, which a click on a row brings into view.
     #[prop(optional)]
     details: NodeRef<html::Div>,
 ) -> impl IntoView {
@@ -209,7 +209,7 @@ fn AgainstPinned(
         });
         view! {
             <Show when=move || change.with(Option::is_some)>
-                <Number told=page.told_change(figures, move || change.get())>{change}{what}</Number>
+                <Number explanation=page.explain_change(figures, move || change.get())>{change}{what}</Number>
             </Show>
         }
     };
@@ -236,7 +236,7 @@ fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
 fn figure_cells(of: Subject, figures: Memo<Figures>) -> impl IntoView {
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     let number = move |quantity, part: fn(&Figures) -> &String| {
-        view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
+        view! { <Number explanation=Figure::fused(of, quantity)>{text(part)}</Number> }
     };
     // The sum has neither intensity nor bound.
     let is_kernel = of != Subject::Program;
@@ -246,7 +246,7 @@ fn figure_cells(of: Subject, figures: Memo<Figures>) -> impl IntoView {
         <td class="number" data-label="FLOPs">{number(Quantity::Flops, |all| &all.flops)}</td>
         <td class="number" title=text(|all| &all.exact_bytes)>
             <span class="before">
-                <Number told=Figure::unfused(of, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
+                <Number explanation=Figure::unfused(of, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
             </span>
             " → "
             <strong>{number(Quantity::Bytes, |all| &all.fused_bytes)}</strong>
@@ -255,7 +255,7 @@ fn figure_cells(of: Subject, figures: Memo<Figures>) -> impl IntoView {
         <td class="number" data-label="writes">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
         <td class="number" data-label=is_kernel.then_some("intensity")>{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
         <td title=move || figures.with(|all| all.missing.clone())>
-            {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::Bottleneck)>{bound}</Number> })}
+            {is_kernel.then(|| view! { <Number explanation=Figure::fused(of, Quantity::Bottleneck)>{bound}</Number> })}
             {move || roofline_bound.get().map(|name| view! { <small class="bound">{format!("roofline: {name}")}</small> })}
         </td>
         <td class="number" title=text(|all| &all.times)>

@@ -102,7 +102,7 @@ fn Cell(row: Memo<LimitRow>, column: Column) -> impl IntoView {
         view! {
             <Show when=move || text().is_some() fallback=move || (place == 0).then_some("–")>
                 {(place > 0).then_some(column.separator)}
-                <Number told=Figure::fused(of, quantity)>{text}</Number>
+                <Number explanation=Figure::fused(of, quantity)>{text}</Number>
             </Show>
         }
     };

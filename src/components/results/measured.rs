@@ -1,7 +1,7 @@
 //! The *Measured* tab: predictions against measurements. Its files are fetched when it is first
 //! opened.
 
-use crate::app::state::{Page, Told};
+use crate::app::state::{ExplanationOf, Page};
 use crate::components::charts::Chart;
 use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
@@ -311,12 +311,12 @@ fn MeasuredTable(
         });
         let rows = rows.into_iter().map(|row| {
             let number = |figure: MeasuredFigure, text: String| {
-                let told = Told::own(move || {
+                let explanation = ExplanationOf::own(move || {
                     let of = predictions.get()?;
                     let predicted = of.rows.get(row.place)?;
                     measured_explanation(&of.file, predicted, quantity.get(), figure)
                 });
-                view! { <Number told>{text}</Number> }
+                view! { <Number explanation>{text}</Number> }
             };
             let [expected, ran] = row.kernels;
             view! {

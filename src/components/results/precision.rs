@@ -2,7 +2,7 @@
 
 use crate::app::analysed::AnalysedText;
 use crate::app::state::Page;
-use crate::components::keyed_rows::{row_at, told_of};
+use crate::components::keyed_rows::{explanation_of, row_at};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::sentence::sentence;
 use fuseline_codegen::interpret::{Interpretation, NotRun, Setup, interpret};
@@ -297,12 +297,12 @@ fn Row(
             <td>{text(|row| &row.unfused)}</td>
             <td><span class:is-kept=move || row.with(|row| row.is_kept)>{text(|row| &row.fused)}</span></td>
             <td class="number" title=text(|row| &row.largest)>
-                <OwnNumber told=told_of(row, |row| &row.unfused_error) />
+                <OwnNumber explanation=explanation_of(row, |row| &row.unfused_error) />
             </td>
             <td class="number" title=text(|row| &row.largest)>
-                <OwnNumber told=told_of(row, |row| &row.fused_error) />
+                <OwnNumber explanation=explanation_of(row, |row| &row.fused_error) />
             </td>
-            <td class="number"><OwnNumber told=told_of(row, |row| &row.ratio) /></td>
+            <td class="number"><OwnNumber explanation=explanation_of(row, |row| &row.ratio) /></td>
         </tr>
     }
 }
@@ -353,9 +353,9 @@ fn Numbers(
                             view! {
                                 <tr>
                                     <td class="number">{move || row.with(|row| row.place)}</td>
-                                    <td class="number"><OwnNumber told=told_of(row, |row| &row.exact) /></td>
-                                    <td class="number"><OwnNumber told=told_of(row, |row| &row.unfused) /></td>
-                                    <td class="number"><OwnNumber told=told_of(row, |row| &row.fused) /></td>
+                                    <td class="number"><OwnNumber explanation=explanation_of(row, |row| &row.exact) /></td>
+                                    <td class="number"><OwnNumber explanation=explanation_of(row, |row| &row.unfused) /></td>
+                                    <td class="number"><OwnNumber explanation=explanation_of(row, |row| &row.fused) /></td>
                                 </tr>
                             }
                         }

@@ -123,7 +123,7 @@ fn group(section: Section) -> impl IntoView {
     let rows = section.metrics.into_iter().map(|metric: Metric| {
         let value = metric.value.unwrap_or_else(|| "–".to_owned());
         let value = match metric.figure {
-            Some(told) => view! { <Number told>{value}</Number> }.into_any(),
+            Some(explanation) => view! { <Number explanation>{value}</Number> }.into_any(),
             None => value.into_any(),
         };
         view! {

@@ -1,7 +1,7 @@
 //! The *Sweep* tab: a param along an axis, every policy as a curve, and where something changes.
 
 use super::policy_legend::{Marker, PolicyLegend};
-use crate::app::state::{Page, SetIfChanged, Swept, Told};
+use crate::app::state::{ExplanationOf, Page, SetIfChanged, Swept};
 use crate::components::charts::{LargeChart, height_of};
 use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
@@ -290,13 +290,13 @@ fn ValuesTable(
         let value = row.value;
         let policies = untrack(|| policies_of(sweep)).into_iter();
         let figures = policies.zip(row.figures).map(|(policy, text)| {
-            let told = Told::own(move || {
+            let explanation = ExplanationOf::own(move || {
                 let sweep = sweep.get()?;
                 let measure = page.questions.sweep.measure.get();
                 page.analysis
                     .with(|analysis| swept_explanation(&sweep, value, policy, measure, analysis))
             });
-            view! { <td class="number"><Number told>{text}</Number></td> }
+            view! { <td class="number"><Number explanation>{text}</Number></td> }
         });
         view! {
             <tr>

@@ -3,7 +3,7 @@
 
 use crate::app::state::Page;
 use crate::components::charts::Chart;
-use crate::components::keyed_rows::{row_at, told_of};
+use crate::components::keyed_rows::{explanation_of, row_at};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::picker::Picker;
 use crate::components::player::{Player, PlayerBar};
@@ -297,16 +297,16 @@ fn Group(
             </tr>
             <ForEnumerate
                 each=move || rows.get()
-                key=|row| row.told.title.clone()
+                key=|row| row.explanation.title.clone()
                 children=move |place, row| {
                     let row = row_at(rows, place, row);
                     let text = move |part: fn(&FigureRow) -> &str| move || row.with(|row| part(row).to_owned());
                     view! {
                         <tr class:is-excess=move || row.with(|row| row.is_excess)>
                             <th scope="row">
-                                {text(|row| &row.told.title)} <small>{text(|row| row.told.formula)}</small>
+                                {text(|row| &row.explanation.title)} <small>{text(|row| row.explanation.formula)}</small>
                             </th>
-                            <td>{text(|row| &row.before)}<OwnNumber told=told_of(row, |row| &row.told) />{text(|row| &row.after)}</td>
+                            <td>{text(|row| &row.before)}<OwnNumber explanation=explanation_of(row, |row| &row.explanation) />{text(|row| &row.after)}</td>
                         </tr>
                     }
                 }

@@ -19,12 +19,12 @@ pub fn Time(
         bound.map(|bound| format!("lower bound {}", bound.replacen(' ', "\u{a0}", 1)))
     };
     view! {
-        <Number told=Figure::fused(of, Quantity::Time)>
+        <Number explanation=Figure::fused(of, Quantity::Time)>
             {move || time.with(|time| time.time.clone())}
         </Number>
         <Show when=move || has_bound.get()>
             <small class="bound">
-                <Number told=Figure::fused(of, Quantity::LowerBound)>{bound}</Number>
+                <Number explanation=Figure::fused(of, Quantity::LowerBound)>{bound}</Number>
             </small>
         </Show>
     }

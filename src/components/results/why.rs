@@ -4,7 +4,7 @@
 use super::op_picker::OpPicker;
 use crate::app::analysed::AnalysedText;
 use crate::app::queries::{Edges, WhySeparate};
-use crate::app::state::{Page, Selection, Told, shared_memo};
+use crate::app::state::{ExplanationOf, Page, Selection, shared_memo};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
@@ -204,10 +204,10 @@ fn Row(
         if !is_possible.get() {
             return Either::Left(text);
         }
-        let told = Told::own(move || {
+        let explanation = ExplanationOf::own(move || {
             listed.with(|listed| row.with(|row| row.explanation(listed.of.analysis(), saved)))
         });
-        Either::Right(view! { <Number told>{text}</Number> })
+        Either::Right(view! { <Number explanation>{text}</Number> })
     };
     let notes = move || {
         let notes = row.with(|row| row.notes.clone()).into_iter();

@@ -2,7 +2,7 @@
 //! one.
 
 use super::kernel_rows::SelectedKernel;
-use crate::app::state::{OpenProfile, Page, Selection, Told};
+use crate::app::state::{ExplanationOf, OpenProfile, Page, Selection};
 use crate::components::by_pointer::ByPointer;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
@@ -108,11 +108,15 @@ impl Seen {
         })
     }
 
-    /// What is told about a measured number.
-    fn told(self, of: impl Fn() -> RowOf + Send + Sync + 'static, figure: ProfileFigure) -> Told {
-        Told::own(move || {
+    /// The explanation of a measured number.
+    fn explain(
+        self,
+        of: impl Fn() -> RowOf + Send + Sync + 'static,
+        figure: ProfileFigure,
+    ) -> ExplanationOf {
+        ExplanationOf::own(move || {
             let source = self.notes().into_iter().next().map(|note| note.text);
-            let told = self.with(|analysis, matching| {
+            let explanation = self.with(|analysis, matching| {
                 profile_explanation(
                     analysis,
                     matching,
@@ -121,7 +125,7 @@ impl Seen {
                     &source.unwrap_or_default(),
                 )
             });
-            told.flatten()
+            explanation.flatten()
         })
     }
 }
@@ -343,19 +347,19 @@ fn cells(&seen: &Seen, row: Memo<ProfileRow>) -> impl IntoView + use<> {
     // A number of the measurement, or a sum over a part of the kernels.
     let own = move |figure, part: fn(&ProfileRow) -> &String| {
         let has = move || row.with(|row| part(row) != "–");
-        let told = seen.told(move || of, figure);
+        let explanation = seen.explain(move || of, figure);
         view! {
             <Show when=has fallback=|| "–">
-                <Number told>{text(part)}</Number>
+                <Number explanation>{text(part)}</Number>
             </Show>
         }
     };
     let is_cold = row.with_untracked(|row| row.is_cold);
     let predicted = move |quantity, figure, part: fn(&ProfileRow) -> &String| match figure_of {
         // The page's own time is warm.
-        Some(of) if !(is_cold && quantity == Quantity::Time) => {
-            Either::Left(view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> })
-        }
+        Some(of) if !(is_cold && quantity == Quantity::Time) => Either::Left(
+            view! { <Number explanation=Figure::fused(of, quantity)>{text(part)}</Number> },
+        ),
         _ => Either::Right(own(figure, part)),
     };
     let bytes = match row.with_untracked(|row| row.counted) {
@@ -407,11 +411,11 @@ fn Candidates(
     let row = move |(row, price): (NeighbourRow, Option<RoundsPrice>)| {
         let kernels: [KernelId; 2] = row.kernels;
         let saved = move |saved: Saved, text: String| {
-            let told = Told::own(move || {
+            let explanation = ExplanationOf::own(move || {
                 seen.with(|analysis, _| merge_explanation(analysis, kernels, price?, saved))
                     .flatten()
             });
-            view! { <Number told>{text}</Number> }
+            view! { <Number explanation>{text}</Number> }
         };
         let merge = match row.merge {
             Ok([bytes, time]) => Either::Left(view! {

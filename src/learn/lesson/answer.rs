@@ -299,12 +299,14 @@ impl Task {
             Kind::Each { things, condition } => {
                 let things = things_of(*things, seen);
                 let why = |is_chosen: bool, is_right: bool| {
-                    let told = things.iter().zip(options).enumerate();
-                    let told = told.filter(|(at, (_, option))| {
+                    let explanation = things.iter().zip(options).enumerate();
+                    let explanation = explanation.filter(|(at, (_, option))| {
                         chosen.contains(at) == is_chosen && option.is_right == is_right
                     });
-                    let told: Vec<_> = told.map(|(_, (thing, _))| thing.subject.clone()).collect();
-                    reason_for_things(&told, condition, seen)
+                    let explanation: Vec<_> = explanation
+                        .map(|(_, (thing, _))| thing.subject.clone())
+                        .collect();
+                    reason_for_things(&explanation, condition, seen)
                 };
                 let wrong = join_sentences(&why(true, false), &why(false, true));
                 if wrong.is_empty() {

@@ -130,8 +130,8 @@ fn of_program(
 
 /// The calculation of a figure on one line, as the page tells it.
 fn calculation(analysis: &Analysis, of: Subject, quantity: Quantity) -> String {
-    let told = explanation(Figure::fused(of, quantity), analysis);
-    let line = told.and_then(|told| told.line());
+    let explanation = explanation(Figure::fused(of, quantity), analysis);
+    let line = explanation.and_then(|explanation| explanation.line());
     line.map_or_else(String::new, |line| format!("{line}."))
 }
 

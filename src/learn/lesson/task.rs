@@ -163,7 +163,7 @@ impl Task {
 fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
     let within = fields.take("within");
     let within = within.and_then(|entry| {
-        told(
+        reported(
             number_in(entry.value.as_str(), Unit::Percent),
             &entry,
             problems,
@@ -178,7 +178,7 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
         )?;
         return Some(Kind::First {
             param: first.value,
-            when: told(Condition::parse(&when.value), &when, problems)?,
+            when: reported(Condition::parse(&when.value), &when, problems)?,
             within: within.unwrap_or(0.0),
         });
     }
@@ -187,7 +187,7 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
         "what to predict: `number: kernels`, or `first: S` with `when: …`",
         problems,
     )?;
-    let quantity = told(NamedFigure::parse(&number.value), &number, problems)?;
+    let quantity = reported(NamedFigure::parse(&number.value), &number, problems)?;
     match quantity.unit() {
         None => {
             problems.push(Problem::new(
@@ -207,7 +207,7 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
 fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) -> Option<Kind> {
     for (key, things) in [("tensors", Things::Tensors), ("kernels", Things::Kernels)] {
         if let Some(entry) = fields.take(key) {
-            let condition = told(Condition::parse(&entry.value), &entry, problems)?;
+            let condition = reported(Condition::parse(&entry.value), &entry, problems)?;
             return Some(Kind::Each { things, condition });
         }
     }
@@ -237,7 +237,7 @@ fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) ->
 fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
     let mut until = Vec::new();
     while let Some(entry) = fields.take("until") {
-        until.extend(told(Condition::parse(&entry.value), &entry, problems));
+        until.extend(reported(Condition::parse(&entry.value), &entry, problems));
     }
     if until.is_empty() {
         problems.push(Problem::new(
@@ -269,8 +269,8 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
     Some(Kind::Do { until, by })
 }
 
-/// What was read, or `None` with the problem told.
-fn told<T>(read: Result<T, impl Display>, entry: &Entry, problems: &mut Vec<Problem>) -> Option<T> {
+/// What was read, or `None` with the problem reported.
+fn reported<T>(read: Result<T, impl Display>, entry: &Entry, problems: &mut Vec<Problem>) -> Option<T> {
     read.map_err(|mend| {
         let what = format!("`{}` cannot be read", entry.value);
         problems.push(Problem::new(entry.line, what, mend.to_string()));

@@ -146,7 +146,7 @@ impl Posed {
         Ok(posed)
     }
 
-    /// What is told about par. It does not tell the kernels, which are the answer.
+    /// The explanation of par. It does not tell the kernels, which are the answer.
     pub fn par_explanation(&self) -> Explanation {
         let (number, formula) = match self.par {
             Amount::Bytes(bytes) => (

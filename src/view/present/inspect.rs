@@ -20,7 +20,7 @@ use fuseline_core::{Analysis, Graph, KernelId, OpId, TensorId, TensorTraffic};
 /// Most lines of arithmetic of one kind.
 const MAX_LINES: usize = 12;
 
-/// What is told about what a visitor has clicked.
+/// The explanation of what a visitor has clicked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inspected {
     pub heading: String,

@@ -425,10 +425,12 @@ pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> 
     let Some(analysis) = &outcome.analysis else {
         return Vec::new();
     };
-    let mut told = HashSet::new();
+    let mut explanation = HashSet::new();
     let mut finding = |refused: &Refused| {
         let &statement = outcome.statement_of_op.get(refused.op)?;
-        if program.block_of_op(statement).is_some() && !told.insert((statement, refused.kernel)) {
+        if program.block_of_op(statement).is_some()
+            && !explanation.insert((statement, refused.kernel))
+        {
             // Told for another round.
             return None;
         }

@@ -66,7 +66,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of what is shown. What is told about edges, policies and decisions takes as long as
+    /// A table of what is shown. The explanation of edges, policies and decisions takes as long as
     /// for their tabs.
     pub fn new(kind: TableKind, shown: KernelsInText<'_>) -> Self {
         let analysis = shown.analysis;

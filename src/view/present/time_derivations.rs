@@ -100,8 +100,8 @@ fn phase_term(phase: &[Part]) -> Option<Term> {
 
 pub(super) fn part_term(part: &Part) -> Term {
     let shares = part.shares.iter().map(share_term).collect();
-    let worked = Derivation::new(Operation::Sum, shares);
-    Term::derived(part.name, Number::Seconds(part.seconds()), worked)
+    let derivation = Derivation::new(Operation::Sum, shares);
+    Term::derived(part.name, Number::Seconds(part.seconds()), derivation)
 }
 
 fn share_term(share: &Share) -> Term {
@@ -119,7 +119,7 @@ fn share_term(share: &Share) -> Term {
     let bytes = |of| over(of, "B", "B/s");
     let flops = |of| over(of, "FLOP", "FLOP/s");
     let things = |of| over(of, "", "/s");
-    let worked = match what {
+    let derivation = match what {
         What::MemoryBytes => bytes("of memory"),
         What::BytesAgain => bytes("of memory, read again"),
         What::CacheBytes => bytes("of the cache"),
@@ -145,5 +145,5 @@ fn share_term(share: &Share) -> Term {
         What::Pool => things("elements of a library pooling"),
         What::Sum => things("elements of a library reduction"),
     };
-    Term::derived("", Number::Seconds(share.seconds()), worked)
+    Term::derived("", Number::Seconds(share.seconds()), derivation)
 }

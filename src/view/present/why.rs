@@ -174,8 +174,8 @@ impl EdgeRow {
     /// The same explained by the analysis that the edge is of; `None` where nothing is saved
     /// because it is not possible.
     pub fn explanation(&self, analysis: &Analysis, saved: Saved) -> Option<Explanation> {
-        let told = || edge_explanation(analysis, self.ops, self.price, saved);
-        self.is_possible.then(told).flatten()
+        let explanation = || edge_explanation(analysis, self.ops, self.price, saved);
+        self.is_possible.then(explanation).flatten()
     }
 }
 
@@ -228,8 +228,9 @@ impl WhyNot {
         let row = |at: usize| {
             let fold = folds[at];
             // The selected edge stands for those like it.
-            let told = selected.filter(|_| place == Some(at));
-            let (producer, consumer) = told.unwrap_or((fold.first.producer, fold.first.consumer));
+            let explanation = selected.filter(|_| place == Some(at));
+            let (producer, consumer) =
+                explanation.unwrap_or((fold.first.producer, fold.first.consumer));
             let (own, others): (Vec<_>, Vec<_>) = (fold.edges.iter())
                 .map(|&place| self.edges[place])
                 .partition(|edge| (edge.producer, edge.consumer) == (producer, consumer));
@@ -363,7 +364,7 @@ fn folds(
     folds
 }
 
-/// What is told about what running the kernels of two ops as one would save.
+/// The explanation of what running the kernels of two ops as one would save.
 pub fn edge_explanation(
     analysis: &Analysis,
     (producer, consumer): EdgeOps,

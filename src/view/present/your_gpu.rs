@@ -138,7 +138,7 @@ pub fn verdict(checks: &Result<Checks, NotRun>) -> Vec<String> {
     let wrong = [("unfused", unfused), ("fused", fused)]
         .into_iter()
         .filter_map(|(how, check)| Some((how, check.first_wrong()?)));
-    let mut told: Vec<String> = wrong
+    let mut explanation: Vec<String> = wrong
         .map(|(how, output)| {
             let name = output.name.replace('`', "");
             format!(
@@ -146,29 +146,29 @@ pub fn verdict(checks: &Result<Checks, NotRun>) -> Vec<String> {
             )
         })
         .collect();
-    if told.is_empty() {
+    if explanation.is_empty() {
         let results = results(fused).count();
         let agrees = if results == 1 { "agrees" } else { "agree" };
-        told.push(format!(
+        explanation.push(format!(
             "{} {agrees} with the interpreter, unfused and fused.",
             counted(results, "result")
         ));
     }
-    told
+    explanation
 }
 
 /// Whether all results are right, and what fusion brings.
 pub fn headline(outcome: &Outcome) -> Vec<String> {
-    let mut told = verdict(&outcome.checks);
+    let mut explanation = verdict(&outcome.checks);
     let named = |ratio: Option<f64>| ratio.map_or_else(|| NOTHING.to_owned(), format_ratio);
     let from = format_seconds(outcome.unfused.total_s);
     let to = format_seconds(outcome.fused.total_s);
-    told.push(format!(
+    explanation.push(format!(
         "Measured speedup by fusion: {}, from {from} to {to}. Predicted: {}.",
         named(outcome.speedup()),
         named(outcome.predicted_speedup())
     ));
-    told
+    explanation
 }
 
 /// What was measured of the GPU itself.
@@ -195,18 +195,19 @@ pub const NOT_MEASURED: &str = "A page cannot measure matrix units, caches or th
 
 /// How it was run: sizes, types and clock.
 pub fn notes(outcome: &Outcome) -> Vec<String> {
-    let mut told = vec![
+    let mut explanation = vec![
         "Predicted times are the roofline with the rates of this GPU. Matmuls and convolutions use the rate of a large square matmul in a shader, without matrix units.".to_owned(),
     ];
-    told.extend(slower_note(&outcome.predicted.graph));
-    told.extend(sizes_notes(outcome));
-    told.push("All floats are f32 here, so an f16 tensor takes 4 bytes per element.".to_owned());
-    told.push(if outcome.has_clock {
+    explanation.extend(slower_note(&outcome.predicted.graph));
+    explanation.extend(sizes_notes(outcome));
+    explanation
+        .push("All floats are f32 here, so an f16 tensor takes 4 bytes per element.".to_owned());
+    explanation.push(if outcome.has_clock {
         "Times come from the GPU's own clock. Each launch repeats for 5 ms with warm caches, and the time is the median of 5 repetitions. Kernels with equal code are timed once.".to_owned()
     } else {
         "This GPU gives pages no clock, so times come from the page's own and include the way to the GPU and back. Each launch repeats for 50 ms. Kernels with equal code are timed once.".to_owned()
     });
-    told
+    explanation
 }
 
 /// For what of the program the shaders of this page take longer than the roofline says: on an H100
@@ -270,16 +271,16 @@ fn sizes_notes(outcome: &Outcome) -> Vec<String> {
         limits,
         ..
     } = outcome;
-    let mut told = Vec::new();
+    let mut explanation = Vec::new();
     let pairs = own_sizes.iter().zip(timed_sizes);
     let reduced: Vec<String> = pairs
         .filter(|(own, timed)| own != timed)
         .map(|((name, own), (_, timed))| format!("{name} = {timed} instead of {own}"))
         .collect();
     if reduced.is_empty() {
-        told.push("Timed at the program's own sizes.".to_owned());
+        explanation.push("Timed at the program's own sizes.".to_owned());
     } else {
-        told.push(format!(
+        explanation.push(format!(
             "Timed at {}, so that no tensor has more than {}, all tensors together have at most {}, and a run takes at most about {}. The sliders choose smaller sizes.",
             reduced.join(", "),
             format_bytes(limits.max_tensor_bytes()),
@@ -290,12 +291,12 @@ fn sizes_notes(outcome: &Outcome) -> Vec<String> {
     if let Ok(checks) = &outcome.checks
         && checks.sizes != *timed_sizes
     {
-        told.push(format!(
+        explanation.push(format!(
             "Checked at {}, which the interpreter computes quickly.",
             sizes(&checks.sizes)
         ));
     }
-    told
+    explanation
 }
 
 fn sizes(sizes: &[(String, i64)]) -> String {

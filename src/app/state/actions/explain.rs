@@ -1,6 +1,6 @@
 //! Explains a number on a press.
 
-use crate::app::state::explained::{Explained, Told};
+use crate::app::state::explained::{Explained, ExplanationOf};
 use crate::app::state::page::Page;
 use fuseline_browser::{Event, Opener};
 use fuseline_view::present::figure::{Explanation, explanation, explanation_of_policy};
@@ -9,24 +9,27 @@ use leptos::prelude::*;
 
 impl Page {
     /// Explains the number of this press, and no longer if it is explained already.
-    pub fn explain(self, told: Told, press: &Event) {
-        let pressed = Opener::of(press).map(|opener| Explained { told, opener });
+    pub fn explain(self, explanation: ExplanationOf, press: &Event) {
+        let pressed = Opener::of(press).map(|opener| Explained {
+            explanation,
+            opener,
+        });
         self.screen.explained.update(|explained| {
             let last = explained.take().map(|explained| explained.opener);
             *explained = pressed.filter(|pressed| last.as_ref() != Some(&pressed.opener));
         });
     }
 
-    /// What is told about the explained number; `None` where there is no such number any more.
+    /// The explanation of the explained number; `None` where there is no such number any more.
     /// Tracked.
     pub fn explanation(self) -> Option<Explanation> {
-        let told = self
+        let explanation = self
             .screen
             .explained
-            .with(|explained| Some(explained.as_ref()?.told))?;
-        match told {
-            Told::Figure(figure) => self.of_figure(figure),
-            Told::Own(told) => told.try_get().flatten(),
+            .with(|explained| Some(explained.as_ref()?.explanation))?;
+        match explanation {
+            ExplanationOf::Figure(figure) => self.of_figure(figure),
+            ExplanationOf::Own(explanation) => explanation.try_get().flatten(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Pins the shown state, and compares with it.
 
 use crate::app::history::{Choices, Origin};
-use crate::app::state::explained::Told;
+use crate::app::state::explained::ExplanationOf;
 use crate::app::state::page::Page;
 use crate::app::state::pinned::Pinned;
 use fuseline_view::page::links::SharedState;
@@ -36,23 +36,23 @@ impl Page {
         pinned.is_some_and(|pinned| !(self.shown).with(|shown| pinned.has_ops_of(&shown.parsed)))
     }
 
-    /// What is told about a figure of the pinned state.
-    pub fn told_pinned(self, figure: Figure) -> Told {
-        Told::own(move || {
+    /// The explanation of a figure of the pinned state.
+    pub fn told_pinned(self, figure: Figure) -> ExplanationOf {
+        ExplanationOf::own(move || {
             self.against
                 .pinned
                 .with(|pinned| explanation_of_pinned(figure, &pinned.as_ref()?.analysis))
         })
     }
 
-    /// What is told about the change between two figures, pinned and now, that is shown as
+    /// The explanation of the change between two figures, pinned and now, that is shown as
     /// `change`.
-    pub fn told_change(
+    pub fn explain_change(
         self,
         figures: Memo<Option<[Figure; 2]>>,
         change: impl Fn() -> Option<String> + Send + Sync + 'static,
-    ) -> Told {
-        Told::own(move || {
+    ) -> ExplanationOf {
+        ExplanationOf::own(move || {
             let [before, after] = figures.get()?;
             let change = change()?;
             self.against.pinned.with(|pinned| {

@@ -39,12 +39,12 @@ pub fn tile_rows(sizes: &AttentionSizes, device: &Device) -> [TileRow; 2] {
     [
         TileRow {
             of: "K and V: B_c = ⌈M / 4d⌉, T_c = ⌈N / B_c⌉",
-            rows: attention.told(
+            rows: attention.explain(
                 "rows in a tile of K and V",
                 "⌈M / 4d⌉",
                 attention.tiles.key_rows.clone(),
             ),
-            count: attention.told(
+            count: attention.explain(
                 "tiles of K and V",
                 "⌈N / B_c⌉",
                 attention.tiles.key_tiles.clone(),
@@ -56,12 +56,12 @@ pub fn tile_rows(sizes: &AttentionSizes, device: &Device) -> [TileRow; 2] {
             } else {
                 "Q: B_r = min(B_c, d), T_r = ⌈N_q / B_r⌉"
             },
-            rows: attention.told(
+            rows: attention.explain(
                 "rows in a tile of Q",
                 "min(B_c, d)",
                 attention.tiles.query_rows.clone(),
             ),
-            count: attention.told(
+            count: attention.explain(
                 "tiles of Q",
                 if sizes.shape.is_square() {
                     "⌈N / B_r⌉"
@@ -79,7 +79,7 @@ pub fn byte_rows(sizes: &AttentionSizes, device: &Device) -> Vec<ByteRow> {
     let attention = Attention::new(sizes, device);
     let rows = AttentionCount::iter().map(|count| ByteRow {
         count,
-        bytes: attention.bytes_told(count),
+        bytes: attention.explain_bytes(count),
         factor: attention.factor(count),
     });
     rows.collect()
@@ -102,7 +102,7 @@ impl<'a> Attention<'a> {
     }
 
     /// A figure that the memory on chip decides.
-    fn told(&self, title: &str, formula: &'static str, term: Term) -> Explanation {
+    fn explain(&self, title: &str, formula: &'static str, term: Term) -> Explanation {
         let is_confirmed = match self.device.hardware.on_chip {
             OnChip::Multiprocessor(multiprocessor) => multiprocessor.is_confirmed,
             OnChip::Scratchpad { is_confirmed, .. } => is_confirmed,
@@ -136,9 +136,9 @@ impl<'a> Attention<'a> {
         format!("attention with {queries}N = {keys}, d = {size}, heads = {heads}")
     }
 
-    fn bytes_told(&self, count: AttentionCount) -> Explanation {
+    fn explain_bytes(&self, count: AttentionCount) -> Explanation {
         let title = format!("memory traffic of one forward pass: {}", count.name());
-        let told = self.told(&title, count.formula(self.sizes), self.bytes(count));
+        let explanation = self.explain(&title, count.formula(self.sizes), self.bytes(count));
         let per_head = "The formula counts the elements of one head. Multiply by the number of heads and the bytes per element.";
         let group = self.sizes.shape.group;
         let shared = "Heads that share K and V read them once together.";
@@ -151,7 +151,7 @@ impl<'a> Attention<'a> {
             AttentionCount::TensorsOnce => (Vec::new(), vec![ONCE.to_owned()]),
             AttentionCount::TilesFetchedAnew => {
                 let order = Convention::of_words("Outer loop", loop_words(self.sizes.order));
-                let sources = [LOADS.to_owned()].into_iter().chain(told.sources);
+                let sources = [LOADS.to_owned()].into_iter().chain(explanation.sources);
                 (vec![order], sources.collect())
             }
         };
@@ -159,7 +159,7 @@ impl<'a> Attention<'a> {
             notes: notes.into_iter().flatten().map(str::to_owned).collect(),
             conventions,
             sources,
-            ..told
+            ..explanation
         }
     }
 
@@ -167,18 +167,23 @@ impl<'a> Attention<'a> {
         let standard = self.bytes(AttentionCount::ScoresInMemory);
         let bytes = self.bytes(count);
         let factor = standard.number.value() / bytes.number.value().max(1.0);
-        let told = self.bytes_told(count);
-        let worked = Derivation::quotient(standard.called("three kernels"), bytes.called("these"));
+        let explanation = self.explain_bytes(count);
+        let derivation = Derivation::quotient(standard.called("three kernels"), bytes.called("these"));
         let mut sources = vec![STANDARD.to_owned()];
-        sources.extend(told.sources.into_iter().filter(|source| source != STANDARD));
+        sources.extend(
+            explanation
+                .sources
+                .into_iter()
+                .filter(|source| source != STANDARD),
+        );
         Explanation {
-            conventions: told.conventions,
+            conventions: explanation.conventions,
             sources,
             ..Explanation::of(
                 format!("factor of {}", count.name()),
                 self.subject(),
                 "bytes of three kernels / bytes of this count",
-                Term::derived("", Number::Ratio(factor), worked),
+                Term::derived("", Number::Ratio(factor), derivation),
             )
         }
     }

@@ -141,9 +141,9 @@ pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2
         saved,
         Derivation::new(Operation::Difference, difference),
     );
-    let worked = Derivation::new(Operation::Percent, vec![saved, Term::given(first, before)]);
+    let derivation = Derivation::new(Operation::Percent, vec![saved, Term::given(first, before)]);
     Term {
-        derivation: (before.value() > 0.0).then_some(worked),
+        derivation: (before.value() > 0.0).then_some(derivation),
         ..Term::given("", Number::SavedPercent(percent))
     }
 }

@@ -6,23 +6,24 @@ use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::quantity::Figure;
 use fuseline_core::Analysis;
 
-/// What is told about a figure of a pinned state.
+/// The explanation of a figure of a pinned state.
 pub fn explanation_of_pinned(figure: Figure, pinned: &Analysis) -> Option<Explanation> {
-    let told = explanation(figure, pinned)?;
+    let explanation = explanation(figure, pinned)?;
     Some(Explanation {
-        subject: format!("the pinned state, {}", told.subject),
-        ..told
+        subject: format!("the pinned state, {}", explanation.subject),
+        ..explanation
     })
 }
 
-/// What is told about the change of a figure, pinned and now, that is shown as `change`.
+/// The explanation of the change of a figure, pinned and now, that is shown as `change`.
 pub fn explanation_of_change(
     [before, after]: [(Figure, &Analysis); 2],
     change: String,
 ) -> Option<Explanation> {
     let before = explanation(before.0, before.1)?;
-    let told = explanation(after.0, after.1)?;
-    let [pinned, now] = [&before, &told].map(|told| told.term.as_ref().map(|term| term.number));
+    let explanation = explanation(after.0, after.1)?;
+    let [pinned, now] = [&before, &explanation]
+        .map(|explanation| explanation.term.as_ref().map(|term| term.number));
     let (formula, term) = match (pinned?, now?) {
         (Number::Count(pinned), Number::Count(now)) => {
             let terms = vec![
@@ -30,8 +31,8 @@ pub fn explanation_of_change(
                 Term::given("pinned", Number::Count(pinned)),
             ];
             let more = Number::Amount(now as f64 - pinned as f64, "");
-            let worked = Derivation::new(Operation::Difference, terms);
-            ("now − pinned", Term::derived("", more, worked))
+            let derivation = Derivation::new(Operation::Difference, terms);
+            ("now − pinned", Term::derived("", more, derivation))
         }
         numbers => (
             "(pinned − now) / pinned",
@@ -39,11 +40,11 @@ pub fn explanation_of_change(
         ),
     };
     Some(Explanation {
-        title: format!("{}, relative to the pinned state", told.title),
+        title: format!("{}, relative to the pinned state", explanation.title),
         value: change,
         formula,
         term: Some(term),
         notes: Vec::new(),
-        ..told
+        ..explanation
     })
 }

@@ -1,11 +1,11 @@
-//! What is told about a number.
+//! The explanation of a number.
 
 use super::conventions::{self, Convention, Counted};
 use crate::present::derivation::Term;
 use crate::present::quantity::Figure;
 use fuseline_core::Analysis;
 
-/// What is told about a figure.
+/// The explanation of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub title: String,

@@ -28,7 +28,7 @@ pub enum MeasuredFigure {
     MeasuredKernels,
 }
 
-/// What is told about a number of a row of measurements; `None` where the row has no such number.
+/// The explanation of a number of a row of measurements; `None` where the row has no such number.
 pub fn measured_explanation(
     file: &Measurements,
     row: &PredictedRow,
@@ -110,8 +110,8 @@ fn error(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Ter
         predicted(row, quantity, comparison).called("predicted"),
         measured(row, quantity, comparison).called("measured"),
     ];
-    let worked = Derivation::new(Operation::RelativeError, sides);
-    Term::derived("", Number::Error(comparison.error()), worked)
+    let derivation = Derivation::new(Operation::RelativeError, sides);
+    Term::derived("", Number::Error(comparison.error()), derivation)
 }
 
 fn predicted(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
@@ -158,8 +158,8 @@ fn sum_of_kernels(row: &PredictedRow, number: impl Fn(&PredictedKernel) -> Numbe
 
 fn launches(row: &PredictedRow) -> Term {
     let number = Number::Count(row.predicted.launches as u64);
-    let worked = sum_of_kernels(row, |kernel| Number::Count(kernel.launches as u64));
-    Term::derived("", number, worked)
+    let derivation = sum_of_kernels(row, |kernel| Number::Count(kernel.launches as u64));
+    Term::derived("", number, derivation)
 }
 
 /// The kernels that ran, those of one name together.
@@ -174,6 +174,6 @@ fn kernels_that_ran(row: &PredictedRow) -> Term {
     }
     let terms = (counts.into_iter())
         .map(|(name, count)| Term::given(short_name(name, NAME_CHARS), Number::Count(count)));
-    let worked = Derivation::sum(terms.collect());
-    Term::derived("", Number::Count(names.len() as u64), worked)
+    let derivation = Derivation::sum(terms.collect());
+    Term::derived("", Number::Count(names.len() as u64), derivation)
 }

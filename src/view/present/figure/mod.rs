@@ -33,7 +33,7 @@ use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, Kernel, KernelId};
 
-/// What is told about a figure of an analysis; `None` where it has no such figure. For a figure of
+/// The explanation of a figure of an analysis; `None` where it has no such figure. For a figure of
 /// a policy it is the analysis of that policy. `O(ops + reads)`.
 pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
@@ -52,10 +52,15 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
             bytes::of_tensor_at(analysis, id, tensor, quantity)?
         }
     };
-    Some(told(figure, found, counted, analysis))
+    Some(explained(figure, found, counted, analysis))
 }
 
-fn told(figure: Figure, found: Found, counted: Counted<'_>, analysis: &Analysis) -> Explanation {
+fn explained(
+    figure: Figure,
+    found: Found,
+    counted: Counted<'_>,
+    analysis: &Analysis,
+) -> Explanation {
     let own_formula = found.term.as_ref().and_then(|term| term.formula);
     Explanation {
         title: title(figure, analysis),
@@ -69,7 +74,7 @@ fn told(figure: Figure, found: Found, counted: Counted<'_>, analysis: &Analysis)
     }
 }
 
-/// What is told about a figure of a policy beside the chosen one.
+/// The explanation of a figure of a policy beside the chosen one.
 pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Explanation> {
     let analysis = &compared.analysis;
     if figure.quantity != Quantity::Differing {
@@ -87,7 +92,12 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
     let number = Number::Count(here + there);
     let term = Term::derived("", number, Derivation::new(Operation::Sum, terms));
     let found = Found::new(term);
-    Some(told(figure, found, Counted::program(analysis), analysis))
+    Some(explained(
+        figure,
+        found,
+        Counted::program(analysis),
+        analysis,
+    ))
 }
 
 fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) -> Option<Found> {

@@ -15,7 +15,7 @@ use fuseline_core::analysis::advice::Advice;
 use fuseline_core::analysis::why::{Cost, Price, RoundsPrice};
 use fuseline_core::model::ids::KernelId;
 
-/// What is told about what running two kernels as one would save; `None` where the analysis has no
+/// The explanation of what running two kernels as one would save; `None` where the analysis has no
 /// such kernels.
 pub fn merge_explanation(
     analysis: &Analysis,
@@ -58,13 +58,13 @@ pub fn merge_explanation(
         Saved::Bytes => None,
         Saved::Time | Saved::Share => slower_because(analysis, kernels, total),
     };
-    let told = Explanation {
+    let explanation = Explanation {
         value: saved_text(total, saved),
         notes: cause.into_iter().chain(note.map(str::to_owned)).collect(),
         ..Explanation::of(saved.title(analysis), subject, formula, term)
     };
-    let counted_as = |told: Explanation, figure| told.counted_as(figure, analysis);
-    Some(figures.into_iter().fold(told, counted_as))
+    let counted_as = |explanation: Explanation, figure| explanation.counted_as(figure, analysis);
+    Some(figures.into_iter().fold(explanation, counted_as))
 }
 
 /// `None` where no kernel does the work of both.
@@ -106,32 +106,32 @@ fn merge_term(
 }
 
 fn difference(saved: Saved, price: Price, sides: [Term; 2]) -> Option<Term> {
-    let worked = Derivation::new(Operation::Difference, sides.into());
-    Some(Term::derived("", saved.number(price)?, worked))
+    let derivation = Derivation::new(Operation::Difference, sides.into());
+    Some(Term::derived("", saved.number(price)?, derivation))
 }
 
-/// What is told about what an advice would save.
+/// The explanation of what an advice would save.
 pub fn advice_explanation(
     analysis: &Analysis,
     row: &AdviceRow,
     saved: Saved,
 ) -> Option<Explanation> {
-    let told = change_explanation(analysis, row, saved)?;
+    let explanation = change_explanation(analysis, row, saved)?;
     let Saved::Share = saved else {
-        return Some(told);
+        return Some(explanation);
     };
-    let time = told.term?.called("saved");
+    let time = explanation.term?.called("saved");
     let of_program = Term::given("of the program", Number::Seconds(analysis.time_s()));
     let share = Derivation::new(Operation::Percent, vec![time, of_program]);
     let term = Term::derived("", Number::Percent(row.share_percent), share);
     Some(Explanation {
         value: term.text(),
         term: Some(term),
-        ..told
+        ..explanation
     })
 }
 
-/// What is told about what other options, or kernels by hand, would save.
+/// The explanation of what other options, or kernels by hand, would save.
 fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Option<Explanation> {
     let price = row.price;
     let is_predicted = price.is_predicted();
@@ -154,11 +154,11 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
         ),
         advice => changed_words(advice)?,
     };
-    let told = Explanation {
+    let explanation = Explanation {
         value: saved_text(price, saved),
         notes: vec![format!("The change: {changed}.")],
         ..Explanation::of(saved.title(analysis), "the whole program", formula, term)
     };
     let figure = Figure::fused(Subject::Program, saved.quantity(is_predicted));
-    Some(told.counted_as(figure, analysis))
+    Some(explanation.counted_as(figure, analysis))
 }

@@ -13,7 +13,7 @@ use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::sweep::{Figures, Measure, Sweep};
 use fuseline_core::model::options::Policy;
 
-/// What is told about what a policy of a sweep costs at a value of the param; `None` where the
+/// The explanation of what a policy of a sweep costs at a value of the param; `None` where the
 /// sweep has no such point. The analysis is that of the program at its present value.
 pub fn swept_explanation(
     sweep: &Sweep,

@@ -20,8 +20,8 @@ fn longest(options: &Options, kernel: &Kernel) -> Term {
     let terms: Vec<Term> = limits.iter().filter_map(Limit::term).collect();
     let seconds = terms.iter().map(|term| term.number.value());
     let longest_s = seconds.fold(0.0, f64::max);
-    let worked = Derivation::new(Operation::Longest, terms);
-    Term::derived("the longest of", Number::Seconds(longest_s), worked)
+    let derivation = Derivation::new(Operation::Longest, terms);
+    Term::derived("the longest of", Number::Seconds(longest_s), derivation)
 }
 
 /// How the lower bound of a fused kernel is found; nothing for a view.
@@ -136,10 +136,10 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
     } else {
         number
     };
-    let worked = Derivation::new(Operation::Longest, terms);
+    let derivation = Derivation::new(Operation::Longest, terms);
     Found {
         value: bottleneck_name(analysis, id).to_owned(),
-        term: (!kernel.is_free).then(|| Term::derived("", number, worked)),
+        term: (!kernel.is_free).then(|| Term::derived("", number, derivation)),
         notes: notes(analysis, kernel),
     }
 }

@@ -106,9 +106,9 @@ fn sum(
         let (name, number) = term(id, kernel);
         Term::given(name, number).assumed(has_assumed_size(kernel))
     });
-    let worked = Derivation::sum(terms.collect());
+    let derivation = Derivation::sum(terms.collect());
     let is_assumed = execution.kernels.iter().any(has_assumed_size);
-    Term::derived("", total, worked).assumed(is_assumed)
+    Term::derived("", total, derivation).assumed(is_assumed)
 }
 
 fn launches(analysis: &Analysis, run: Run) -> Found {
@@ -137,7 +137,7 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
         Derivation::sum(vec![kernels, further])
     };
     // The formula has no part that is zero here: each of its parts is a row.
-    let (formula, worked) = match (views, further) {
+    let (formula, derivation) = match (views, further) {
         (0, 0) => (
             "number of kernels",
             Derivation::sum(vec![count("kernels", kernels)]),
@@ -159,7 +159,7 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
         }
     };
     let total = Number::Count(execution.launches as u64);
-    let found = Found::new(Term::derived("", total, worked).by(formula));
+    let found = Found::new(Term::derived("", total, derivation).by(formula));
     found.noted(copies_note(analysis, execution))
 }
 

@@ -79,7 +79,7 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
     let Some(intensity) = kernel.placement.intensity else {
         return unknown(analysis, kernel);
     };
-    let worked = Derivation::quotient(
+    let derivation = Derivation::quotient(
         Term::given("", Number::Flops(kernel.work.flops())),
         Term::given("", Number::Bytes(kernel.bytes())),
     );
@@ -95,7 +95,7 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
     });
     Found {
         notes: notes.into_iter().collect(),
-        ..Found::new(Term::derived("", Number::Intensity(intensity), worked))
+        ..Found::new(Term::derived("", Number::Intensity(intensity), derivation))
     }
 }
 
@@ -133,14 +133,14 @@ pub(super) fn ridge_for_f16(analysis: &Analysis) -> Option<Found> {
 
 fn ridge(analysis: &Analysis, peak: DeviceFigure) -> Found {
     let bandwidth = analysis.options.device.memory_bytes_per_s.value;
-    let worked = Derivation::quotient(
+    let derivation = Derivation::quotient(
         Term::given("", Number::Amount(peak.value, "FLOP/s")),
         Term::given("", Number::Amount(bandwidth, "B/s")),
     );
     Found::new(Term::derived(
         "",
         Number::Intensity(peak.value / bandwidth),
-        worked,
+        derivation,
     ))
 }
 

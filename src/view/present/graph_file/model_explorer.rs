@@ -24,7 +24,7 @@ pub struct GraphCollection {
 struct Graph {
     id: String,
     nodes: Vec<Node>,
-    /// What is told about a namespace.
+    /// The explanation of a namespace.
     group_node_attributes: IndexMap<String, IndexMap<&'static str, String>>,
 }
 

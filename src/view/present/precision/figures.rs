@@ -23,13 +23,13 @@ const ORDER: &str = "Sums follow the order of the elements. A GPU adds in anothe
 
 /// A tensor of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct ExplanationOf<'a> {
     pub(super) ran: &'a Interpretation,
     pub(super) tensor: TensorId,
     pub(super) runs: &'a TensorRuns,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ExplanationOf<'a> {
     fn of(
         self,
         title: impl Into<String>,
@@ -97,13 +97,13 @@ impl<'a> Told<'a> {
     fn error_term(self, run: Run) -> Term {
         let error = self.stored(run).error;
         let length = |name, length| Term::given(name, Number::Digits(length, FEW));
-        let worked = Derivation::quotient(
+        let derivation = Derivation::quotient(
             length("(difference)", error.difference_length),
             length("(exact)", error.exact_length),
         );
         Term {
             // Nothing over nothing has no quotient.
-            derivation: (error.exact_length > 0.0).then_some(worked),
+            derivation: (error.exact_length > 0.0).then_some(derivation),
             ..Term::given(run_name(run), Number::Scientific(error.relative))
         }
     }
@@ -113,15 +113,15 @@ impl<'a> Told<'a> {
         let [unfused, fused] =
             [Run::Unfused, Run::Fused].map(|run| self.stored(run).error.relative);
         let words = ratio_words(unfused, fused);
-        let worked = || {
+        let derivation = || {
             let [unfused, fused] = [Run::Unfused, Run::Fused].map(|run| self.error_term(run));
             Derivation::quotient(unfused, fused)
         };
         let term = match words {
             Some(_) => None,
-            None => Some(Term::derived("", Number::Ratio(unfused / fused), worked())),
+            None => Some(Term::derived("", Number::Ratio(unfused / fused), derivation())),
         };
-        let told = self.of(
+        let explanation = self.of(
             "error unfused over fused",
             "error unfused / error fused",
             term,
@@ -135,9 +135,9 @@ impl<'a> Told<'a> {
             Some(words) => Explanation {
                 value: words.to_owned(),
                 notes: vec![errors],
-                ..told
+                ..explanation
             },
-            None => told,
+            None => explanation,
         }
     }
 

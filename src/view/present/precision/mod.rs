@@ -2,7 +2,7 @@
 
 mod figures;
 
-use self::figures::Told;
+use self::figures::ExplanationOf;
 use super::figure::Explanation;
 use super::format::{format_count, format_digits, format_ratio, format_scientific};
 use super::names::{counted, joined, listed};
@@ -60,7 +60,7 @@ pub fn precision_rows(
     let rows = written.filter_map(|(op, &tensor)| {
         let runs = ran.tensors[tensor].as_ref()?;
         let kernel = *partition.kernel_of.get(op)?;
-        let told = Told { ran, tensor, runs };
+        let explanation = ExplanationOf { ran, tensor, runs };
         let most = |stored: &Stored| format_digits(stored.error.max_abs, 9);
         Some(PrecisionRow {
             tensor,
@@ -70,14 +70,14 @@ pub fn precision_rows(
             unfused: place_text(runs, runs.unfused.is_stored),
             fused: fused_place_text(ran, tensor, runs),
             is_kept: !runs.fused.is_stored,
-            unfused_error: told.error(Run::Unfused),
-            fused_error: told.error(Run::Fused),
+            unfused_error: explanation.error(Run::Unfused),
+            fused_error: explanation.error(Run::Fused),
             largest: format!(
                 "largest difference {} unfused, {} fused",
                 most(&runs.unfused),
                 most(&runs.fused)
             ),
-            ratio: told.ratio(),
+            ratio: explanation.ratio(),
         })
     });
     rows.take(max_rows).collect()
@@ -239,7 +239,7 @@ pub fn number_rows(ran: &Interpretation, tensor: TensorId) -> Vec<NumberRow> {
     let Some(Some(runs)) = ran.tensors.get(tensor) else {
         return Vec::new();
     };
-    let told = Told { ran, tensor, runs };
+    let explanation = ExplanationOf { ran, tensor, runs };
     let all = runs
         .exact
         .iter()
@@ -249,9 +249,9 @@ pub fn number_rows(ran: &Interpretation, tensor: TensorId) -> Vec<NumberRow> {
         .enumerate()
         .map(|(place, ((&exact, &unfused), &fused))| NumberRow {
             place,
-            exact: told.exact_element(place, exact),
-            unfused: told.element(Run::Unfused, place, exact, unfused),
-            fused: told.element(Run::Fused, place, exact, fused),
+            exact: explanation.exact_element(place, exact),
+            unfused: explanation.element(Run::Unfused, place, exact, unfused),
+            fused: explanation.element(Run::Fused, place, exact, fused),
         });
     rows.collect()
 }

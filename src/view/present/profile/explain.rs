@@ -36,7 +36,7 @@ pub enum ProfileFigure {
     Gap,
 }
 
-/// What is told about a measured number; `None` where the row has no such number. `source` says
+/// The explanation of a measured number; `None` where the row has no such number. `source` says
 /// where the measurement is from.
 pub fn profile_explanation(
     analysis: &Analysis,

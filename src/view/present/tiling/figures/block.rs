@@ -18,7 +18,7 @@ impl Figures<'_> {
         let Tiled { matmul, tile, .. } = self.tiled;
         let available_bytes = resources.shared_available_bytes;
         let term = tile.shared_bytes(matmul.element_bytes, available_bytes);
-        let told = self.told("shared memory of the stages", term, PIPELINE);
+        let explanation = self.explain("shared memory of the stages", term, PIPELINE);
         let is_excess = !resources.fits_shared();
         let before = format!(
             "{} × {} = ",
@@ -27,7 +27,7 @@ impl Figures<'_> {
         );
         let note = "Two steps do not fit, so no step can load while another computes.";
         self.of_available(
-            told,
+            explanation,
             "Shared memory",
             [before, format_bytes(available_bytes)],
             is_excess.then_some(note),
@@ -38,12 +38,12 @@ impl Figures<'_> {
         let resources = &self.tiled.resources;
         let term = registers_per_thread(self.tiled.tile.sides());
         let others = resources.registers_per_thread - resources.sums_per_thread;
-        let told = self.told("registers per thread", term, ESTIMATE);
+        let explanation = self.explain("registers per thread", term, ESTIMATE);
         let is_excess = !resources.fits_registers();
         let before = format!("{} + {others} = ", resources.sums_per_thread);
         let note = "Values that do not fit in a thread's registers spill to memory.";
         self.of_available(
-            told,
+            explanation,
             "Registers per thread",
             [before, resources.registers_available.to_string()],
             is_excess.then_some(note),
@@ -53,21 +53,21 @@ impl Figures<'_> {
     /// A resource beside what the device has, and what follows where that is too little.
     fn of_available(
         self,
-        told: Explanation,
+        explanation: Explanation,
         what: &str,
         [before, available]: [String; 2],
         excess: Option<&str>,
     ) -> FigureRow {
         let suffix = excess.map_or("", |_| ": too much");
-        let told = Explanation {
+        let explanation = Explanation {
             notes: excess.map(str::to_owned).into_iter().collect(),
-            ..told
+            ..explanation
         };
         FigureRow {
             before,
             after: format!(" of {available}{suffix}"),
             is_excess: excess.is_some(),
-            ..self.with_device(told, what).into()
+            ..self.with_device(explanation, what).into()
         }
     }
 }

@@ -24,8 +24,8 @@ pub struct FigureGroup {
 /// A figure of a matmul in tiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRow {
-    /// The figure, and what is told about it.
-    pub told: Explanation,
+    /// The figure, and the explanation of it.
+    pub explanation: Explanation,
     /// What stands before it: its calculation, where that is short.
     pub before: String,
     /// What stands behind it, to compare it with.
@@ -35,9 +35,9 @@ pub struct FigureRow {
 }
 
 impl From<Explanation> for FigureRow {
-    fn from(told: Explanation) -> Self {
+    fn from(explanation: Explanation) -> Self {
         Self {
-            told,
+            explanation,
             before: String::new(),
             after: String::new(),
             is_excess: false,
@@ -63,7 +63,7 @@ struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    fn told(self, title: &str, term: Term, source: &str) -> Explanation {
+    fn explain(self, title: &str, term: Term, source: &str) -> Explanation {
         let Tiled { matmul, tile, .. } = self.tiled;
         let name = op_name(&self.analysis.graph, matmul.op);
         let sizes = sizes_text(matmul);
@@ -75,16 +75,19 @@ impl Figures<'_> {
     }
 
     /// The same of a figure that the device decides, too.
-    fn with_device(self, told: Explanation, what: &str) -> Explanation {
+    fn with_device(self, explanation: Explanation, what: &str) -> Explanation {
         let device = &self.analysis.options.device;
         let hardware = &device.hardware;
         let is_confirmed = match hardware.multiprocessor() {
             Some(multiprocessor) if what != MULTIPROCESSORS => multiprocessor.is_confirmed,
             _ => hardware.multiprocessors.is_some_and(|it| it.is_confirmed),
         };
-        let mut sources = told.sources;
+        let mut sources = explanation.sources;
         sources.push(hardware_source(device, what, is_confirmed));
-        Explanation { sources, ..told }
+        Explanation {
+            sources,
+            ..explanation
+        }
     }
 }
 

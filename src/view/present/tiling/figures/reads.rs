@@ -16,9 +16,9 @@ const ONCE: &str = "Compulsory traffic: reads with a cache that loses nothing.";
 const TWICE: &str = "A multiply-add counts as 2 FLOPs.";
 
 /// With what a FLOP is.
-fn counts_twice(mut told: Explanation) -> Explanation {
-    told.sources.push(TWICE.to_owned());
-    told
+fn counts_twice(mut explanation: Explanation) -> Explanation {
+    explanation.sources.push(TWICE.to_owned());
+    explanation
 }
 
 impl Figures<'_> {
@@ -41,7 +41,7 @@ impl Figures<'_> {
         let note = "The tile is larger than the output and reads only what exists.";
         Explanation {
             notes: is_clipped.then(|| note.to_owned()).into_iter().collect(),
-            ..self.told("one tile", self.tile_bytes().by(formula), STRIPS)
+            ..self.explain("one tile", self.tile_bytes().by(formula), STRIPS)
         }
         .into()
     }
@@ -59,9 +59,9 @@ impl Figures<'_> {
     fn all_tiles(self) -> FigureRow {
         let bytes: Term = self.tiled.bytes_of(self.tiled.separate_strips());
         let formula = "A once per column of tiles, B once per row of tiles";
-        let told = self.told("all tiles, no sharing", bytes.by(formula), STRIPS);
+        let explanation = self.explain("all tiles, no sharing", bytes.by(formula), STRIPS);
         self.beside_once(
-            told,
+            explanation,
             "This is the traffic between the cache and the multiprocessors.",
         )
     }
@@ -81,7 +81,7 @@ impl Figures<'_> {
 
     fn compulsory(self) -> FigureRow {
         let bytes = self.once_bytes().by("A and B once");
-        self.told("compulsory traffic", bytes, ONCE).into()
+        self.explain("compulsory traffic", bytes, ONCE).into()
     }
 
     fn tile_intensity(self) -> FigureRow {
@@ -94,7 +94,7 @@ impl Figures<'_> {
         let note = "K cancels: only the tile and the bytes per element matter.";
         Explanation {
             notes: is_whole.then(|| note.to_owned()).into_iter().collect(),
-            ..counts_twice(self.told(
+            ..counts_twice(self.explain(
                 "arithmetic intensity of a tile",
                 intensity.by(formula),
                 STRIPS,
@@ -118,14 +118,14 @@ impl Figures<'_> {
             self.inner(),
         ];
         factors.extend((matmul.batch > 1).then(|| Term::count("products", matmul.batch)));
-        let told = self.shared(title, formula, intensity_term(intensity, factors, bytes));
-        let told = counts_twice(told);
+        let explanation = self.shared(title, formula, intensity_term(intensity, factors, bytes));
+        let explanation = counts_twice(explanation);
         let options = &self.analysis.options;
         let dtype = self.analysis.graph.ops[matmul.op].element_type();
         let dtype = dtype.unwrap_or(DType::F16);
         let Some(ridge) = ridge_point(&options.device, dtype, options.conventions.f32_matmul)
         else {
-            return told.into();
+            return explanation.into();
         };
         let (side, what) = if intensity < ridge {
             ("below", "reads take longer than the arithmetic")
@@ -133,7 +133,7 @@ impl Figures<'_> {
             ("above", "the arithmetic takes longer than the reads")
         };
         let at = format!("{side} the ridge point of {}", format_intensity(ridge));
-        let mut conventions = told.conventions;
+        let mut conventions = explanation.conventions;
         conventions.extend((dtype == DType::F32).then(|| f32_matmul(options)));
         FigureRow {
             after: format!(", {at}"),
@@ -142,7 +142,7 @@ impl Figures<'_> {
                     "This is {at}: at the peak rates of the device, {what}."
                 )],
                 conventions,
-                ..told
+                ..explanation
             }
             .into()
         }
@@ -155,7 +155,7 @@ impl Figures<'_> {
         Explanation {
             notes: vec![note.to_owned()],
             conventions: vec![Convention::of_words("Order of the tiles:", words)],
-            ..self.told(title, term.by(formula), ORDER)
+            ..self.explain(title, term.by(formula), ORDER)
         }
     }
 
@@ -170,10 +170,10 @@ impl Figures<'_> {
     }
 
     /// Bytes with how many times those of each operand once they are.
-    fn beside_once(self, told: Explanation, note: &str) -> FigureRow {
+    fn beside_once(self, explanation: Explanation, note: &str) -> FigureRow {
         let once = self.once_bytes();
-        let Some(bytes) = &told.term else {
-            return told.into();
+        let Some(bytes) = &explanation.term else {
+            return explanation.into();
         };
         let ratio = Number::Ratio(bytes.number.value() / once.number.value().max(1.0)).text();
         let of_once = format!(
@@ -181,11 +181,15 @@ impl Figures<'_> {
             bytes.text(),
             once.text()
         );
-        let mut notes = told.notes;
+        let mut notes = explanation.notes;
         notes.extend([note.to_owned(), of_once]);
         FigureRow {
             after: format!(", {ratio} the compulsory traffic"),
-            ..Explanation { notes, ..told }.into()
+            ..Explanation {
+                notes,
+                ..explanation
+            }
+            .into()
         }
     }
 

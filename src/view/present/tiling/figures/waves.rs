@@ -25,23 +25,24 @@ impl Figures<'_> {
             1 => String::new(),
             batch => format!(" × {}", exact(batch)),
         };
-        let told = self.told("tiles", self.tiled.tile_count(), GUIDE);
+        let explanation = self.explain("tiles", self.tiled.tile_count(), GUIDE);
         FigureRow {
             before: format!("{} × {}{batch} = ", exact(grid.rows), exact(grid.columns)),
-            ..told.into()
+            ..explanation.into()
         }
     }
 
     fn steps(self) -> FigureRow {
         let source = "A block works along K in steps, as in Triton and CUTLASS.";
         let steps = self.tiled.step_count();
-        self.told("steps of a tile along K", steps, source).into()
+        self.explain("steps of a tile along K", steps, source)
+            .into()
     }
 
     fn wave_count(self) -> FigureRow {
         let (tiles, places) = (self.tiled.grid.tiles(), self.tiled.wave_tiles);
         let quotient = tiles as f64 / places as f64;
-        let told = self.told("waves", self.tiled.wave_count(), GUIDE);
+        let explanation = self.explain("waves", self.tiled.wave_count(), GUIDE);
         let device = &self.analysis.options.device.name;
         FigureRow {
             after: format!(
@@ -53,7 +54,7 @@ impl Figures<'_> {
                 .with_device(
                     Explanation {
                         notes: vec!["A multiprocessor computes one tile at a time. Small tiles can share one, but then they also share its rate.".to_owned()],
-                        ..told
+                        ..explanation
                     },
                     MULTIPROCESSORS,
                 )
@@ -66,11 +67,11 @@ impl Figures<'_> {
         let efficiency = tiled.wave_efficiency::<Term>();
         let empty =
             (tiled.waves().saturating_mul(tiled.wave_tiles)).saturating_sub(tiled.grid.tiles());
-        let told = Explanation {
+        let explanation = Explanation {
             notes: vec![format!("Idle slots in the last wave: {}.", exact(empty))],
-            ..self.told("wave efficiency", efficiency, GUIDE)
+            ..self.explain("wave efficiency", efficiency, GUIDE)
         };
-        self.with_device(told, MULTIPROCESSORS).into()
+        self.with_device(explanation, MULTIPROCESSORS).into()
     }
 
     fn tile_efficiency(self) -> FigureRow {
@@ -79,7 +80,7 @@ impl Figures<'_> {
             notes: vec![
                 "Tiles at the lower and right edges compute some elements beyond the output for nothing.".to_owned(),
             ],
-            ..self.told("tile efficiency", efficiency, GUIDE)
+            ..self.explain("tile efficiency", efficiency, GUIDE)
         }
         .into()
     }
