@@ -140,6 +140,7 @@ impl Breakdown {
             .shares
             .iter()
             .max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+        // Not the whole fixed time: the pipeline of a matmul is its own work and no launch.
         (part.seconds() > self.launch_s()).then_some(longest.what)
     }
 

@@ -28,6 +28,7 @@ pub(super) fn hits(graph: &Graph, execution: &Execution, kept_bytes: f64) -> Hit
     let mut touch = |access: &Access| {
         let bytes = access.bytes as f64;
         let last = &mut touched[storage[access.tensor]];
+        // Before the comparison: the cache must hold this tensor and all that came in between.
         moved += bytes;
         let is_hit = last.is_some_and(|at| moved - at <= kept_bytes);
         *last = Some(moved);

@@ -45,8 +45,8 @@ const fn tile(rows: f64, columns: f64) -> Tile {
     Tile { rows, columns }
 }
 
-/// The tiles that a library chooses from, larger ones first; `1x2` clusters share one operand of
-/// two tiles.
+/// The tiles that a library chooses from, larger ones first. Clusters of two tiles share one
+/// operand.
 const TILES: [Tile; 9] = [
     tile(256.0, 128.0),
     tile(128.0, 256.0),
@@ -199,6 +199,7 @@ impl Product {
             let [arithmetic, loads] = self.costs(tiling, multiprocessors);
             arithmetic.max(loads)
         };
+        // Only a lower cost replaces a tile, so of equal ones the first, a large one, stays.
         let [first, others @ ..] = TILES;
         let mut best = self.cut(first, multiprocessors);
         for tile in others {
@@ -222,6 +223,7 @@ impl Product {
     /// (`GROUP_M = 8`).
     pub fn generated_tiling(&self, multiprocessors: f64) -> Tiling {
         const SIDE: f64 = 128.0;
+        // With at most 64 columns, half of a tile of 128 would be padding.
         let width = if self.columns <= SIDE / 2.0 {
             SIDE / 2.0
         } else {
@@ -250,15 +252,18 @@ impl Product {
     pub fn read_again_bytes(&self, tiling: Tiling, multiprocessors: f64, l2_bytes: f64) -> f64 {
         let covered = multiprocessors * tiling.tile.rows * tiling.tile.columns;
         let waves = (self.rows * self.columns / covered).ceil();
+        // The patches of a convolution overlap, so its rows are not bytes that lie side by side.
         if self.is_convolution || waves <= 1.0 {
             return 0.0;
         }
         let side = tiling.wave_rows.unwrap_or(covered.sqrt());
+        // Where the output is narrower than the block, the wave covers more rows instead.
         let block_rows = side.max(covered / self.columns).min(self.rows);
         let block_columns = (covered / block_rows).min(self.columns);
         let line_bytes = self.inner * self.element_bytes;
         let wave_bytes = (block_rows + block_columns) * line_bytes;
         let once_bytes = (self.rows + self.columns) * line_bytes;
+        // What a wave writes takes room in the cache, too.
         let output_bytes = block_rows * block_columns * self.element_bytes;
         let lost = ramp((wave_bytes + output_bytes) / l2_bytes, 0.2, 0.45);
         self.batch * lost * (waves * wave_bytes - once_bytes).max(0.0)

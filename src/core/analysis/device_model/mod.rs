@@ -192,7 +192,8 @@ impl<'a> DeviceModel<'a> {
     }
 
     fn kernel<'k>(&'k self, code: Code, launch: Launch<'k>) -> KernelView<'k> {
-        // Who merges by hand writes the marked kernels and leaves the other ops to the framework.
+        // A person who merges by hand writes the marked kernels and leaves the other ops to the
+        // framework, which calls the library.
         let is_left = self.options.policy == Policy::Manual && self.is_one_unmarked_op(&launch);
         KernelView {
             model: self,
@@ -247,18 +248,22 @@ impl KernelView<'_> {
             let ops = self.launch.ops.iter().copied();
             ops.filter(move |&op| self.model.graph.ops[op].op_type == op_type)
         };
+        // `sdpa` is opaque to fusion, but its kernel is known.
         let is_call = |op: OpId| self.model.graph.ops[op].function == Some(Function::Sdpa);
         if of_type(OpType::Opaque).any(is_call) {
             return Kind::Attention;
         }
         let mut matmuls = of_type(OpType::Matmul);
         match (matmuls.next(), matmuls.next()) {
+            // Legality refuses two matmuls in a kernel, unless they are the two of an attention.
             (Some(_), Some(_)) => Kind::Attention,
             (Some(matmul), None) => match Product::of_op(self.model.graph, matmul) {
                 Some(product) => Kind::Matmul {
                     product,
                     is_generated: !is_one_call(self.model.graph, self.launch.ops, matmul),
                 },
+                // Without K no tiles are known: only compulsory reads are left, and there is no
+                // time.
                 None => Kind::Pointwise,
             },
             (None, _) if of_type(OpType::Reduction).next().is_some() => Kind::Rows,
@@ -293,6 +298,7 @@ impl KernelView<'_> {
             }
             Kind::Rows => once + self.rows_read_again_bytes(),
             Kind::Attention => once + self.attention_read_again_bytes(),
+            // A loop over elements has no reuse that a cache could lose.
             Kind::Pointwise => once,
         }
     }

@@ -67,8 +67,11 @@ impl Predicted {
         let model = DeviceModel::new(graph, options)?;
         let calibration = model.calibration.as_ref()?;
         let ops = times(&model, Code::Library, unfused, None)?;
+        // Each program has its own hits: unfused, more bytes lie between two accesses to a tensor.
         let mut kernels = times(&model, Code::of(options), fused, Some(partition))?;
         for (time, &further) in kernels.iter_mut().zip(&partition.further_launches) {
+            // Launches that no op stands for have no bytes (`docs/inductor.md`), so only a fixed
+            // time.
             time.time_s += f64::from(further) * calibration.rates.kernel_s;
         }
         let sum_s = |times: &Times| times.iter().map(|time| time.time_s).sum();

@@ -89,6 +89,7 @@ impl KernelView<'_> {
                     .or_else(|| below(columns, FEWEST_COLUMNS, Outside::FewColumns))
             }
             Kind::Rows => {
+                // Of inputs, too: a reduction over all axes writes a single row.
                 let rows = |tensor| match graph.tensor_shape(tensor)? {
                     [rows @ .., _] => element_count(rows),
                     [] => Some(1),
@@ -112,8 +113,8 @@ fn below(size: u64, least: u64, reason: fn(u64) -> Outside) -> Option<Outside> {
     (size < least).then(|| reason(size))
 }
 
-/// How a sum of predicted times is outside the measured sizes: like the longest of the kernels that
-/// are, if these take a notable share of it.
+/// How a sum of predicted times is outside the measured sizes. The longest kernel outside of them
+/// says how, if all kernels outside take a notable share of the sum.
 pub(super) fn outside_of_sum(
     times: impl IntoIterator<Item = (f64, Option<Outside>)>,
 ) -> Option<Outside> {

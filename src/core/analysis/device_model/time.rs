@@ -47,6 +47,7 @@ impl KernelView<'_> {
                 let exponentials = exponentials.fold(0.0, f64::max);
                 let mut compute = Part::new("arithmetic");
                 let matrix_flops = work.matrix_flops as f64;
+                // In one part: the parts of a phase overlap, and these two do not.
                 compute.add(What::MatrixFlops, matrix_flops, m.matrix_f16_flops_per_s);
                 compute.add(What::Exponentials, exponentials, m.exp_per_s);
                 let again_bytes = self.attention_read_again_bytes();
@@ -117,6 +118,7 @@ impl KernelView<'_> {
             self.arithmetic(m),
         ];
         Breakdown {
+            // Kept apart from the launch, which alone makes a kernel launch-bound.
             pipeline_s: fixed_s - m.kernel_s,
             ..Breakdown::overlapping(parts, fixed_s)
         }
@@ -135,6 +137,7 @@ impl KernelView<'_> {
             ShapeRule::Scatter | ShapeRule::IndexAlong
         );
         let source = graph.inputs[op].last().filter(|_| writes)?;
+        // A copy that a compiler needs is in `Partition::further_launches`.
         (self.code == Code::Library)
             .then(|| graph.tensors[*source].elements())?
             .map(|elements| elements as f64)
@@ -149,6 +152,8 @@ impl KernelView<'_> {
                 let flops = op_work(self.model.graph, id).vector_flops as f64;
                 own.add(What::Instructions, flops, m.vector_per_s);
             }
+            // Library code computes indices for any strides. A compiler knows them when it writes
+            // the kernel.
             let strided = self.code == Code::Library && self.is_strided(id, op);
             if strided && elements(op) / m.strided_per_s > own.seconds() {
                 compute.name = "strided access";
@@ -189,6 +194,7 @@ impl KernelView<'_> {
         let reduced = |id: OpId, op: &Op| {
             let first = self.model.graph.inputs[id].first();
             let shape = first.and_then(|&t| self.model.graph.tensor_shape(t));
+            // The output lacks the reduced elements, so the input says how many there are.
             let shape = shape.unwrap_or(&op.shape);
             (element_count(shape).unwrap_or(0) as f64, row_width(shape))
         };
@@ -222,15 +228,19 @@ impl KernelView<'_> {
                 _ => {}
             }
         }
+        // Softmax as single ops costs what the function costs: a running maximum and a running sum.
         if let (Some(count), true) = (has_max, has_exp) {
             online += 2.0 * count;
         }
         let compute = self.arithmetic(m);
         let is_pool = reductions().any(|(_, op)| op.function.is_some_and(Function::is_pool));
+        // Read once, so in a single phase. A pool reduces windows: the length of its input's last
+        // axis says nothing about them.
         if widest <= HELD_ROW || is_pool {
             return Breakdown::overlapping([bytes(m, moved, 0.0), compute], m.kernel_s);
         }
         // All passes but the last read, and the last writes; they do not overlap.
+        // A row longer than `ROW_ELEMENTS` still takes one block, which loops over it.
         let blocks = rows / (ROW_ELEMENTS / widest).floor().max(1.0);
         let waves = (blocks / (self.model.multiprocessors * ROW_BLOCKS)).ceil();
         let mut statistics = Part::new("running statistics");
