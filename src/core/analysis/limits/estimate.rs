@@ -75,6 +75,7 @@ impl Estimate {
     ) -> Self {
         let graph = &analysis.graph;
         let on_chip_bytes = analysis.options.device.on_chip_bytes();
+        // First, because attention in single ops has matmuls and a reduction, too.
         if let Some(shape) = AttentionShape::of_kernel(graph, &kernel.ops) {
             let tiles = Tiles::new(&shape, on_chip_bytes);
             return Self::Attention { shape, tiles };
@@ -108,6 +109,7 @@ impl Estimate {
             .filter_map(|op| element_count(&op.shape))
             .max()
             .unwrap_or(1)
+            // A reduction reads more elements than it writes, and its blocks cover what it reads.
             .max(live.reduced_elements);
         let operands = (kernel.traffic.reads.len() + kernel.traffic.writes.len()) as u64;
         if has_type(OpType::Reduction).is_some() {
@@ -119,6 +121,8 @@ impl Estimate {
                 operands,
             };
         }
+        // The widest load is full with the narrowest type, so that one decides how many elements a
+        // thread holds.
         let narrowest = outputs.map(|op| u64::from(op.bytes_per_element)).min();
         Self::Elements {
             elements,

@@ -152,6 +152,7 @@ impl Launch {
     fn allocated_registers(&self) -> u64 {
         let registers = self.registers_per_thread::<u64>();
         let most = self.multiprocessor.registers_per_thread.into();
+        // Beyond `most` the compiler spills, so occupancy does not fall further.
         registers.clamp(1, most).next_multiple_of(REGISTER_UNIT)
     }
 

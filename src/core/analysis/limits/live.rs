@@ -48,6 +48,7 @@ pub(super) fn live_values(analysis: &Analysis) -> IdVec<KernelId, Live> {
     kernels
         .map(|(id, kernel)| {
             for &op in &kernel.ops {
+                // Marks carry the kernel's id, so those of earlier kernels need no clearing.
                 for &tensor in &graph.inputs[op] {
                     last_read[tensor] = Some((id, op));
                 }
@@ -81,6 +82,8 @@ fn one_kernel(
             0 => 0,
             _ => graph.distinct_inputs(op).count().saturating_sub(1) as u64,
         };
+        // While it reduces, weights are not loaded yet, and afterwards the running values are gone:
+        // two peaks, not their sum.
         live.at_once = live.at_once.max(held).max(held - later + running);
         // Inputs that are read for the last time make room for the result.
         for tensor in graph.distinct_inputs(op) {
@@ -88,6 +91,7 @@ fn one_kernel(
                 held = held.saturating_sub(1);
             }
         }
+        // Even an output that nobody here reads takes a register until it is stored.
         held_by[output] = Some(kernel);
         held += 1;
         live.at_once = live.at_once.max(held);

@@ -87,6 +87,7 @@ pub(super) fn warnings(
             available,
         });
     }
+    // A matmul keeps no rows: its shared memory holds steps along K.
     if limits.tiling.is_none() && limits.on_chip_bytes > limits.on_chip_available_bytes {
         found.push(Warning::RowTooLong {
             wanted_bytes: limits.on_chip_bytes,
@@ -103,6 +104,8 @@ pub(super) fn warnings(
         });
     }
     if kernel.ops.len() > 1 {
+        // A matmul has the same tiles alone, so fusing loses no blocks. `PartialWave` warns of few
+        // tiles.
         if limits.tiling.is_none()
             && limits.blocks < multiprocessors
             && let Some((slowest, slowest_blocks)) =
@@ -121,6 +124,7 @@ pub(super) fn warnings(
             None => before.unfused_time_s / kernel.placement.time_s,
         };
         let saved_bytes = before.unfused_bytes.saturating_sub(kernel.bytes());
+        // Where memory or the launch is the bottleneck, fewer bytes and launches do save time.
         let computes = matches!(kernel.placement.bound, Bound::Matrix | Bound::Vector);
         if computes && speedup < SPEEDUP && saved_bytes > 0 {
             found.push(Warning::HardlyPays {
