@@ -24,10 +24,12 @@ pub enum TimeLimit {
 }
 
 /// Compares the tiles with sides of [`SIDES`] as the device model compares those of a library, by
-/// measured rates of one device; among equals the one with fewer bytes to load, then the deepest
-/// step of which two fit. `None` where the multiprocessors of the device are unknown.
+/// measured rates of one device. Each tile has the deepest step of which two fit. Among equals the
+/// one with fewer bytes to load is the best, then the first from the largest sides. `None` where
+/// the multiprocessors of the device are unknown.
 pub fn best(matmul: TiledMatmul, device: &Device) -> Option<Best> {
     let [left, right] = matmul.element_bytes;
+    // From the largest side, because `min_by` keeps the first of equal candidates.
     let sides = SIDES.into_iter().rev();
     let tiles = sides.flat_map(|rows| SIDES.into_iter().rev().map(move |columns| (rows, columns)));
     let candidates = tiles.filter_map(|(rows, columns)| {
@@ -37,6 +39,7 @@ pub fn best(matmul: TiledMatmul, device: &Device) -> Option<Best> {
             columns,
             depth: step_depth(deep_bytes, device.on_chip_bytes()),
         };
+        // The order of the tiles changes no cost, so rows of tiles one at a time will do.
         let cut = Tiled::new(matmul, tile, 1, device)?;
         let costs = matmul
             .product

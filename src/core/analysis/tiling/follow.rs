@@ -62,6 +62,8 @@ pub enum Needs {
 impl Needs {
     /// Whether a tile of this matmul has all of them, for every result that it has some of.
     fn fit(self, matmul: &TiledMatmul, tile: BlockTile) -> bool {
+        // Blocks of needed elements divide the output from its corner, so a tile whose side is a
+        // multiple cuts none apart.
         let whole = |needed: u64, tile: u64, size: u64| {
             needed <= 1 || tile >= size || tile.is_multiple_of(needed)
         };
@@ -91,6 +93,8 @@ pub fn followers(analysis: &Analysis, matmul: &TiledMatmul, tile: BlockTile) -> 
             }
             let tensor = graph.output[before];
             let needs = needs(graph, matmul, op, tensor, is_in_order);
+            // With the followers that have joined, because legality is a property of the whole
+            // kernel.
             let mut ops = kernel.clone();
             ops.push(op);
             ops.sort_unstable();
@@ -131,6 +135,7 @@ fn needs(
         OpType::Reshape if definition.function == Some(Function::Reshape) => Needs::Element,
         OpType::Reshape => Needs::Moved,
         OpType::Opaque => Needs::Scattered,
+        // After a move, a row of the op need not be a row of the tile.
         OpType::Reduction | OpType::Matmul if !is_in_order => Needs::Scattered,
         OpType::Reduction => reduced(matmul, RowDomain::of_op(graph, op)),
         OpType::Matmul => contracted(graph, op, tensor).unwrap_or(Needs::Scattered),
@@ -176,6 +181,7 @@ fn contracted(graph: &Graph, op: OpId, operand: TensorId) -> Option<Needs> {
         rows: inner,
         columns: 1,
     });
+    // A square operand has both, and the plain layout comes first.
     if is_left {
         row.or(column)
     } else {

@@ -52,6 +52,8 @@ impl TileGrid {
             return blocks;
         }
         let group_tiles = self.group_rows.saturating_mul(self.columns).max(1);
+        // Whole groups between the first and the last are one rectangle, so their number does not
+        // matter.
         let (first, last) = (tiles.start / group_tiles, (end - 1) / group_tiles);
         if first == last {
             self.push_of_group(first, tiles.start..end, &mut blocks);
@@ -71,6 +73,7 @@ impl TileGrid {
     /// The end of a column, whole columns, and the start of one.
     fn push_of_group(&self, group: u64, tiles: Range<u64>, blocks: &mut Vec<TileBlock>) {
         let top = group * self.group_rows;
+        // The last group may have fewer rows.
         let height = self.group_rows.min(self.rows.saturating_sub(top)).max(1);
         let before = top * self.columns;
         let place = |tile: u64| ((tile - before) / height, (tile - before) % height);

@@ -249,6 +249,8 @@ impl Tiled {
     /// Waves of all tiles, with one tile per multiprocessor.
     pub fn wave_count<N: Numeral>(&self) -> N {
         let Self { matmul, tiling, .. } = self;
+        // A wave has `wave_tiles` slots here, a whole number, as the walk through the waves needs
+        // it.
         (matmul.product).waves(tiling.tile, self.wave_tiles as f64)
     }
 
@@ -317,6 +319,7 @@ impl Tiled {
         let one = self.grid.tiles_of_one();
         let (first, last) = (tiles.start / one, (tiles.end - 1) / one);
         if first == last {
+            // Products have operands of their own, so only tiles of one product share strips.
             return self.strips_of_one(tiles.start - first * one..tiles.end - first * one);
         }
         self.strips_of_one(tiles.start - first * one..one)
@@ -324,12 +327,14 @@ impl Tiled {
             .and(self.strips_of_one(0..tiles.end - last * one))
     }
 
-    /// The same for tiles of one product.
+    /// The strips that tiles of one product read together.
     fn strips_of_one(&self, tiles: Range<u64>) -> Strips {
         let blocks = self.grid.blocks(tiles);
         let covered = |side: fn(&TileBlock) -> &Range<u64>, tile: u64, size: u64| -> u64 {
+            // Rectangles of one wave overlap in rows or in columns, whose strips count once.
             let strips = merged(blocks.iter().map(|block| side(block).clone()).collect());
             let elements = |strip: Range<u64>| {
+                // The last tile may reach beyond the output, where there is nothing to read.
                 let end = strip.end.saturating_mul(tile).min(size);
                 end.saturating_sub(strip.start.saturating_mul(tile))
             };
@@ -342,7 +347,7 @@ impl Tiled {
         }
     }
 
-    /// Those of all waves, each by itself; `None` above [`MOST_WAVES`] waves.
+    /// The strips that all waves read, each wave by itself. `None` above [`MOST_WAVES`] waves.
     pub fn strips_of_waves(&self) -> Option<Strips> {
         let waves = self.waves();
         (waves <= MOST_WAVES).then(|| {

@@ -133,5 +133,6 @@ pub(crate) fn step_depth(deep_bytes: u64, available_bytes: u64) -> u64 {
     STEP_DEPTHS
         .into_iter()
         .find(fits_twice)
+        // A tile that does not fit even so is shown, and marked as too large.
         .unwrap_or(shallowest)
 }
