@@ -46,10 +46,14 @@ impl<'a> Detours<'a> {
         let mut visited = self.visited.borrow_mut();
         visited.questions += 1;
         let mut waiting = vec![last];
+        // Backwards from the later kernel, through what it depends on.
         while let Some(kernel) = waiting.pop() {
             for (producer, consumer) in self.reads_of(kernel) {
                 let from = self.analysis.partition.kernel_of[producer];
                 let is_direct = kernel == last && from == first;
+                // Kernels are numbered in an order in which they can run, so every kernel of a path
+                // has a number between the two. The direct edge is no detour: merging keeps it
+                // inside.
                 if from < first || from >= last || is_direct || visited.is_known(from) {
                     continue;
                 }

@@ -34,6 +34,7 @@ enum Need {
 impl Need {
     fn and(self, other: Self) -> Self {
         match (self, other) {
+            // First, because even of several readers an unsure one decides.
             (Self::Unsure, _) | (_, Self::Unsure) => Self::Unsure,
             (Self::Nobody, need) | (need, Self::Nobody) => need,
             (Self::One(a), Self::One(b)) if a == b => self,
@@ -69,6 +70,7 @@ impl<'a> MergedWrites<'a> {
                 }
             }
         }
+        // For the binary search in `kept`.
         writes.needed_by_one.sort_unstable();
         writes.unsure = Adjacency::from_pairs(partition.kernels.len(), unsure.iter().copied());
         writes
@@ -91,7 +93,9 @@ impl<'a> MergedWrites<'a> {
             }
             if self.views.is_view[reader] {
                 let of_view = match needs[reader] {
+                    // A kernel that computes the op again may run the view on its own copy.
                     _ if !self.recomputed_in[op].is_empty() => Need::Unsure,
+                    // The view leads back into the kernel that has the bytes.
                     Need::One(kernel) if kernel == own => Need::Nobody,
                     need => need,
                 };
@@ -115,6 +119,7 @@ impl<'a> MergedWrites<'a> {
                 .map(|&(_, _, op)| op)
         };
         let unsure = self.unsure[a].iter().chain(&self.unsure[b]).copied();
+        // An output that several other kernels need is written, whichever two of them merge.
         between(a, b)
             .chain(between(b, a))
             .chain(unsure)

@@ -220,6 +220,7 @@ impl<'a> Why<'a> {
         answer: impl FnOnce() -> T,
     ) -> T {
         let kernels = &self.analysis.partition.kernels;
+        // Kernels of one op each have a single edge, so an entry would never be read.
         if kernels[a].len() == 1 && kernels[b].len() == 1 {
             answer()
         } else {
@@ -330,7 +331,7 @@ impl<'a> Why<'a> {
     fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
         let kernel_of = &self.analysis.partition.kernel_of;
         let (a, b) = (kernel_of[first], kernel_of[second]);
-        // The rules decide about the ops of their graph, where attention is one op.
+        // In the graph of the rules attention is one op, and the record names that op's last one.
         let decided =
             [first, second].map(|op| self.policy_graph().original_op(self.policy_graph().op(op)));
         self.refusals().of_edge(a, b, decided).cloned()
@@ -346,6 +347,7 @@ impl<'a> Why<'a> {
             graph, partition, ..
         } = self.analysis;
         let opaque = |kernel| first_opaque(graph, &partition.kernels[kernel]);
+        // A library call is never fused, so the record may hold no refusal of its pairs.
         match calls[a].as_ref().or(calls[b].as_ref()) {
             Some(reason) => reason.clone(),
             None => match opaque(a).or_else(|| opaque(b)) {
@@ -400,6 +402,8 @@ impl<'a> Why<'a> {
     /// Why two kernels may not be one, whatever runs between them.
     fn illegal(&self, a: KernelId, b: KernelId) -> Option<Reason> {
         let (analysis, policy_graph) = (self.analysis, self.policy_graph());
+        // Counted beforehand: two long kernels would else be visited for each edge between them,
+        // only to find that they are too many ops.
         let operands = || Operands::new(analysis, policy_graph);
         let operands = self.operands.get_or_init(operands);
         let limit = most_ops(&analysis.options.fusion);

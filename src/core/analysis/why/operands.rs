@@ -26,6 +26,8 @@ impl Operands {
         let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
         let mut is_apart = true;
         for (op, &kernel) in partition.kernel_of.iter_enumerated() {
+            // An attention that no kernel holds whole is one op of several kernels: then counts per
+            // kernel cannot be added.
             let known = kernel_of[policy_graph.op(op)].replace(kernel);
             is_apart &= known.is_none_or(|known| known == kernel);
         }
@@ -63,6 +65,7 @@ impl Operands {
             return None;
         }
         let mut saved = 0;
+        // What both read is read once.
         common(&self.reads[a], &self.reads[b], TensorId::cmp, |_, _| {
             saved += 1;
         });

@@ -29,6 +29,8 @@ impl PolicyGraph {
                     .iter()
                     .map(|&op| analysis.partition.kernel_of[op]);
                 let mut kernels = kernels.collect::<Vec<_>>();
+                // One distinct kernel remains if all are equal, whatever the order, so no sort is
+                // needed.
                 kernels.dedup();
                 kernels.len() == 1
             });

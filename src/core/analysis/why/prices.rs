@@ -52,6 +52,7 @@ impl<'a> OnDevice<'a> {
             let (reads, writes) = (&hits.reads[kernel], &hits.writes[kernel]);
             for (access, &is_hit) in of.traffic.writes.iter().zip(writes) {
                 if let Some(op) = graph.tensors[access.tensor].producer {
+                    // By op, because a merge keeps outputs on chip one by one.
                     is_write_hit[op] = is_hit;
                 }
             }
@@ -151,6 +152,7 @@ impl<'a> Prices<'a> {
         let saved_bytes = saved.iter().map(|moved| moved.bytes).sum::<u64>();
         let cost = |kernel| Cost::of_kernel(analysis, kernel).unwrap_or(Cost::NOTHING);
         let before = cost(a).and(cost(b));
+        // Never below 0: each saved access is one of those before, and counts once.
         let bytes = before.bytes - saved_bytes;
         if self.has_matmul[a] && self.has_matmul[b] {
             let after = Cost {
@@ -215,6 +217,8 @@ impl<'a> Prices<'a> {
         let on_device = self.device.as_ref().filter(|_| self.is_modelled(a, b))?;
         let kernels = &self.analysis.fused.kernels;
         let moved = |side: usize| {
+            // Hits are those of the program as it is: to find them anew would take another pass
+            // over it for each price.
             let mut both = on_device.moved[a][side];
             both += on_device.moved[b][side];
             both - saved[side]
@@ -225,6 +229,7 @@ impl<'a> Prices<'a> {
         let mut recomputed = [&again[a], &again[b]].concat();
         recomputed.sort_unstable();
         recomputed.dedup();
+        // What one kernel computes for itself the other need not compute again.
         recomputed.retain(|op| ops.binary_search(op).is_err());
         let launch = Launch {
             ops: &ops,
@@ -245,6 +250,8 @@ impl<'a> Prices<'a> {
         let mut saved = Moved::default();
         let order = |x: &Read, y: &Read| (x.base, x.tensor).cmp(&(y.base, y.tensor));
         common(earlier, later, order, |x, y| {
+            // The merged kernel reads as much as the larger reader, and the later of the two reads
+            // goes.
             saved += Moved::access(x.bytes.min(y.bytes), y.is_hit);
         });
         for (from, to) in [(a, b), (b, a)] {
@@ -276,6 +283,7 @@ impl<'a> Prices<'a> {
         let analysis = self.analysis;
         let (partition, kernels) = (&analysis.partition, &analysis.fused.kernels);
         let (mut first, mut second) = (a, b);
+        // `Work::and` takes the matrix type of the first.
         if self.first_matmul(a, b) == Some(b) {
             (first, second) = (b, a);
         }
@@ -287,6 +295,8 @@ impl<'a> Prices<'a> {
         let computed = || own.iter().chain(&partition.recomputed[second]);
         let work_of = |op: OpId| analysis.unfused.of_lone_op(op).work;
         let alone = work_of_ops(computed(), work_of);
+        // FLOPs of the kernel's algorithm that no single op has, such as the rescaling of
+        // attention.
         let beyond = work_beyond_ops(&analysis.graph, own, &alone, &analysis.options.device);
         let others = computed().filter(|&&op| !partition.computes(first, op));
         let others = work_of_ops(others, work_of);

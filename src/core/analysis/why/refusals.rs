@@ -26,6 +26,7 @@ impl<'a> Refusals<'a> {
         let mut by_kernels: Vec<_> = refused
             .map(|([first, second], place)| (pair(kernel_of[first], kernel_of[second]), place))
             .collect();
+        // Equal pairs stay in the order of the record, because its index sorts last.
         by_kernels.sort_unstable();
         Self {
             record,
