@@ -70,6 +70,7 @@ pub(super) fn find_crossings(states: &mut States<'_>, samples: &[usize]) -> Vec<
         let changes: Vec<[usize; 2]> = (pairs.filter(|(_, low, high)| low != high))
             .map(|(pair, ..)| pair)
             .collect();
+        // Before the bisections, so that a curve takes no tries from what crosses.
         if changes.len() <= MAX_CHANGES {
             for pair in changes {
                 feature.refine(states, &groups, pair, &mut found);
@@ -85,7 +86,7 @@ fn features(states: &States<'_>, samples: &[usize], groups: &[Group]) -> Vec<Fea
     let pairs =
         || (0..policies).flat_map(move |second| (0..second).map(move |first| [first, second]));
     let order = |measure| pairs().map(move |pair| Feature::Order(measure, pair));
-    // What is inside kernels and what is much of the bytes interests under one policy.
+    // Shares of the bytes and bottlenecks of kernels are compared under the chosen policy alone.
     let chosen = states.chosen;
     let half =
         (0..groups.len()).filter_map(|group| chosen.map(|policy| Feature::Half(group, policy)));
@@ -123,6 +124,7 @@ fn groups(states: &States<'_>, samples: &[usize]) -> Vec<Group> {
         .iter()
         .filter_map(|&place| states.known(place))
         .collect();
+    // The ends suffice for sizes that only grow or only shrink along the axis.
     let mut large: BTreeSet<usize> = BTreeSet::new();
     for state in [all.first(), all.last()].into_iter().flatten() {
         let mut by_size: Vec<usize> = (0..state.written_bytes.len()).collect();
@@ -132,6 +134,7 @@ fn groups(states: &States<'_>, samples: &[usize]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut group_of: HashMap<Vec<u64>, usize> = HashMap::new();
     for statement in large {
+        // Tensors with the same sizes at every value would give the same crossings one by one.
         let sizes = all.iter().map(|state| state.written_bytes[statement]);
         let next = groups.len();
         let group = *group_of.entry(sizes.collect()).or_insert(next);
@@ -196,10 +199,14 @@ impl Feature {
                     let is_open = |&[low, high]: &[usize; 2]| {
                         (class(low).zip(class(high))).is_some_and(|(low, high)| low != high)
                     };
+                    // Both halves may have a change; the left one is on top, so values are found in
+                    // their order.
                     let halves = [[middle, high], [low, middle]].into_iter();
                     open.extend(halves.filter(is_open));
                 }
                 Near::Nowhere => found.extend(self.found(states, groups, [low, high])),
+                // Too many values with errors beside each other: the crossing is somewhere in
+                // between, and no value can be named.
                 Near::Unknown => states.is_complete = false,
             }
         }
@@ -245,7 +252,7 @@ impl Feature {
             }
             (Self::Largest, (Class::Groups(before), Class::Groups(largest))) => {
                 let removed = before & !largest;
-                // What has grown as large as the largest is not yet larger.
+                // A tensor that has only become as large as the largest has not passed it yet.
                 if removed == 0 {
                     return None;
                 }
@@ -310,7 +317,7 @@ fn telling(found: Vec<Found>) -> Vec<Found> {
             None => all.push(next),
         }
     }
-    // Stable: of equal ones the first.
+    // A stable sort: of crossings of equal weight, the feature that comes first stays first.
     all.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     let mut of_kind = HashMap::new();
     all.retain(|found| {

@@ -52,11 +52,13 @@ impl Grid {
         if self.len() <= count || count < 2 {
             return (0..=last).collect();
         }
+        // The logarithm of 0 is no value.
         let [low, high] = [0, last].map(|place| self.value(place).max(1) as f64);
         let part = |at: usize| at as f64 / (count - 1) as f64;
         // A little more, so that rounding does not miss a value that it should hit.
         let value = |at| low * (high / low).powf(part(at)) * (1.0 + 1e-9);
         let mut places: Vec<usize> = (0..count).map(|at| self.place(value(at))).collect();
+        // Rounding may miss the end, too; where it did not, `dedup` removes the second one.
         places.push(last);
         places.dedup();
         places

@@ -78,12 +78,15 @@ pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep
     let policies = policies_of(program);
     let mut states = States::new(program, param, options, &policies, grid);
     let cost = states.largest(ops_and_reads).max(1);
+    // The ends are analysed before it is known how many values fit the budget, and are sampled
+    // anyway.
     let visited = states.visited_at_ends().max(1);
     let count = (SAMPLES_BUDGET / cost).min(SAMPLES_STATES / visited);
     let samples = states.sample(count.clamp(MIN_SAMPLES, MAX_SAMPLES));
     if samples.len() < 2 {
         return None;
     }
+    // Only now: the chosen values are analysed whatever they cost, because `count` is limited.
     states.tries_left = (BUDGET / cost).min(MAX_TRIES);
     states.most_visited = STATES_BUDGET;
     let crossings = find_crossings(&mut states, &samples);

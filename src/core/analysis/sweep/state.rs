@@ -152,6 +152,8 @@ impl<'a> States<'a> {
 
     /// A place of `within` at which the program has no error, the nearest to `place`.
     pub(super) fn valid_near(&mut self, place: usize, within: Range<usize>) -> Near {
+        // Where a size must be divisible, many values of a slider give an error, and a crossing
+        // between two of them must be found all the same.
         for distance in 0..NEAR {
             let near = [place.checked_sub(distance), place.checked_add(distance)];
             let near = near
@@ -176,6 +178,7 @@ impl<'a> States<'a> {
                 self.is_complete = false;
                 return None;
             }
+            // A value with an error counts as well, because it is read and resolved like any other.
             self.tries_left -= 1;
             let state = self.evaluate(place);
             self.visited += state.as_ref().map_or(0, |state| state.visited);
@@ -238,8 +241,10 @@ impl<'a> States<'a> {
         let work = (fused.kernels.iter()).fold(Work::default(), |sum, kernel| sum.and(kernel.work));
         let mut kernels: HashMap<KernelKey, KernelState> = HashMap::new();
         for kernel in &fused.kernels {
+            // By statement, because ids of ops and kernels may differ from value to value.
             let statement = |op: &OpId| statements.get(op.index()).copied();
             let key: KernelKey = kernel.ops.iter().filter_map(statement).collect();
+            // A program of free views takes no time.
             let share = kernel.placement.time_s / fused.time_s.max(f64::MIN_POSITIVE);
             let state = kernels.entry(key).or_insert(KernelState {
                 bound: kernel.placement.bound,
