@@ -216,6 +216,8 @@ pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placem
     let times = times(options, work, bytes);
     let launch_s = if is_free { 0.0 } else { device.launch_s.value };
     let busy_s = times.longest_s();
+    // Unknown comes first: what is missing could take longer than all that is known. Equal times
+    // count as memory-bound, which is the ridge point.
     let bound = if missing_figure(options, work).is_some() {
         Bound::Unknown
     } else if launch_s > busy_s {

@@ -80,6 +80,7 @@ impl Traffic {
         if saved == 0 {
             0.0
         } else {
+            // Cannot overflow: both totals are below 2^63, and this is the unfused one.
             let unfused = self.total.cast_signed() + saved;
             saved as f64 / unfused as f64 * 100.0
         }
@@ -159,6 +160,8 @@ impl<'a> TrafficCount<'a> {
                 continue;
             }
             for &tensor in &graph.inputs[op] {
+                // By the bytes and not by the name: a view of what the kernel computes is on chip
+                // as well.
                 let producer = graph.tensors[self.views.base[tensor]].producer;
                 if !producer.is_some_and(&computes) {
                     self.read(op, tensor);
@@ -181,6 +184,7 @@ impl<'a> TrafficCount<'a> {
 
     fn read(&mut self, op: OpId, tensor: TensorId) {
         let access = self.views.read(self.graph, op, tensor, self.externals);
+        // Marks carry the kernel's number, so a new kernel clears nothing: `O(1)` for each read.
         let (last_reader, place) = self.read_by[tensor];
         if last_reader != self.kernels {
             self.read_by[tensor] = (self.kernels, self.reads.len());
@@ -255,8 +259,11 @@ impl Views {
 pub(crate) fn written(graph: &Graph, partition: &Partition, views: &Views) -> IdVec<OpId, bool> {
     let recomputed_in = partition.recomputed.inverted(graph.ops.len());
     let mut is_written = IdVec::from_elem(false, graph.ops.len());
+    // From the end, so that a view is decided before the op whose bytes it names.
     for op in graph.ops.ids().rev() {
         let is_kept = |reader: OpId| {
+            // A reader that runs in several kernels needs the output in each that does not compute
+            // it.
             let mut others = recomputed_in[reader].iter();
             partition.computes(partition.kernel_of[reader], op)
                 && others.all(|&kernel| partition.computes(kernel, op))

@@ -13,6 +13,7 @@ use crate::model::work::Work;
 /// computes its count for each output element, attention what [`scores`] says, an operator that is
 /// not known what the program states. A function that is not in the table counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
+    // An op of a rewritten graph stands for several, whose work its own attributes do not tell.
     if let Some(stand_in) = graph.stand_in(op) {
         return stand_in.work;
     }
@@ -30,6 +31,7 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
         OpType::Matmul => {
             let k = matmul_k(graph, op);
             Work {
+                // A multiplication and an addition for each term.
                 matrix_flops: k.map_or(0, |k| 2 * output_elements * u128::from(k)),
                 matrix_dtype: matrix_dtype(graph, op),
                 is_unknown: k.is_none(),
@@ -91,6 +93,7 @@ fn attention(graph: &Graph, op: OpId) -> Work {
             ..Work::default()
         };
     };
+    // A fourth input is the mask, one FLOP for each score.
     let of_score = FLOPS_OF_A_SCORE + u64::from(graph.inputs[op].len() > 3);
     Work {
         matrix_flops: u128::from(scores) * u128::from(each),
@@ -155,6 +158,7 @@ pub(crate) fn k_of_shapes(output: &[u64], a: Option<&[u64]>, b: Option<&[u64]>) 
         if p == kept {
             ks.push(q);
         }
+        // A square operand gives the same K either way.
         if q == kept && p != q {
             ks.push(p);
         }
