@@ -33,6 +33,7 @@ impl Gaps {
     /// `O(n log n)` in boxes and corners of edges.
     pub(super) fn of(layout: &DagLayout) -> Self {
         let mut gaps = Self(Vec::new());
+        // There is no gap above the first box.
         let mut reach = f64::INFINITY;
         let mut is_below_kernel = false;
         for (top, bottom, is_kernel) in heights(layout) {
@@ -100,10 +101,12 @@ impl Gaps {
             }
         }
         lines.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+        // Changes from gap to gap, so that a line across many gaps costs two entries.
         let mut changes = vec![0_isize; self.0.len() + 1];
         for line in lines.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let mut next = 0;
             for &(.., top, bottom) in line {
+                // Pieces of one line may overlap, and gaps before `next` are counted already.
                 let first = self.0.partition_point(|gap| gap.y < top).max(next);
                 let last = self.0.partition_point(|gap| gap.y < bottom);
                 if first < last {

@@ -90,6 +90,7 @@ impl<'a> LayoutBuilder<'a> {
         for (node, x) in self.outer.nodes.iter().zip(x) {
             width = width.max(x + node.right);
         }
+        // Detours are to the right of all boxes.
         for point in self.layout.edges.iter().flat_map(|edge| &edge.points) {
             width = width.max(point.x);
         }

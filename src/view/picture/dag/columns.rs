@@ -35,6 +35,8 @@ pub(super) fn columns(graph: &Layered, gap: f64) -> IdVec<NodeId, f64> {
         x[block] = low.max(constraints.start[block]);
     }
     for _ in 0..PASSES {
+        // Alternately from the right and from the left: a block that moves makes room for the next
+        // one.
         order.reverse();
         for &block in &order {
             constraints.move_to_mean(block, &mut x);
@@ -106,7 +108,7 @@ fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId
         };
         wanted.extend(lane.or_else(|| graph.heaviest(down)));
     }
-    // Many links can reach one box.
+    // Remembered for each box, because very many links can reach one.
     let mut heaviest: BTreeMap<NodeId, Option<LinkId>> = BTreeMap::new();
     wanted.retain(|&id| {
         let lower = graph.links[id].lower;
@@ -123,6 +125,8 @@ fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId
     wanted.retain(|&id| {
         let link = &graph.links[id];
         let (from, to) = (place[link.upper], place[link.lower]);
+        // The chosen links do not cross, so they have the same order above and below, and a new one
+        // needs to be compared with its two neighbours only.
         let before = taken.range(..from).next_back().map(|(_, &to)| to);
         let after = taken.range(from..).next().map(|(_, &to)| to);
         let fits = before.is_none_or(|b| b < to) && after.is_none_or(|a| a > to);
@@ -238,6 +242,7 @@ impl Constraints {
         }
         let sum: f64 = linked.iter().map(|&(b, offset)| x[b] + offset).sum();
         let (low, high) = self.limits(block, x);
+        // Rounding can leave an empty range, on which `clamp` panics.
         if low <= high {
             x[block] = (sum / linked.len() as f64).clamp(low, high);
         }

@@ -94,6 +94,7 @@ pub fn target_of_key(
             let next = layout.kernel_beside(kernel, false);
             Some(FocusTarget::Kernel(next.unwrap_or(kernel)))
         }
+        // In the order of reading, a kernel comes before its ops.
         ("PageUp", FocusTarget::Op(op)) => Some(FocusTarget::Kernel(*partition.kernel_of.get(op)?)),
         ("PageDown" | "ArrowRight", FocusTarget::Kernel(kernel)) => {
             (layout.kernel_beside(kernel, false)).map(FocusTarget::Kernel)
@@ -116,6 +117,7 @@ pub fn target_of_key(
                 .edges
                 .iter()
                 .filter(|edge| edge.from == EdgeEnd::Op(op));
+            // An edge may end at an op inside a box, which has no place of its own.
             let readers = below.filter_map(|edge| edge.to.op());
             nearest(layout, op, readers.map(|reader| layout.shown_op(reader)))
         }

@@ -110,6 +110,8 @@ impl<'a> Shown<'a> {
             .filter(|&op| repeats.shows_op(op) && inside.box_of(op) == op)
             .collect();
         let reads: Vec<Vec<BoxRead>> = ids.iter().map(|&op| inside.reads(whole, op)).collect();
+        // Names link the smaller graph: what reads the last round gets the name of the shown
+        // output.
         let drawn_name = |tensor: TensorId| {
             let producer = whole.tensors[tensor].producer;
             let drawn = producer.map_or(tensor, |producer| outputs[repeats.shown_op(producer)]);

@@ -118,6 +118,7 @@ impl LayoutBuilder<'_> {
             };
             [left, right]
         };
+        // From top to bottom, as the frames are, for the binary searches below.
         let places: Vec<[Rect; 2]> = frames.iter().map(places).collect();
         let middle = |places: &[Rect; 2]| places[0].center().y;
         // A line that is longer than a frame passes several of them.

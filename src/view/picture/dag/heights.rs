@@ -59,6 +59,7 @@ impl LayoutBuilder<'_> {
             }
             heights.end = y + tall;
             heights.first_track.push(y + tall + lead);
+            // A layer without boxes and runs takes no height.
             if tall > 0.0 || tracks > 0 {
                 y += tall + lead + tracks.saturating_sub(1) as f64 * TRACK_GAP + APPROACH;
             }

@@ -85,6 +85,7 @@ impl Inside {
                 }
             }
         }
+        // In execution order, so that `by` is the first op that reads a tensor.
         ops.sort_unstable();
         let reads = ops.iter().flat_map(|&by| {
             let tensors = graph.inputs[by].iter();

@@ -13,6 +13,7 @@ pub fn assign_lines<T: Copy + Ord>(intervals: impl IntoIterator<Item = (T, T)>) 
                 busy.pop_first();
                 free.insert(line);
             }
+            // Each line is busy or free, so with none free the next one has this number.
             let line = free.pop_first().unwrap_or(busy.len());
             busy.insert((end, line));
             line

@@ -23,6 +23,7 @@ pub(super) fn kernel_layers(
     let borders = (bodies.iter()).flat_map(|body| [body.kernels.start, body.kernels.end]);
     let (mut start, mut last) = (0, LayerId::new(0));
     for (part, end) in borders.chain([count]).enumerate() {
+        // A layer for the pills of its first kernels, which must not be in the body above.
         let above = if part > 0 && needs_pills(start..end) {
             last.below()
         } else {
@@ -48,6 +49,7 @@ pub(super) fn kernel_layers(
         let readers = consumers.iter().map(|&c| layers[partition.kernel_of[c]]);
         deepest[tensor] = readers.max();
     }
+    // From the end, so that readers have moved down before the kernels that they read from.
     for (kernel, members) in partition.kernels.iter_enumerated().rev() {
         let readers = members
             .iter()
@@ -61,6 +63,7 @@ pub(super) fn kernel_layers(
         let lengthens = members.iter().any(|&op| {
             graph.inputs[op].iter().any(|&t| {
                 let producer = graph.tensors[t].producer;
+                // A pill from outside moves down with its reader.
                 producer.is_some_and(|p| partition.kernel_of[p] != kernel)
                     && deepest[t] < Some(lowest)
             })

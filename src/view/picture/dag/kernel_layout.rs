@@ -163,6 +163,7 @@ pub(super) fn kernel_layout(
         position.node = layered.add_node(row.layer(), op_width / 2.0, op_width / 2.0);
         position.access = match (row.index(), ops_in_row[row]) {
             (0, _) => Access::Top,
+            // Each of two boxes in a row has a side of the panel that no box is in the way of.
             (_, 1 | 2) => Access::Side(None),
             _ => Access::Through,
         };
@@ -178,6 +179,7 @@ pub(super) fn kernel_layout(
         has_result[row.layer()] |= graph.is_final(graph.output[op]);
         let consumers = &graph.successors[op];
         let is_below = |&&to: &&OpId| is_inside(to) && positions[to].row > row;
+        // Only from the last row does an output get out straight down.
         let leaves_early = row.index() + 1 < rows && !consumers.iter().all(|&to| is_inside(to));
         if leaves_early || consumers.iter().any(|to| is_below(&to)) {
             let net = layered.add_net(node);
@@ -258,7 +260,8 @@ fn assign_rows(
     positions: &mut IdVec<OpId, OpPosition>,
 ) -> IdVec<RowId, usize> {
     let members = &partition.kernels[kernel];
-    // Counted from the last row at first; members come in execution order.
+    // Counted from the last row at first, because readers come first: members are in execution
+    // order.
     let mut rows = 1;
     for &op in members.iter().rev() {
         let readers = graph.successors[op].iter();
@@ -294,6 +297,7 @@ pub(super) fn spread_links(
     let last = links.len().saturating_sub(1) as f64;
     let rank = heaviest.and_then(|heaviest| links.iter().position(|&l| l == heaviest));
     let center = rank.map_or(last / 2.0, |rank| rank as f64);
+    // The side with more links decides about the spacing, or its last ones would miss the box.
     let reach = center.max(last - center).max(1.0);
     let spacing = 24.0_f64.min((width / 2.0 - 10.0) / reach);
     for (rank, link) in links.into_iter().enumerate() {

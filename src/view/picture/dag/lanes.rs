@@ -23,6 +23,7 @@ impl Layered {
             let layer_of = |end: LinkId| self.nodes[self.links[end].lower].layer;
             let mut by_layer: Vec<(LayerId, LinkId)> =
                 ends.iter().map(|&end| (layer_of(end), end)).collect();
+            // The nearest target first, so that one lane is extended and serves all of them.
             by_layer.sort_unstable();
             // The net has reached this layer, at this node.
             let (mut at, mut upper) = (first, source);
@@ -80,6 +81,7 @@ impl Layered {
             if lanes <= max_lanes || max_span <= 1 {
                 return max_span;
             }
+            // Halved, so that the links are counted `O(log layers)` times.
             max_span /= 2;
         }
     }

@@ -238,6 +238,7 @@ impl Layered {
             return Some(only);
         }
         let best = links.iter().copied().max_by_key(|&l| self.weight(l))?;
+        // Of several equal links none is preferred, so that branches are drawn symmetrically.
         let weight = self.weight(best);
         let is_only = links.iter().filter(|&&l| self.weight(l) == weight).count() == 1;
         (is_only && weight > 0).then_some(best)

@@ -88,12 +88,15 @@ fn framed_layout(graph: &Graph, partition: &Partition, bodies: Vec<Body>) -> Dag
     let mut builder = LayoutBuilder::new(graph, partition, bodies);
     builder.build_outer_graph();
     builder.outer.order();
+    // Between the order, from which a lane gets its side, and the columns, because lanes beside a
+    // panel widen it.
     builder.assign_sides();
     builder.attach_ports();
     let mut x = columns(&builder.outer, PANEL_GAP);
     for x in &mut x {
         *x += MARGIN;
     }
+    // Before the routes: a lane that has become straight takes no track.
     builder.align_lanes(&x);
     let routes = routes(&builder.outer, &x);
     let heights = builder.heights(&routes);

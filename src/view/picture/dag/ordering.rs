@@ -25,6 +25,7 @@ impl Layered {
     pub(super) fn order(&mut self) {
         self.add_lanes();
         self.index_links();
+        // A chain, in which nothing can cross.
         if self.layers.iter().all(|layer| layer.len() <= 1) {
             return;
         }
@@ -124,6 +125,7 @@ impl Layered {
             let mut keyed: Vec<(f64, NodeId)> = (nodes.into_iter())
                 .map(|node| (barycentre(node), node))
                 .collect();
+            // A stable sort: nodes with equal barycentres keep the order of the walk.
             keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
             let nodes: Vec<NodeId> = keyed.into_iter().map(|(_, node)| node).collect();
             for (index, &node) in nodes.iter().enumerate() {
@@ -169,6 +171,7 @@ impl Layered {
                 for &end in &ends {
                     total += count - ends_so_far.up_to(end);
                 }
+                // After all are counted, because links of one node do not cross each other.
                 for &end in &ends {
                     ends_so_far.add(end);
                     count += 1;

@@ -44,6 +44,7 @@ impl LayoutBuilder<'_> {
             self.kernel_node.push(node);
         }
         let mut above_frame = IdVec::from_elem(None, self.graph.tensors.len());
+        // From the last one, so that the first body that a tensor enters decides.
         for body in self.bodies.iter().rev() {
             for &tensor in &body.enters {
                 above_frame[tensor] = body.layers.start.above();
@@ -263,6 +264,7 @@ impl LayoutBuilder<'_> {
                     }
                     Access::Side(side) => {
                         let enter = (position.row, op);
+                        // An op that both sides reach joins any lane.
                         match lanes.iter_mut().find(|l| l.0 == side || side.is_none()) {
                             Some(lane) => lane.1.push(enter),
                             None => lanes.push((side, vec![enter])),

@@ -100,6 +100,7 @@ impl PanelSides {
     /// there, pills the one with fewer lanes.
     pub(super) fn new(mut lanes: Vec<Lane>, pills: &[SidePill]) -> Self {
         let mut sides = Self::default();
+        // Lanes without a choice come first, so that the others can avoid them.
         lanes.sort_by_key(|lane| (lane.required.is_none(), lane.last_row(), lane.first_row()));
         for lane in lanes {
             let (preferred, other) = (lane.preferred, lane.preferred.other());
@@ -147,6 +148,7 @@ impl PanelSides {
     fn is_free(&self, lane: &Lane, side: Side) -> bool {
         self.lanes[side]
             .iter()
+            // Quadratic without a limit. Beyond it a crossing is possible.
             .take(MAX_COMPARED_LANES)
             .all(|other| other.fits_inside(lane) || lane.fits_inside(other))
     }

@@ -14,6 +14,7 @@ pub fn path_data(points: &[Point], radius: f64) -> String {
         let &[before, at, after] = corner else {
             continue;
         };
+        // Half of each piece, so that the curves of its two corners do not overlap.
         let room = (length(before, at) / 2.0).min(length(at, after) / 2.0);
         let cut = radius.min(room);
         push(&mut data, "L", towards(at, before, cut));

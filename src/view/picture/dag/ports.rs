@@ -25,6 +25,7 @@ impl LayoutBuilder<'_> {
             let first = links.iter().map(from).min();
             let mut lanes = std::mem::take(&mut self.lanes[kernel]);
             for lane in &mut lanes {
+                // On the right, it would cross what comes down to the top of the panel.
                 if first.is_some_and(|first| from(&lane.link) < first) {
                     lane.preferred = Side::Left;
                 }
@@ -100,9 +101,11 @@ impl LayoutBuilder<'_> {
                     (Some(right), Side::Right) => {
                         x[right] - self.outer.nodes[right].left - x[node] - LANE_GAP
                     }
+                    // The picture starts at 0 and grows to the right only.
                     (None, Side::Left) => x[node] - MARGIN,
                     (None, Side::Right) => f64::INFINITY,
                 };
+                // From the outermost lane, which limits those nearer to the panel.
                 for lane in sides.lanes[side].iter().rev() {
                     let link = &mut self.outer.links[lane.link];
                     let present = side.sign() * link.lower_offset;

@@ -44,6 +44,7 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
         let mut run_of_net: BTreeMap<(NodeId, NetId), RunId> = BTreeMap::new();
         for &node in nodes.iter().chain(&outside[layer]) {
             let mut links: Vec<LinkId> = graph.below(node).to_vec();
+            // All links of one net share a run, so that they look like one line that branches.
             links.sort_by_key(|&l| (graph.links[l].net, l));
             for links in links.chunk_by(|&a, &b| graph.links[a].net == graph.links[b].net) {
                 let Some(first) = links.first().map(|&l| &graph.links[l]) else {
@@ -64,6 +65,7 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
         for &id in &leaving[layer] {
             let net = &graph.nets[id];
             let to = net.outside.first().map(|&node| x[node]);
+            // A detour starts on the run of its net, if it has one: again one line that branches.
             let run = *run_of_net.entry((net.source, id)).or_insert_with(|| {
                 runs.push(Run {
                     from: x[net.source] + net.source_offset,
@@ -98,6 +100,7 @@ impl Routes {
         let height = |layer: LayerId, track: usize| first_track[layer] + track as f64 * TRACK_GAP;
         let mut points = Vec::new();
         let mut next = Some(last);
+        // Upwards, because a lane has one link above it and may have several below.
         while let Some(id) = next {
             let link = &graph.links[id];
             let upper = &graph.nodes[link.upper];

@@ -74,6 +74,7 @@ pub(super) fn tracks(mut runs: IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>
             })
             .count();
         let (cluster, others) = rest.split_at(touching);
+        // Comparing all pairs is quadratic.
         let levels = if cluster.len() <= PAIRWISE_LIMIT {
             levels_by_pairs(cluster)
         } else {
@@ -141,7 +142,9 @@ fn sort_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
     let is_better_above = |upper: &(RunId, &Run), lower: &(RunId, &Run)| {
         above_first(upper.1, lower.1) == Ordering::Less
     };
-    // For each run that is left: how many others are better above it, and its place in the cluster.
+    // No sort would do: *better above* is not transitive, because runs far from each other are
+    // equal. For each run that is left: how many others are better above it, and its index in the
+    // cluster.
     let mut rest: Vec<(usize, usize)> = (cluster.iter().enumerate())
         .map(|(item, run)| {
             let above = cluster.iter().filter(|other| is_better_above(other, run));

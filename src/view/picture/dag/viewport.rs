@@ -122,6 +122,7 @@ impl Viewport {
     pub fn revealing(self, rect: Rect, canvas: Size) -> Self {
         let shift = |from: f64, length: f64, room: f64| {
             let to = from + length;
+            // What does not fit is shown from its start.
             if length + 2.0 * BORDER > room || from < BORDER {
                 BORDER - from
             } else if to > room - BORDER {

@@ -264,6 +264,7 @@ fn columns_of(layout: &DagLayout, pieces: &Pieces) -> Columns {
         let mut piece = pieces.of_start(edge);
         for point in &edge.points {
             while pieces.breaks.get(piece).is_some_and(|&at| at < point.y) {
+                // A line widens its column, but boxes alone say where the column begins.
                 include(piece, point.x, point.x, f64::INFINITY);
                 piece += 1;
                 if let Some(entering) = entering.get_mut(piece) {

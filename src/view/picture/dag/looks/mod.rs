@@ -161,6 +161,7 @@ impl Looks {
                 is_written[write.tensor] = true;
             }
         }
+        // For the binary search of `is_read_for`, which is asked for every edge.
         reads.sort_unstable();
         Self {
             widest_edge_bytes: widest_edge_bytes(&analysis),

@@ -197,6 +197,7 @@ impl Check<'_> {
     fn is_chain(&self) -> bool {
         let graph = self.graph();
         let mut reached = vec![false; self.length];
+        // The second round, because the first one reads what comes before all of them.
         for (index, op) in self.ops_of(1).enumerate() {
             let is_reached = graph.predecessors[op].iter().any(|&producer| {
                 match self.sequence.place(producer).checked_sub(self.start) {
@@ -218,8 +219,8 @@ impl Check<'_> {
         })
     }
 
-    /// How many of the rounds are read equally from behind all of them. The last one may be read by
-    /// anybody.
+    /// How many rounds the ops after all rounds read equally. They may read the last round as they
+    /// like.
     fn equally_read(&self, rounds: usize, budget: &mut Budget) -> usize {
         let end = self.start + rounds * self.length;
         let graph = self.graph();
@@ -235,6 +236,7 @@ impl Check<'_> {
                 is_result(op) == is_result(first) && readers_behind(op).eq(readers_behind(first))
             });
             if !is_equal {
+                // This round counts as the last one, which any op may read.
                 return round + 1;
             }
         }

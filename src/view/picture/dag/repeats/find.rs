@@ -58,6 +58,8 @@ pub(super) fn find(graph: &Graph, partition: &Partition) -> Vec<Repeat> {
     while at < sequence.len() && !budget.is_spent() {
         match best_at(&sequence, at, &mut budget) {
             Some(repeat) => {
+                // Also past rounds too short to be hidden, or each of their kernels would be tried
+                // again.
                 at = repeat.all().end;
                 if hidden_ops(&sequence, &repeat) > 0 {
                     found.push(repeat);
@@ -82,11 +84,13 @@ fn best_at(sequence: &Sequence<'_>, at: usize, budget: &mut Budget) -> Option<Re
             candidate.period.is_multiple_of(repeat.kernels)
                 && repeat.all().end >= at + 2 * candidate.period
         };
+        // Such rounds are several of the short ones, which hide more.
         if short.iter().any(is_multiple) {
             continue;
         }
         let mut from = |first| candidate.checked(sequence, first, budget);
         let first = candidate.aligned(sequence);
+        // Hashes do not see what is read from elsewhere, so the aligned rounds may be unequal.
         let repeat = from(first).or_else(|| if first == at { None } else { from(at) });
         if let Some(repeat) = repeat {
             let hides = |repeat: &Repeat| hidden_ops(sequence, repeat);
@@ -119,6 +123,7 @@ fn candidates_at(sequence: &Sequence<'_>, at: usize) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for later in laters.take(MAX_PERIODS) {
         let period = later - at;
+        // All further ones are farther away.
         if later + period * (MIN_ROUNDS - 1) > sequence.len() {
             break;
         }

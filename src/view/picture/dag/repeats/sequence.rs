@@ -109,6 +109,8 @@ impl<'a> Sequence<'a> {
     /// Logarithmic.
     pub(super) fn common(&self, a: usize, b: usize) -> usize {
         let (mut least, mut most) = (0, self.len().saturating_sub(b));
+        // If a prefix is equal, so are all shorter ones. Comparing op by op finds out equal hashes
+        // of unequal kernels.
         while least < most {
             let middle = most - (most - least) / 2;
             if self.hash(a..a + middle) == self.hash(b..b + middle) {
