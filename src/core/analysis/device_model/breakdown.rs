@@ -1,4 +1,4 @@
-//! The time of a kernel taken apart: what it does, and at which rates.
+//! The time of a kernel in parts: what it does, and at which rates.
 
 use crate::model::bound::Bound;
 use smallvec::{SmallVec, smallvec};
@@ -6,8 +6,8 @@ use smallvec::{SmallVec, smallvec};
 /// The time of a kernel as the model finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Breakdown {
-    /// What happens one after the other. The parts of a phase overlap, so that it takes as long as
-    /// the longest.
+    /// The phases of the kernel, one after the other. The parts of a phase overlap, so a phase
+    /// takes as long as its longest part.
     pub phases: SmallVec<[SmallVec<[Part; 4]>; 1]>,
     /// Fixed time of the kernel.
     pub fixed_s: f64,
@@ -67,7 +67,7 @@ pub enum What {
     Strided,
     /// Elements of the library's softmax.
     Softmax,
-    /// The same over rows that no warp holds.
+    /// Elements of the library's softmax over rows that no warp holds.
     WideSoftmax,
     /// Elements of the library's layer norm.
     Norm,
@@ -112,7 +112,7 @@ impl Breakdown {
         }
     }
 
-    /// What happens in a second kernel after this one.
+    /// The breakdown of this kernel and of a second one after it.
     #[must_use]
     pub(super) fn then(mut self, next: Self) -> Self {
         self.phases.extend(next.phases);

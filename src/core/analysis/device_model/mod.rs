@@ -58,7 +58,7 @@ impl Code {
     }
 }
 
-/// What kernels of one program take on one device.
+/// The times of a program's kernels on one device.
 pub(crate) struct DeviceModel<'a> {
     graph: &'a Graph,
     options: &'a Options,
@@ -185,7 +185,7 @@ impl<'a> DeviceModel<'a> {
         self.kernel(code, launch).outside()
     }
 
-    /// The time of a kernel taken apart.
+    /// The time of a kernel in parts.
     pub(crate) fn breakdown(&self, code: Code, launch: Launch<'_>) -> Option<Breakdown> {
         let rates = &self.calibration.as_ref()?.rates;
         self.kernel(code, launch).breakdown(rates)
