@@ -106,7 +106,7 @@ impl Launch {
         }
     }
 
-    /// How many threads a block has under this launch.
+    /// Threads of one block.
     pub fn threads_per_block(&self) -> u64 {
         self.estimate.threads_per_block(&self.multiprocessor)
     }

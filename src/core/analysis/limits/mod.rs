@@ -37,7 +37,7 @@ pub struct KernelLimits {
     pub live_values: u64,
     /// Estimate of the registers of one thread, before any spills.
     pub registers_per_thread: u64,
-    /// How many threads share the on-chip memory of a block.
+    /// Threads of one block, which share its on-chip memory.
     pub threads_per_block: u64,
     /// Into how many blocks the output is cut.
     pub blocks: u64,
