@@ -38,7 +38,7 @@ pub struct Edge {
     pub producer: OpId,
     /// The op that reads it.
     pub consumer: OpId,
-    /// What connects both ops.
+    /// The tensor that connects both ops.
     pub tensor: TensorId,
     /// Whether it stays inside a kernel.
     pub verdict: Verdict,
@@ -178,7 +178,8 @@ impl<'a> Why<'a> {
         edges
     }
 
-    /// What keeps two ops apart, given in either order. They need not share a tensor.
+    /// Why two ops are in separate kernels. They are given in either order and need not share a
+    /// tensor.
     pub fn ask(&self, first: OpId, second: OpId) -> Verdict {
         let (first, second) = (first.min(second), first.max(second));
         let Some((a, b)) = self.kernels_apart(first, second) else {
@@ -326,8 +327,8 @@ impl<'a> Why<'a> {
         (self.policy_graph).get_or_init(|| PolicyGraph::new(self.analysis))
     }
 
-    /// Why the baseline rules kept two ops apart. For ops without a common edge it is an edge
-    /// between their kernels; `None` if there is none.
+    /// Why the textbook rules kept two ops apart. For ops without a common edge it is the reason of
+    /// an edge between their kernels; `None` if there is none.
     fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
         let kernel_of = &self.analysis.partition.kernel_of;
         let (a, b) = (kernel_of[first], kernel_of[second]);

@@ -22,7 +22,7 @@ impl PolicyGraph {
         let options = &analysis.options;
         let mut attentions = find(&analysis.graph);
         if !options.fuses_attention() {
-            // Those that the policy has chosen to run as one kernel.
+            // The policy has chosen to run these as one kernel each.
             attentions.retain(|attention| {
                 let kernels = attention
                     .ops

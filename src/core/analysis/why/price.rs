@@ -6,7 +6,7 @@ use crate::model::ids::KernelId;
 use crate::model::options::Objective;
 use borsh::{BorshDeserialize, BorshSerialize};
 
-/// What kernels take.
+/// Bytes and times of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Cost {
     /// Bytes through memory.
@@ -21,7 +21,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// That of a fused kernel.
+    /// The cost of a fused kernel.
     pub fn of_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Self> {
         let fused = analysis.fused.kernels.get(kernel)?;
         let predicted = analysis.predicted.as_ref();
@@ -33,14 +33,14 @@ impl Cost {
         })
     }
 
-    /// That of no kernel.
+    /// The cost of no kernel.
     pub const NOTHING: Self = Self {
         bytes: 0,
         bound_s: Some(0.0),
         predicted_s: Some(0.0),
     };
 
-    /// That of these and other kernels.
+    /// The cost of these and other kernels together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let sum = |own: Option<f64>, other: Option<f64>| Some(own? + other?);
@@ -52,8 +52,8 @@ impl Cost {
     }
 }
 
-/// What the kernels that a change replaces take, and what those take that replace them. What it
-/// saves is negative where it costs more.
+/// The cost of the kernels that a change replaces, and of those that replace them. Savings are
+/// negative where the change costs more.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Price {
     /// Without the change.
@@ -63,7 +63,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Of what changes nothing.
+    /// The price of changing nothing.
     pub const NOTHING: Self = Self {
         before: Cost::NOTHING,
         after: Cost::NOTHING,
@@ -98,7 +98,7 @@ impl Price {
         self.before.predicted_s.is_some() && self.after.predicted_s.is_some()
     }
 
-    /// What two changes save together that have no kernel in common.
+    /// The price of two changes that have no kernel in common.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -120,19 +120,19 @@ impl Price {
     }
 }
 
-/// The price of a merge, and of those like it in the other rounds of its block.
+/// The price of a merge, and of the equal merges in the other iterations of its block.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct RoundsPrice {
-    /// Of this merge.
+    /// The price of this merge.
     pub own: Price,
-    /// Of the others together.
+    /// The price of the other merges together.
     pub others: Price,
-    /// Number of rounds; 1 where there are no others.
+    /// Number of iterations; 1 where there are no others.
     pub rounds: usize,
 }
 
 impl RoundsPrice {
-    /// Of a change that is made once.
+    /// The price of a change that is made once.
     pub const fn once(own: Price) -> Self {
         Self {
             own,
@@ -141,13 +141,13 @@ impl RoundsPrice {
         }
     }
 
-    /// With one round more.
+    /// Adds the price of one more iteration.
     pub fn add_round(&mut self, other: Price) {
         self.others = self.others.and(other);
         self.rounds += 1;
     }
 
-    /// Of all rounds.
+    /// The price of all iterations together.
     pub fn total(self) -> Price {
         self.own.and(self.others)
     }

@@ -19,7 +19,7 @@ pub(super) struct Refusals<'a> {
 }
 
 impl<'a> Refusals<'a> {
-    /// Those among the decisions of the policy.
+    /// The refusals among the decisions of the policy.
     pub(super) fn of(analysis: &Analysis, record: Cow<'a, Record>) -> Self {
         let kernel_of = &analysis.partition.kernel_of;
         let refused = refused(&record);
