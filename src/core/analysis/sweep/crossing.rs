@@ -6,14 +6,14 @@ use crate::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
 
-/// A value from which something is otherwise.
+/// A value from which on something is different.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Crossing {
     /// The first value at which it holds.
     pub value: i64,
     /// The last value at which it does not: of those without an error the one before.
     pub before: i64,
-    /// What is otherwise.
+    /// What is different.
     pub change: Change,
     /// Under which policies; none for what concerns no policy, and for [`Change::Order`]. Of
     /// [`Change::Half`] and [`Change::Bound`] it is the chosen one.
@@ -21,8 +21,8 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Takes another one at the same value in, if one sentence tells both: the same under another
-    /// policy, or of another kernel. Whether it did.
+    /// Merges a crossing at the same value into this one, if one sentence can report both: the same
+    /// change under another policy, or of another kernel. Returns whether it did.
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if self.change == other.change {
             self.policies.extend(&other.policies);
@@ -51,7 +51,7 @@ impl Crossing {
     }
 }
 
-/// What is otherwise from a value on. Tensors of equal size are named together.
+/// What is different from a value on. Tensors of equal size are named together.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub enum Change {
     /// Whether the tensors that are live at once fit the device.
@@ -120,7 +120,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Of the first to the second in `measure`; `None` where one of them is unknown.
+    /// The relation of the first to the second in `measure`; `None` where one of them is unknown.
     pub(super) fn of(first: &Figures, second: &Figures, measure: Measure) -> Option<Self> {
         let order = match measure {
             Measure::Bytes => first.bytes.cmp(&second.bytes),

@@ -10,27 +10,27 @@ use crate::model::program::Program;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// Crossings that are told.
+/// Most crossings that get a sentence.
 const MAX_CROSSINGS: usize = 12;
-/// Crossings of one kind that are told.
+/// Most crossings of one kind that get a sentence.
 const MAX_OF_KIND: usize = 4;
 /// A feature that changes more often than this is a curve, not something that crosses.
 const MAX_CHANGES: usize = 3;
 /// Tensors at each end of the axis, by size, that are compared.
 const LARGE_TENSORS: usize = 6;
-/// Kernels below this part of the time are not told about.
+/// Kernels below this share of the time get no sentence.
 const SMALL_SHARE: f64 = 0.01;
 
 /// A crossing, and the places of its values.
 pub(super) struct Found {
     pub(super) crossing: Crossing,
-    /// Of the value before, and of the value.
+    /// The index of the value before, and of the value.
     pub(super) places: [usize; 2],
     weight: f64,
 }
 
-/// Something that may be otherwise at another value. Policies are told by their index, tensors by
-/// that of their group.
+/// Something that may be different at another value. Policies are identified by their index,
+/// tensors by the index of their group.
 enum Feature {
     Fits(usize),
     Weights(usize),
@@ -80,7 +80,7 @@ pub(super) fn find_crossings(states: &mut States<'_>, samples: &[usize]) -> Vec<
     telling(found)
 }
 
-/// In the order in which values are tried for them.
+/// All features, in the order in which values are tried for them.
 fn features(states: &States<'_>, samples: &[usize], groups: &[Group]) -> Vec<Feature> {
     let policies = states.policies.len();
     let pairs =
@@ -307,7 +307,7 @@ fn op_names(program: &Program, statements: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// Those that say the most, with what is the same under several policies told once.
+/// The crossings of greatest weight. Equal ones of several policies are merged into one.
 fn telling(found: Vec<Found>) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
     for next in found {

@@ -27,7 +27,7 @@ use strum::VariantArray;
 /// A value of the param with what each policy costs there.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Point {
-    /// What the param is there.
+    /// The value of the param.
     pub value: i64,
     /// In the order of [`Sweep::policies`].
     pub figures: Vec<Figures>,
@@ -67,10 +67,9 @@ const SAMPLES_BUDGET: usize = 200_000;
 const STATES_BUDGET: usize = 200_000;
 const SAMPLES_STATES: usize = 150_000;
 
-/// The program at values of its param at this index, under the options and every policy. What
-/// kernels are bound by and which tensors are much of the bytes is told of the policy in the
-/// options. `None` if there is no such param, or it has no two values at which the program can be
-/// analysed.
+/// The program at values of its param at this index, under the options and every policy.
+/// Bottlenecks and shares of the bytes are those of the policy in the options. `None` if there is
+/// no such param, or it has no two values at which the program can be analysed.
 pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep> {
     let values = param_values(program, param.checked_add(1)?).pop()??;
     let name = program.params.get(param)?.name.text.clone();

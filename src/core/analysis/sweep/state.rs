@@ -16,14 +16,14 @@ use crate::resolve::params_following;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// How many values beside each other are looked at for one at which the program has no error.
+/// Neighbouring values that are searched, at most, for one at which the program has no error.
 const NEAR: usize = 64;
 
 /// A kernel, by the statements of its ops: it is the same at another value, and one of all rounds
 /// of a block.
 pub(super) type KernelKey = Vec<usize>;
 
-/// What was found beside a place.
+/// The result of a search for a value without an error.
 pub(super) enum Near {
     /// The nearest place at which the program has no error.
     Place(usize),
