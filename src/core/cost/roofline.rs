@@ -126,11 +126,11 @@ pub fn times(options: &Options, work: Work, bytes: u64) -> Times {
 /// The peaks of the units that execute a kernel, as far as they are known.
 #[derive(Clone, Copy)]
 pub struct Peaks {
-    /// Of its matmuls.
+    /// The peak of its matmuls.
     pub matrix: Option<Peak>,
-    /// Of all other arithmetic.
+    /// The peak of all other arithmetic.
     pub vector: Option<Figure>,
-    /// The same in f64.
+    /// The peak of all other arithmetic in f64.
     pub vector_f64: Option<Figure>,
 }
 

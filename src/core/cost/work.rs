@@ -143,7 +143,8 @@ pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     k_of_shapes(&definition.shape, shape_of(a), shape_of(b))
 }
 
-/// The same from the shapes of the output and of both operands, as far as they are known.
+/// Contraction length K from the shapes of the output and of both operands, as far as they are
+/// known.
 pub(crate) fn k_of_shapes(output: &[u64], a: Option<&[u64]>, b: Option<&[u64]>) -> Option<u64> {
     let &[.., rows, columns] = output else {
         return None;
