@@ -9,7 +9,7 @@ const BELOW_BOX: f64 = 1.75;
 /// Least distance of the boxes above and below a break. Those of one layer are closer to their size
 /// labels.
 const LEAST_GAP: f64 = 4.0;
-/// How many pixels of height a line is worth that is led to the next column.
+/// Pixels of height that are worth as much as a line that goes on in the next column.
 const LINE_COST_PX: f64 = 120.0;
 /// Lines that are led to the next column, at most.
 const MAX_LINES: usize = 8;
@@ -124,15 +124,15 @@ impl Gaps {
     }
 }
 
-/// The same number for places that are the same but for rounding.
+/// A position as a whole number, equal for positions that differ by rounding only.
 #[expect(clippy::cast_possible_truncation, reason = "pixels of a picture")]
 pub(super) fn place_key(x: f64) -> i64 {
     (x * 10.0).round() as i64
 }
 
-/// Upper and lower side of all that must not be torn apart, and whether it is a kernel, by the
-/// upper side: an op hangs together with its size label or the pill of its result, and the borders
-/// of a frame with the kernels beside them.
+/// Upper and lower side of all that must not be broken, and whether it is a kernel, by the upper
+/// side. An op stays with its size label or the pill of its result, and the borders of a frame stay
+/// with the kernels beside them.
 fn heights(layout: &DagLayout) -> Vec<(f64, f64, bool)> {
     let panels = layout
         .panels

@@ -252,8 +252,8 @@ impl<'a> Shown<'a> {
         layout
     }
 
-    /// What the whole graph really reads where an op is drawn to read `tensor`: where a shown round
-    /// stands for the last one, the tensor of that.
+    /// What the whole graph reads where an op is drawn to read `tensor`: the tensor of the last
+    /// round where the shown one stands for it.
     fn read(&self, reader: OpId, tensor: TensorId) -> BoxRead {
         let mut reads = self.graph.inputs[reader].iter().zip(&self.reads[reader]);
         let read = reads.rfind(|(drawn, _)| **drawn == tensor);

@@ -1,6 +1,6 @@
 //! Kernels drawn as what they write: an op whose output stays on chip is in the box of the op that
-//! it leads to. One that leads to several boxes has one of its own, so a line to a box is never
-//! about another one.
+//! it leads to. An op that leads to several boxes has a box of its own, so a line to a box never
+//! belongs to another box.
 //!
 //! ```text
 //!   +------------+

@@ -216,8 +216,8 @@ impl Layered {
             .all(|link| link.upper_offset == 0.0 && link.lower_offset == 0.0)
     }
 
-    /// How much it matters that a link is straight: the length of the longest path over it. Links
-    /// of lanes come last, because the eye follows the boxes.
+    /// The weight of a link, by which links are drawn straight: the length of the longest path over
+    /// it. Links of lanes come last, because the eye follows the boxes.
     pub(super) fn weight(&self, link: LinkId) -> u32 {
         let Link {
             upper,

@@ -125,7 +125,7 @@ impl Routes {
     }
 }
 
-/// The same line without points at which it does not turn.
+/// A line without the points at which it does not turn.
 pub(super) fn straighten(points: Vec<Point>) -> Vec<Point> {
     let near = |a: f64, b: f64| (a - b).abs() < 0.01;
     let mut kept: Vec<Point> = Vec::with_capacity(points.len());

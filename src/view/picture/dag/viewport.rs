@@ -70,8 +70,8 @@ impl Viewport {
         }
     }
 
-    /// The same beside a lesson, whose step is about all of the picture: the whole of it at smaller
-    /// type, too.
+    /// The view to start with beside a lesson, whose step is about all of the picture: the whole of
+    /// it, at smaller type, too.
     pub fn fit_staged(picture: Size, start_x: f64, canvas: Size) -> Self {
         let all = Self::whole(picture, canvas);
         if all.scale >= STAGED_PART * LEGIBLE_SCALE {
@@ -144,7 +144,7 @@ impl Viewport {
         self.panned(dx, dy)
     }
 
-    /// As small as it takes for all of `rect` to fit into the canvas beside a border.
+    /// Zoomed out as far as needed for all of `rect` to fit into the canvas beside a border.
     #[must_use]
     pub fn fitting(self, rect: Rect, canvas: Size) -> Self {
         let room = [canvas.0, canvas.1].map(|length| (length - 2.0 * BORDER).max(1.0));
@@ -200,7 +200,7 @@ impl Viewport {
         Point::new(at.x * self.scale + self.x, at.y * self.scale + self.y)
     }
 
-    /// As an SVG transform.
+    /// The mapping as an SVG transform.
     pub fn transform(&self) -> String {
         let mut transform = String::new();
         let offset = [rounded(self.x, 2), rounded(self.y, 2)];

@@ -31,7 +31,8 @@ use std::ops::RangeInclusive;
 pub const MAX_COLUMNS: usize = 3;
 /// Columns where the graph has the page and all kernels are compared, at most.
 const MAX_COLUMNS_OF_PAGE: usize = 6;
-/// How many times the frame a column may be tall. Who reads longer ones scrolls up again too far.
+/// Greatest height of a column, in heights of the frame. After a longer column, a reader scrolls up
+/// too far.
 const MAX_FRAMES: f64 = 3.0;
 /// A drawing is small below this share of the scale at which its texts are easy to read.
 const SMALL_PART: f64 = 0.75;
@@ -143,9 +144,9 @@ fn most_in_sight(layout: &DagLayout, frame: Size) -> usize {
     most.unwrap_or_default()
 }
 
-/// As [`wrap`] beside a lesson, whose step is about all of the drawing: where that is small, in the
-/// columns in which the whole of it is largest, unless that is small, too. A drawing of one column
-/// is easier to follow.
+/// The drawing in columns beside a lesson, whose step is about all of it. Where [`wrap`] keeps one
+/// column and the drawing is small, it gets the columns in which the whole of it is largest, unless
+/// that is small, too. A drawing of one column is easier to follow.
 pub fn wrap_in_step(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
     wrap(layout, frame, MAX_COLUMNS).or_else(|| {
         let is_small = |of: &DagLayout| whole_scale(of.size(), frame) < SMALL_PART * LEGIBLE_SCALE;

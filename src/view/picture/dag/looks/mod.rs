@@ -74,9 +74,9 @@ impl SizeLabelLook {
 /// The tag of a repeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepeatLook {
-    /// How many rounds there are.
+    /// Number of iterations, as shown in the tag.
     pub count: String,
-    /// What all of them move.
+    /// Memory traffic of all iterations.
     pub bytes: String,
     /// Its name for screen readers.
     pub name: String,

@@ -8,8 +8,8 @@ use fuseline_core::{Graph, KernelId, OpId, TensorId};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// How much may still be compared, so that a program made to deceive the hashes costs no more than
-/// another one.
+/// Steps that comparing may still take. A program that deceives the hashes on purpose costs no more
+/// than another one.
 pub(super) struct Budget {
     steps: usize,
 }
@@ -90,7 +90,7 @@ impl Check<'_> {
         (start..start + self.length).filter_map(|place| self.sequence.op(place))
     }
 
-    /// What comparing a round costs.
+    /// Steps of the budget that comparing a round takes.
     fn steps_of(&self, round: usize) -> usize {
         let reads = self.ops_of(round).map(|op| self.graph().inputs[op].len());
         reads.sum::<usize>() + self.length

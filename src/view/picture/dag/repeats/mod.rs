@@ -20,7 +20,7 @@ use fuseline_core::{Graph, IdVec, KernelId, Op, OpId, Partition, TensorId};
 use serde::Serialize;
 use std::ops::Range;
 
-/// Ops up to which all are drawn: so many can be looked through.
+/// Most ops that are all drawn: so many can be looked through.
 pub const ALL_DRAWN_OPS: usize = 60;
 
 /// Equal rounds of kernels, each of which reads what the one before it writes.
