@@ -93,6 +93,7 @@ impl KernelView<'_> {
         };
         let mut tiles = Part::new(name);
         let tile_flops = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner;
+        // Idle slots of the last wave and elements beyond the edge take as long as useful ones.
         let wave_flops = tiling.waves * multiprocessors * tile_flops;
         tiles.add(
             What::WaveFlops,
@@ -100,6 +101,7 @@ impl KernelView<'_> {
             m.matrix_f16_flops_per_s * share,
         );
         let fixed_s = if product.is_convolution {
+            // The tiles of one multiprocessor follow each other, so each wave adds one fixed time.
             tiles.add(What::Waves, tiling.waves, 1.0 / m.convolution_tile_s);
             m.kernel_s
         } else {
@@ -251,6 +253,8 @@ impl KernelView<'_> {
             phases: smallvec![
                 smallvec![bytes(m, read, 0.0).named("reads"), statistics],
                 smallvec![bytes(m, written, 0.0).named("writes"), compute],
+                // At the barriers of its reductions a row waits for its last thread, and nothing
+                // overlaps that.
                 smallvec![waits],
             ],
             fixed_s: m.kernel_s,
