@@ -96,6 +96,7 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
                     is_fused: kernel.ops.len() > 1 || !analysis.partition.recomputed[id].is_empty(),
                     ..of_kernel(launch)
                 };
+                // Before the warnings, which compare the recomputed FLOPs with the saved bytes.
                 recompute(analysis, id, &mut limits);
                 limits.warnings = warnings(analysis, id, &limits);
                 limits
