@@ -211,6 +211,7 @@ impl<'a> States<'a> {
     fn evaluate(&self, place: usize) -> Option<State> {
         let read = read(&self.program_at(place));
         let graph = read.graph.filter(|_| !has_errors(&read.diagnostics))?;
+        // The graph may sort ops anew, so the way to their statements leads through the list.
         let statements: Vec<usize> = (graph.listed_at.iter())
             .filter_map(|&listed| read.statement_of_op.get(listed).copied())
             .collect();
