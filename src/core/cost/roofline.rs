@@ -206,10 +206,12 @@ pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placem
     let flops = work.flops() as f64;
     let peaks = peaks(options, work);
     let peak = peaks.roof(work);
+    // With FLOPs missing, the point would stand too far left.
     let intensity = (flops > 0.0 && bytes > 0 && !work.is_unknown).then(|| flops / bytes as f64);
     let placed = intensity.filter(|_| work.opaque_flops.is_none());
     let attainable = placed.map(|i| {
         let by_memory = i * device.memory_bytes_per_s.value;
+        // Without a peak the slope of the bandwidth is the only roof.
         peak.map_or(by_memory, |p| p.value.min(by_memory))
     });
 

@@ -167,6 +167,7 @@ impl<'a> TrafficCount<'a> {
                     self.read(op, tensor);
                 }
             }
+            // `build_graph` has bounded all bytes, so nothing here checks for overflow.
             if is_written(op) {
                 let tensor = graph.output[op];
                 self.writes.push(Access {

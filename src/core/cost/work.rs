@@ -126,8 +126,8 @@ fn matrix_dtype(graph: &Graph, op: OpId) -> Option<DType> {
 /// Contraction length K: stated by the op, else from the operands.
 ///
 /// An operand of shape `[.., p, q]` whose side `p` or `q` is a side of the output gives the other
-/// one as K. Both operands must agree where both are known; a square operand fits whatever the
-/// other one says.
+/// one as K. Both operands must agree where both are known, unless one of them packs more than the
+/// op reads.
 pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     let definition = &graph.ops[op];
     if definition.k.is_some() {
