@@ -44,6 +44,7 @@ pub(super) fn kernel_layers(
         start = end;
     }
     // The lowest layer in which each tensor is read.
+    // Stays right while kernels move, because no move below takes a reader deeper than this.
     let mut deepest = IdVec::from_elem(None, graph.tensors.len());
     for (tensor, consumers) in graph.consumers.iter_enumerated() {
         let readers = consumers.iter().map(|&c| layers[partition.kernel_of[c]]);

@@ -218,6 +218,7 @@ pub(super) fn kernel_layout(
         let position = &mut positions[op];
         let links = layered.above(position.node).to_vec();
         spread_links(&mut layered, &place, links, 0.0, op_width);
+        // Not earlier, because the order decides on which side of a box a lane runs.
         if position.access == Access::Side(None) {
             position.access = Access::Side(open_sides(&layered, position.node).only());
         }

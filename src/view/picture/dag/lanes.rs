@@ -28,6 +28,7 @@ impl Layered {
             // The net has reached this layer, at this node.
             let (mut at, mut upper) = (first, source);
             for (layer, end) in by_layer {
+                // A detour takes one node for each layer with targets, however long it is.
                 if layer.since(first) > max_span {
                     let outside = match self.nets[net].outside.last() {
                         Some(&last) if self.nodes[last].layer.below() == layer => last,

@@ -64,6 +64,8 @@ impl Motion {
                 .map(|(id, other)| (id, other.rect))
                 .collect::<Vec<_>>()
         };
+        // Ids of pills change from picture to picture, so the pill's rank among its tensor's
+        // identifies it.
         let place = same(layout).iter().position(|(id, _)| *id == pill)?;
         let (_, rect) = *same(&self.before.layout).get(place)?;
         Some(self.carried(rect))
