@@ -252,7 +252,8 @@ impl Product {
     pub fn read_again_bytes(&self, tiling: Tiling, multiprocessors: f64, l2_bytes: f64) -> f64 {
         let covered = multiprocessors * tiling.tile.rows * tiling.tile.columns;
         let waves = (self.rows * self.columns / covered).ceil();
-        // The patches of a convolution overlap, so its rows are not bytes that lie side by side.
+        // The patches of a convolution overlap, so the formula below would count their pixels
+        // repeatedly.
         if self.is_convolution || waves <= 1.0 {
             return 0.0;
         }
