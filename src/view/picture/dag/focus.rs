@@ -117,7 +117,7 @@ pub fn target_of_key(
                 .edges
                 .iter()
                 .filter(|edge| edge.from == EdgeEnd::Op(op));
-            // An edge may end at an op inside a box, which has no place of its own.
+            // An edge may end at an op that is drawn inside the box of another.
             let readers = below.filter_map(|edge| edge.to.op());
             nearest(layout, op, readers.map(|reader| layout.shown_op(reader)))
         }
