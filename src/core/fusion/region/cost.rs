@@ -12,14 +12,14 @@ use crate::model::options::{Objective, Options};
 /// fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cost {
-    /// By the objective: bytes, or time in ticks of a [`Clock`].
+    /// What the objective minimizes: bytes, or time in ticks of a [`Clock`].
     pub(crate) bytes_or_ticks: u64,
     /// The other one of the two: with equal bytes the smaller time is better, with equal time the
     /// fewer bytes. Beside bytes the time includes what a generated matmul loses against the
     /// library at measured rates: the better one is also predicted faster.
     pub(crate) ticks_or_bytes: u64,
     /// Breaks further ties: first the number of kernels (upper 32 bits), then the ops in kernels
-    /// with a matmul, because light ops are better placed in a kernel that is bound by memory.
+    /// with a matmul, because light ops are better placed in a memory-bound kernel.
     pub(crate) ties: u64,
 }
 
@@ -37,8 +37,8 @@ impl Cost {
         }
     }
 
-    /// A lower bound for kernels that move these bytes, compute for `busy` and are at least this
-    /// many. No part of it is above that part of their cost.
+    /// A lower bound for at least this many kernels that read and write these bytes in sum and
+    /// compute for `busy`. No field of it is above that field of their cost.
     pub(crate) fn at_least(
         options: &Options,
         clock: Clock,
@@ -46,6 +46,8 @@ impl Cost {
         busy: Times,
         kernels: u32,
     ) -> Self {
+        // The longest unit of all ops takes no longer than the longest units of their kernels in
+        // sum. As in the time of a kernel, launches do not overlap with it.
         let launches = clock.launch_ticks.saturating_mul(kernels.into());
         let ticks =
             (clock.memory_ticks(bytes).max(clock.ticks_below(busy))).saturating_add(launches);
@@ -61,17 +63,16 @@ impl Cost {
     }
 }
 
-/// What a matmul loses where a compiler generates its kernel.
+/// The time that a matmul loses where a compiler generates its kernel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Generated {
     delay_s: f64,
-    /// The ops of which the library's call takes one.
+    /// The ops that the library's call can include, one at a time.
     joins: Set,
 }
 
-/// Measures the time of kernels in integers. The time to move some bytes and that of a launch are
-/// whole ticks, so kernels that are bound by memory take equally long in sum if they move equally
-/// much.
+/// Measures the time of kernels in integers. Bytes and launches take whole ticks, so memory-bound
+/// kernels take equally long in sum if their memory traffic is equal in sum.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Ticks of a second.
@@ -91,6 +92,8 @@ impl Clock {
     pub fn new(device: &Device, longest_s: f64) -> Self {
         let bytes_per_s = device.memory_bytes_per_s.value;
         let bytes = (longest_s * bytes_per_s).max(1.0);
+        // A power of two turns bytes to ticks by a shift, which rounds only above 2^62 bytes, so
+        // that equal bytes are equal ticks, in sums, too.
         let byte_shift = (62.0 - bytes.log2()).floor() as i32;
         let ticks_per_s = bytes_per_s * f64::from(byte_shift).exp2();
         Self {
@@ -103,6 +106,8 @@ impl Clock {
     fn memory_ticks(self, bytes: u64) -> u64 {
         let shift = self.byte_shift.unsigned_abs();
         if self.byte_shift < 0 {
+            // Rounded up: the ceilings of parts add up to at least the ceiling of their sum, as a
+            // lower bound needs.
             let ticks = bytes.checked_shr(shift).unwrap_or(0);
             ticks + u64::from(bytes.trailing_zeros() < shift && bytes > 0)
         } else {
@@ -141,6 +146,8 @@ impl Region<'_> {
         let mut counted = None;
         let mut bytes = 0;
         for read in &self.reads {
+            // Entries of a value are adjacent, the largest first, so its first match is what
+            // counts. What the kernel computes itself it does not load.
             if read.readers & set != 0 && counted != Some(read.value) && read.base & set == 0 {
                 counted = Some(read.value);
                 bytes += read.bytes;
@@ -154,7 +161,7 @@ impl Region<'_> {
         self.leaving & place.bit() != 0 || self.needed_by[place] & !set != 0
     }
 
-    /// Bytes that a kernel of these ops moves.
+    /// Memory traffic of a kernel of these ops.
     ///
     /// Counts like [`TrafficCount::of_kernel`](crate::cost::traffic::TrafficCount::of_kernel), but
     /// from the tables of the region: with that function the hard graphs of `tests/bench/core.rs`
@@ -168,7 +175,7 @@ impl Region<'_> {
         self.read_bytes(set) + written
     }
 
-    /// Time of a kernel of these ops, which moves `bytes`.
+    /// Time of a kernel of these ops, whose memory traffic is `bytes`.
     pub fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
         let alone = self.busy();
         let busy = Bits(set).fold(Times::default(), |sum, op| sum.and(alone[op]));
@@ -197,6 +204,7 @@ impl Region<'_> {
         let bytes = self.bytes(set);
         let ticks = self.ticks(set, bytes, clock);
         let ticks = match self.context.options.fusion.objective {
+            // Only where bytes decide first. As the objective, time must stay the lower bound.
             Objective::Bytes => ticks.saturating_add(self.generated_ticks(set, clock)),
             Objective::Time => ticks,
             Objective::Measured => self.measured_ticks(set, ticks, clock),
@@ -204,14 +212,16 @@ impl Region<'_> {
         Cost::of(self.context.options, bytes, ticks, ties)
     }
 
-    /// What the matmul of a kernel loses where a compiler generates it; 0 where it is a library
-    /// call.
+    /// Ticks that the matmul of a kernel loses where a compiler generates it; 0 where it is a
+    /// library call.
     fn generated_ticks(&self, set: Set, clock: Clock) -> u64 {
         let others = set & !self.views & !self.matmuls;
         let Some(matmul) = Bits(set & self.matmuls).next().filter(|_| others != 0) else {
             return 0;
         };
         let Generated { delay_s, joins } = self.generated()[matmul];
+        // The library's call takes one op beside the matmul; with two, a compiler generates the
+        // kernel.
         let is_one_call = others.is_power_of_two() && others & joins != 0;
         if is_one_call {
             0
@@ -231,6 +241,7 @@ impl Region<'_> {
                 }
                 Generated {
                     delay_s: op_work(graph, op).matrix_flops as f64 * self.context.delay_s(),
+                    // The call adds to the product itself, so only a reader of it can join.
                     joins: Bits(self.next[place])
                         .filter(|&reader| is_one_call(reader))
                         .fold(0, |all, reader| all | reader.bit()),

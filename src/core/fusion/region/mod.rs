@@ -62,7 +62,7 @@ impl<'a> RegionContext<'a> {
         }
     }
 
-    /// The same with the views of the graph that the caller has.
+    /// The context of a graph whose views the caller has computed already.
     pub(crate) const fn with_views(
         graph: &'a Graph,
         options: &'a Options,
@@ -129,7 +129,7 @@ pub struct Region<'a> {
     readings: usize,
 }
 
-/// Inputs of the ops of a region, or values, that take as long as one state of a search.
+/// Number of inputs of a region's ops, or of values, that take as long as one state of a search.
 const PER_STATE: usize = 256;
 
 /// A tensor that ops of the region read.
@@ -178,7 +178,7 @@ impl<'a> Region<'a> {
         region
     }
 
-    /// The same without values, from which ties follow too: what kernels cost is not known.
+    /// The region of these ops without values and ties, so that costs of kernels are not known.
     /// `O(ops^2 log reads)`.
     pub(super) fn related(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
         let ops: IdVec<LocalOp, OpId> = ops.iter().copied().take(MAX_OPS).collect();
@@ -235,6 +235,7 @@ impl<'a> Region<'a> {
     /// All ops.
     pub fn all(&self) -> Set {
         match self.ops.len() {
+            // Shifting a word by its whole width overflows.
             MAX_OPS.. => u64::MAX,
             ops => (1 << ops) - 1,
         }
@@ -252,6 +253,7 @@ impl<'a> Region<'a> {
 
     /// The set without free views of what its ops write that no other of its ops reads.
     pub(super) fn without_last_views(&self, set: Set) -> Set {
+        // Backwards, so that a view whose only reader is another last view goes, too.
         let (mut left, mut views) = (set, set & self.views);
         while views != 0 {
             let place = LocalOp(Set::BITS - 1 - views.leading_zeros());
@@ -277,6 +279,7 @@ impl<'a> Region<'a> {
 
     /// The smallest convex set around this one.
     pub(super) fn closed(&self, set: Set) -> Set {
+        // `before` and `after` follow whole paths, so one step closes the set.
         let (before, after) = self.around(set);
         set | before & after
     }
@@ -320,6 +323,7 @@ impl<'a> Region<'a> {
                 OpType::Matmul => self.matmuls |= bit,
                 OpType::Reduction => self.reductions |= bit,
                 OpType::Opaque => self.opaques |= bit,
+                // Only a plain reshape keeps the elements in row-major order.
                 OpType::Reshape if definition.function != Some(Function::Reshape) => {
                     self.reordering |= bit;
                 }
@@ -333,6 +337,7 @@ impl<'a> Region<'a> {
                 self.written_bytes[place] = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
             }
             self.prev[place] = self.common(&graph.predecessors[op]);
+            // Ops ascend in execution order, so `before` of each producer is complete.
             for from in Bits(self.prev[place]) {
                 self.next[from] |= bit;
                 self.before[place] |= self.before[from] | from.bit();
@@ -344,10 +349,12 @@ impl<'a> Region<'a> {
         for place in self.ops.ids().rev() {
             let readers = &graph.successors[self.ops[place]];
             let mut needed = self.next[place];
+            // More readers than the region has: one is outside.
             let mut leaves = graph.is_final(graph.output[self.ops[place]])
                 || readers.len() > self.next[place].count_ones() as usize;
             for reader in Bits(self.next[place]) {
                 self.after[place] |= self.after[reader] | reader.bit();
+                // A view has no memory of its own: its readers need the output of this op.
                 if self.views & reader.bit() != 0 {
                     needed |= self.needed_by[reader];
                     leaves |= self.leaving & reader.bit() != 0;
@@ -393,6 +400,7 @@ impl<'a> Region<'a> {
         // Sorted as one number each, which is several times as fast as pairs.
         let mut readings: Vec<u64> = Vec::new();
         for (place, &op) in self.ops.iter_enumerated() {
+            // A byte holds the index of an op, of which there are at most MAX_OPS.
             let tensors = graph.inputs[op].iter();
             readings.extend(tensors.map(|t| (t.index() as u64) << 8 | place.index() as u64));
         }
@@ -418,6 +426,7 @@ impl<'a> Region<'a> {
             };
             last = Some((tensor, value, base));
             self.values[value].readers |= place.bit();
+            // A free view loads nothing; its readers count what they load through it.
             if self.views & place.bit() == 0 {
                 self.read(value, tensor, base, place);
             }
@@ -430,6 +439,8 @@ impl<'a> Region<'a> {
         let externals = self.context.options.conventions.externals;
         let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
         let smaller = |read: &&Read| read.value == value && read.bytes < bytes;
+        // Largest first: a kernel counts a value as large as its largest reader does, and that
+        // entry is then the first match.
         let at = self.reads.len() - self.reads.iter().rev().take_while(smaller).count();
         let before = at.checked_sub(1);
         if let Some(same) = before.and_then(|before| self.reads.get_mut(before))
