@@ -27,20 +27,20 @@ pub fn check(graph: &Graph, options: &Options, ops: &[OpId]) -> Result<(), Reaso
     check_in(&RegionContext::new(graph, options), ops)
 }
 
-/// The same for many sets of ops of one graph.
+/// Checks a set of ops as [`check`] does, for callers that check many sets of one graph.
 pub(crate) fn check_in(context: &RegionContext<'_>, ops: &[OpId]) -> Result<(), Reason> {
     check_counted(context, ops, None)
 }
 
-/// The same, given the number of tensors that the ops read from outside, if it is known. Without a
-/// reduction no more than [`MAX_OPERANDS`] reads are visited then.
+/// Checks a set of ops as [`check_in`] does, given the number of tensors that they read from
+/// outside, if it is known. Without a reduction it then visits at most [`MAX_OPERANDS`] reads.
 pub(crate) fn check_counted(
     context: &RegionContext<'_>,
     ops: &[OpId],
     reads: Option<usize>,
 ) -> Result<(), Reason> {
     let limit = most_ops(&context.options.fusion);
-    // Which views count is asked of the region, which has at most so many ops.
+    // Free views at the edges do not count, but only a region, of at most MAX_OPS ops, finds them.
     let has_views = ops.iter().any(|&op| context.is_view(op));
     if ops.len() > if has_views { MAX_OPS } else { limit } && ops.len() > 1 {
         return Err(Reason::TooManyOps {
@@ -49,6 +49,8 @@ pub(crate) fn check_counted(
         });
     }
     if let Some(reads) = reads.filter(|&reads| reads > MAX_OPERANDS && ops.len() > 1) {
+        // The same reasons in the same order as `check_whole_set`, without visiting every read. A
+        // reduction needs the values for its own reasons, so it takes the long way.
         let region = Region::related(context, ops);
         if region.reductions == 0 {
             check_opaque(&region, region.all())?;
@@ -75,7 +77,7 @@ pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     if checked.is_ok() || region.views & set == 0 {
         return checked;
     }
-    // A first view may connect the ops that read it.
+    // First with the first views: one of them may be all that connects the ops that read it.
     let launched = region.without_last_views(set);
     check_whole_set(region, launched)
         .or_else(|_| check_whole_set(region, region.without_first_views(launched)))
@@ -147,6 +149,8 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     }
     let rows = region.rows[first];
     let full = rows.full_elements();
+    // Sizes are enough here: `spread` and `reordering` below tell apart ops of equal size that put
+    // other elements into a row.
     let is_other = |&place: &LocalOp| {
         if reductions & place.bit() != 0 {
             region.rows[place] != rows
@@ -174,6 +178,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             other_rows: met,
         });
     }
+    // With a single row, every order leaves the elements in their row.
     let mixes = |&place: &LocalOp| rows.rows > 1 && mixes_rows(region, set, place);
     if let Some(place) = Bits(region.reordering & set).find(mixes) {
         return Err(Reason::MixesRows {

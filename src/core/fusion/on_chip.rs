@@ -42,6 +42,8 @@ impl KeptRows {
         let place_of = |op: &OpId| ops.binary_search(op).ok().map(LocalOp::new);
         let mut passes: IdVec<LocalOp, usize> = IdVec::with_capacity(ops.len());
         for &op in ops {
+            // Ops ascend in execution order, so the passes of all producers in the kernel are
+            // known.
             let before = graph.predecessors[op].iter();
             let earliest = before.filter_map(|&before| {
                 Some(passes[place_of(&before)?] + usize::from(is_reduction(before)))
@@ -49,8 +51,10 @@ impl KeptRows {
             passes.push(earliest.max().unwrap_or(0));
         }
         let ended = ops.iter().zip(&passes).filter(|&(&op, _)| is_reduction(op));
+        // Ops that need the results of all reductions run in one more pass after the last of them.
         let last = ended.map(|(_, &pass)| pass + 1).max().unwrap_or(0);
         let early = peak(graph, ops, rows, &passes, last);
+        // Backwards, so that the pass of every reader is final.
         for (place, &op) in passes.ids().zip(ops).rev() {
             if !is_reduction(op) {
                 let after = graph.successors[op].iter().filter_map(place_of);
@@ -103,6 +107,8 @@ fn peak(
     }
     touched.sort_unstable();
     let mut waiting = vec![0; last + 1];
+    // Between two passes that touch it, a value waits at the end of each pass but the last, so each
+    // gap of the sorted list counts on its own.
     for pair in touched.windows(2) {
         if let &[(tensor, from), (next, until)] = pair
             && tensor == next

@@ -49,7 +49,7 @@ impl RowDomain {
         };
         let groups = definition.indexing.as_ref().map_or(0, |own| own.groups);
         if let (1.., Some(batch)) = (groups, output.first()) {
-            // The channels of a group stand one behind the other.
+            // The channels of a group are adjacent in memory, so a group is one contiguous row.
             let rows = batch.saturating_mul(groups);
             return Self {
                 rows,
@@ -86,6 +86,7 @@ impl RowDomain {
         let function = reader.function;
         let per_channel = function.is_some_and(|f| f.row().shape_rule == ShapeRule::PerChannel);
         if per_channel {
+            // All dimensions are broadcast along but the channels, dimension 1.
             return Some(Self::along(shape, !2));
         }
         let met = |first: usize| {
@@ -111,7 +112,8 @@ impl RowDomain {
             stride: 1,
             apart: 0,
         };
-        // A hash of the sizes inside each change between reduced and other dimensions.
+        // A hash of the sizes inside each change between reduced and other dimensions: axes that
+        // are not adjacent have equal rows only if they change at equal sizes.
         let (mut changes, mut inner, mut was_axis) = (0_u64, 1_u64, false);
         for (place, &size) in shape
             .iter()
@@ -120,6 +122,7 @@ impl RowDomain {
             .filter(|&(_, &size)| size > 1)
         {
             let is_axis = place < 32 && axes >> place & 1 == 1;
+            // A second run of reduced axes: no single stride leads along a row.
             if is_axis && !was_axis {
                 if domain.width > 1 {
                     domain.stride = 0;
@@ -129,6 +132,8 @@ impl RowDomain {
             }
             if is_axis != was_axis {
                 changes = changes
+                    // 2^64 over the golden ratio, as in Fibonacci hashing: it spreads sizes over
+                    // all bits.
                     .wrapping_mul(0x9E37_79B9_7F4A_7C15)
                     .wrapping_add(inner);
             }

@@ -34,6 +34,7 @@ pub(super) fn within_kernels(
     }
     let mut joined: DisjointSets<KernelId> = DisjointSets::new(kernels.len());
     for &kernel in &free {
+        // Kernels ascend in execution order, so a view of a view finds its producer joined already.
         let ops = partition.kernels[kernel].iter();
         let reads = ops.flat_map(|&op| graph.predecessors[op].iter().map(move |&from| (op, from)));
         let mut outside = reads.filter(|&(_, from)| kernel_of(from) != kernel);
@@ -54,6 +55,8 @@ pub(super) fn within_kernels(
     // the op that does.
     let mut first_reader: IdVec<KernelId, Option<(KernelId, OpId, OpId)>> =
         IdVec::from_elem(None, kernels.len());
+    // Only views of inputs and weights may join a reader: they wait for no kernel, so neither does
+    // the reader because of them. Views of several kernels could make it wait for a later one.
     for &kernel in &free {
         let root = joined.root(kernel);
         if !is_free(&root) || !waits_for_none(root) {
@@ -78,7 +81,7 @@ pub(super) fn within_kernels(
     renumbered(&partition, &joined.roots(), log)
 }
 
-/// The partition after kernels have joined those of `roots`, which keep their order.
+/// The partition after each kernel has joined its root in `roots`; the roots keep their order.
 fn renumbered(
     partition: &Partition,
     roots: &IdVec<KernelId, KernelId>,
