@@ -26,8 +26,8 @@ use crate::model::options::{MAX_OPS, Options};
 use crate::model::partition::Partition;
 
 /// Searches the cheapest partition of `graph`, of which `rewritten` has `attentions` as one op
-/// each. The graph as it is is searched where it could cost less, with what the other search leaves
-/// of the budget.
+/// each. Where `graph` itself could cost less, it is searched with the budget that the other search
+/// leaves.
 pub(in crate::fusion) fn partition_with_attention(
     graph: &Graph,
     options: &Options,
@@ -105,7 +105,7 @@ struct Block {
     is_one_op: bool,
 }
 
-/// What kernels cost, and a lower bound.
+/// The cost of the kernels of a block, and a lower bound on it.
 #[derive(Clone, Copy, Default)]
 struct Costs {
     cost: Cost,
@@ -118,7 +118,7 @@ struct Blocks<'a> {
     rewritten: &'a RewrittenGraph,
     /// For each op the first op of its block.
     block_of: IdVec<OpId, OpId>,
-    /// By their first ops.
+    /// Each block at the index of its first op.
     all: IdVec<OpId, Block>,
 }
 
@@ -193,6 +193,7 @@ impl<'a> Blocks<'a> {
                 *bound = bound.plus(least(plain, ops, clock));
             }
         }
+        // The bound is only replaced where a search follows: `add` then sums costs from zero.
         for block in self.all.iter_mut().filter(|block| block.attentions > 0) {
             block.is_searched = block.plain.lower_bound < block.one_op.cost;
             if block.is_searched {
@@ -248,6 +249,7 @@ impl<'a> Blocks<'a> {
             } else {
                 block.plain
             };
+            // The optimum may have either form, so only the smaller of both bounds holds for it.
             let bound = if block.attentions == 0 {
                 costs.lower_bound
             } else {
@@ -269,6 +271,7 @@ impl<'a> Blocks<'a> {
 
 /// A lower bound on the cost of a region without a search; 0 for one of more than 64 ops.
 fn least(context: &RegionContext<'_>, ops: &[OpId], clock: Clock) -> Cost {
+    // No word holds these ops. Zero is a valid bound, and leads to a search.
     if ops.len() > MAX_OPS {
         return Cost::default();
     }

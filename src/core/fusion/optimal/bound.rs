@@ -45,9 +45,11 @@ impl<'r, 'a> Bound<'r, 'a> {
 
     /// A lower bound on the cost of `left` after all other ops of the region have run.
     ///
-    /// Each tensor that must move counts once, all FLOPs count, and each matmul is a launch.
+    /// Each tensor that must go through memory counts once, all FLOPs count, and each matmul is a
+    /// launch.
     pub(super) fn of(&self, left: Set) -> Cost {
         let region = self.region;
+        // No legal kernel has two matmuls, so each of them is a launch of its own.
         let launches = (left & region.matmuls)
             .count_ones()
             .max(u32::from(!region.is_free(left)));
@@ -64,6 +66,8 @@ impl<'r, 'a> Bound<'r, 'a> {
             .sum();
         let mut counted = None;
         let mut read = 0;
+        // Entries of a value descend by bytes: the first that counts is its largest remaining
+        // reader, and a kernel counts the value at least as large.
         for (entry, &apart) in region.reads.iter().zip(&self.apart) {
             // A value that is not computed yet can stay on chip, except for readers that cannot
             // share a kernel with its producer.
@@ -83,6 +87,8 @@ impl<'r, 'a> Bound<'r, 'a> {
 
 /// Whether a legal kernel can contain both ops; the first precedes the second.
 pub(super) fn may_share(region: &Region<'_>, first: LocalOp, second: LocalOp) -> bool {
+    // Every convex kernel with both ops contains this set, so a lasting reason against it is a
+    // reason against all of them.
     let both = region.closed(first.bit() | second.bit());
     match check_set(region, both) {
         Ok(()) => true,

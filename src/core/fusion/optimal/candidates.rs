@@ -66,6 +66,8 @@ impl Candidates {
                     before | region.before[neighbour],
                     after | region.after[neighbour],
                 );
+                // Closed, because an op outside that lies on a path between two ops inside would
+                // have to run in the middle of the kernel.
                 let grown = set | neighbour.bit() | before & after;
                 if seen.contains(&grown) {
                     continue;
@@ -83,6 +85,7 @@ impl Candidates {
                         found.grown.push(grown);
                         found.add(region, grown, clock);
                     }
+                    // Illegal now, but a further op may connect it, or spare operands or kept rows.
                     Err(reason) if !reason.is_lasting() => found.grown.push(grown),
                     Err(_) => {}
                 }

@@ -13,7 +13,7 @@ use crate::model::partition::Partition;
 use std::ops::Range;
 
 define_ids! {
-    /// A place between two ops of a sequence, before the first or after the last.
+    /// A position between two ops of a sequence, before the first or after the last.
     struct Cut;
 }
 
@@ -27,8 +27,8 @@ const BLOCK_OPS: usize = 4 * MAX_OPS;
 /// States that the up to 64 kernels which start at one op count as; checking one takes less than a
 /// state of a search.
 const STATES_OF_START: usize = 16;
-/// From this many inputs of each op on, cutting them anew counts as more: a state for each of
-/// these.
+/// With at least this many inputs per op, cutting the ops anew counts further states: one for every
+/// `READINGS_OF_CUT` inputs.
 const FEW_READINGS: usize = 4;
 const READINGS_OF_CUT: usize = 4;
 
@@ -67,9 +67,11 @@ impl<'l, 's> Long<'l, 's> {
             candidates: 0,
             is_cut: false,
         };
+        // Without states a window takes the better of single ops and the kernels of known
+        // partitions.
         long.kernels = long.windows(0);
-        // Kernels that recompute ops need no order in which each op runs once, so they are left
-        // out.
+        // Kernels that compute ops again may have no order in which each op runs once, so their
+        // partitions are left out.
         let whole = |partition: &&Partition| partition.recomputed.iter().all(<[OpId]>::is_empty);
         for partition in solver.known.iter().filter(whole) {
             if let Some(kernels) = long.of_partition(partition)
@@ -86,12 +88,15 @@ impl<'l, 's> Long<'l, 's> {
         let mut states = FIRST_STATES;
         loop {
             self.is_cut = false;
+            // Each window may spend all its states. A pass that the budget ended halfway would
+            // depend on it.
             if self.left < states.saturating_mul(self.ops.len().div_ceil(SETTLED_OPS)) {
                 return None;
             }
             let kernels = self.windows(states);
             self.replace(0..self.kernels.len(), kernels);
             loop {
+                // Costs are integers that fall in every turn but the last, so this ends.
                 let before = sum(&self.kernels);
                 self.cut_anew()?;
                 self.solve_anew(states)?;
@@ -181,6 +186,7 @@ impl<'l, 's> Long<'l, 's> {
             let block = self.run(start, BLOCK_OPS);
             let ops = self.ops_of(block.clone());
             self.left = self.left.checked_sub(self.states_of_cuts(&ops))?;
+            // Counted from the end, because `replace` changes how many kernels precede it.
             let (behind, kernels) = (self.kernels.len() - block.end, self.best_cuts(&ops));
             self.replace(block, kernels);
             start = self.next(start, self.kernels.len() - behind);
@@ -210,6 +216,8 @@ impl<'l, 's> Long<'l, 's> {
                 .copied()
                 .collect();
             let region = Region::of(self.solver.context, &ascending(&ahead));
+            // Consecutive ops of an order in which they can run are convex, so no closure is
+            // needed.
             let mut set: Set = 0;
             for (to, op) in best.ids().skip(from.index() + 1).zip(ahead) {
                 set |= region.place_of(op).map_or(0, LocalOp::bit);
@@ -220,6 +228,7 @@ impl<'l, 's> Long<'l, 's> {
                             best[to] = Some((cost, from));
                         }
                     }
+                    // Every longer run of ops contains this one.
                     Err(reason) if reason.is_lasting() => break,
                     Err(_) => {}
                 }
@@ -284,6 +293,8 @@ impl<'l, 's> Long<'l, 's> {
         }
         let ops = self.run_of(start..end).iter().map(|k| k.ops.len());
         let half = ops.sum::<usize>() / 2;
+        // At least one kernel further, or a kernel with more than half of the ops would stop the
+        // loop.
         self.run(start, half).end.max(start + 1)
     }
 

@@ -47,6 +47,8 @@ pub(crate) fn partition(
         log.note(region.decision());
     }
     let certificate = sum.certificate(fusion.objective, solver.clock, solver.states, found.len());
+    // Neither regions nor the kernels in one form a cycle, so this order exists. The core does not
+    // panic, so the fallback is the unfused program.
     let partition = acyclic::in_order(context.graph, &solver.kernel_of)
         .unwrap_or_else(|_| none::partition(context.graph));
     if log.is_on() {

@@ -32,6 +32,7 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
     let mut between = Between::new(context);
     for consumer in graph.ops.ids() {
         for &producer in &graph.predecessors[consumer] {
+            // Roots first: they cost little, and the search for paths between two ops much.
             if sets.root(producer) != sets.root(consumer) && between.may_share(producer, consumer) {
                 join(&mut sets, producer, consumer);
             }
@@ -39,6 +40,8 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
     }
     if context.options.fusion.horizontal {
         for readers in graph.consumers.iter() {
+            // Pairs grow with the square of the readers. A region that is too large is still
+            // correct, because only what could share a kernel must share a region.
             if readers.len() > COMPARED_READERS {
                 join_readers(graph, &mut sets, readers);
                 continue;
@@ -164,6 +167,8 @@ impl<'a> Between<'a> {
         if !may_meet(op_type(first), op_type(second)) {
             return false;
         }
+        // Without an answer the pair counts as possible: a larger region costs time, a split one
+        // could cost the optimum.
         let Some(ops) = self.closed(first, second) else {
             return true;
         };
@@ -187,6 +192,8 @@ impl<'a> Between<'a> {
             let between = first.index() + 1..second.index();
             self.left = self.left.checked_sub(between.len() + 1)?;
             self.is_behind[first] = true;
+            // Ids ascend in execution order, so one sweep forwards marks all ops behind `first` and
+            // one backwards all ops ahead of `second`.
             for op in between.clone().map(OpId::new) {
                 self.is_behind[op] = graph.predecessors[op]
                     .iter()

@@ -58,7 +58,7 @@ struct Node {
 pub(super) struct Search<'s> {
     candidates: &'s IdVec<CandidateId, Candidate>,
     bound: &'s Bound<'s, 's>,
-    /// For each place of the region the candidates that hold it, a bit each.
+    /// For each op of the region the candidates that hold it, a bit each.
     holding: IdVec<LocalOp, Vec<u64>>,
     start: Set,
     all: Set,
@@ -128,10 +128,14 @@ impl<'s> Search<'s> {
         });
         queue.push((Reverse(rest), 0_u32, start));
         while let Some((Reverse(least), _, id)) = queue.pop() {
+            // A cheaper path to the node was found after this entry was queued, and has an entry of
+            // its own.
             let node = &mut self.nodes[id];
             if node.is_expanded || node.cost.plus(node.rest) != least {
                 continue;
             }
+            // Entries come in ascending order and no bound is too high, so nothing that is left is
+            // better.
             if least >= known.cost {
                 break;
             }
@@ -172,6 +176,7 @@ impl<'s> Search<'s> {
                     }
                     nodes_left -= 1;
                     let target = self.push(next, cost, (id, by), rest);
+                    // On a tie the node with more ops run comes first: it is nearer to the goal.
                     queue.push((Reverse(next_least), next.count_ones(), target));
                 }
             }
@@ -226,6 +231,7 @@ impl<'s> Search<'s> {
         let mut steps = Vec::new();
         // Candidates of which an op has run, and those that were looked at for an earlier goal.
         let mut past = vec![0; self.candidates.len().div_ceil(WORD_BITS)];
+        // Candidates that hold ops outside the goal are not in the table, so `start` excludes none.
         for place in Bits(done & !self.start) {
             for (past, holding) in past.iter_mut().zip(&self.holding[place]) {
                 *past |= holding;

@@ -45,6 +45,8 @@ impl Solver<'_> {
         order.sort_by_key(|ops| ops.len());
         let solve = |(at, ops): (usize, &&[OpId])| {
             let states = self.states;
+            // An equal share of what is left: states that a region does not need go to later,
+            // larger ones.
             let solved = self.solve(ops, self.budget / (order.len() - at));
             SolvedRegion {
                 ops: ops.to_vec(),
@@ -126,7 +128,8 @@ impl Solver<'_> {
         }
     }
 
-    /// A lower bound on the cost of these ops: what enters and leaves them together moves once.
+    /// A lower bound on the cost of these ops: every partition reads and writes at least what one
+    /// kernel of all of them would.
     fn least(&self, ops: &[OpId]) -> Cost {
         let context = self.context;
         let graph = context.graph;
@@ -145,6 +148,7 @@ impl Solver<'_> {
         let bytes = kernel_traffic(graph, &as_one, options.conventions)
             .next()
             .map_or(0, |traffic| traffic.total());
+        // A kernel has at most as many ops as a word has bits, and views launch nothing.
         let launches = matmuls.max(moved.div_ceil(Set::BITS));
         Cost::at_least(options, self.clock, bytes, busy, launches)
     }

@@ -103,6 +103,7 @@ impl<'s> Solver<'s> {
             candidates: count,
         };
         for part in parts(region, &candidates.list) {
+            // A legal kernel is a candidate, so it lies in one part.
             let inside = |&kernel: &Set| kernel & part != 0;
             let kernels = known.kernels.iter().copied().filter(inside).collect();
             let known = Found::of(region, kernels, clock);
@@ -132,6 +133,7 @@ fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec
     }
     // For each op the ops that depend on it, where any op of a part stands for the whole part.
     let mut behind = region.after.clone();
+    // Sets only grow, so this ends.
     loop {
         let mut has_changed = false;
         for place in part.ids() {
@@ -145,6 +147,7 @@ fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec
             break;
         }
     }
+    // Parts that depend on each other cannot be solved one after the other.
     for place in part.ids() {
         for other in Bits(behind[place]) {
             if behind[other] & place.bit() != 0 {
@@ -172,7 +175,8 @@ pub(super) fn clock(context: &RegionContext<'_>) -> Clock {
         .ids()
         .zip(traffic)
         .map(|(op, traffic)| place(options, op_work(graph, op), traffic.total(), false).time_s);
-    // Measured runs tell the time of attention as a share of that of its ops.
+    // Measured attention is priced relative to its separate ops, which may take longer than the op
+    // that stands for them.
     let is_measured = options.fusion.objective == Objective::Measured;
     let of_attention = graph.ops.ids().filter(|_| is_measured).map(|op| {
         let apart = context.apart(op);

@@ -25,6 +25,8 @@ pub(super) fn from_partition(
             take_apart(region, together, &mut kernels);
         }
     }
+    // Convex kernels can depend on each other. Those that do, and those that wait for them, become
+    // single ops, which ascend in execution order.
     let (kernels, stuck) = in_order(region, kernels);
     let singles = Bits(stuck).map(LocalOp::bit);
     let kernels: Vec<Set> = kernels.into_iter().chain(singles).collect();

@@ -24,7 +24,7 @@ const STATES_OF_WORD: usize = 4;
 const MOST_ALIKE: usize = 256;
 
 define_ids! {
-    /// A place in the list of the region's ops.
+    /// A position in the list of the region's ops.
     struct Place;
     /// A downset that was reached.
     struct NodeId;
@@ -35,23 +35,23 @@ impl Place {
         Self::new(self.index() + ahead)
     }
 
-    /// Distance from an earlier place; `None` if this one is before it.
+    /// Distance from an earlier position; `None` if this one is before it.
     const fn ahead_of(self, other: Self) -> Option<usize> {
         self.index().checked_sub(other.index())
     }
 }
 
-/// A kernel that may run: bit `i` of its set is the op at place `first + i`.
+/// A kernel that may run: bit `i` of its set is the op at position `first + i`.
 struct Kernel {
     first: Place,
     set: Set,
-    /// What must run before: bit `64 + i` is the op at place `first + i`. Ops more than 64 places
-    /// before `first` have run whenever the kernel is looked at.
+    /// The ops that must run before: bit `64 + i` is the op at position `first + i`. Ops more than
+    /// 64 positions before `first` have run whenever the kernel is looked at.
     needs: u128,
     cost: Cost,
 }
 
-/// A downset: all places below `first` have run, and those above it whose bits are set.
+/// A downset: all ops below `first` have run, and the ops above it whose bits are set.
 struct Node {
     first: Place,
     ran: u128,
@@ -62,7 +62,7 @@ struct Node {
 
 struct Windows {
     kernels: IdVec<CandidateId, Kernel>,
-    /// For each place the kernels that hold it.
+    /// For each position the kernels that hold its op.
     holding: IdVec<Place, Vec<CandidateId>>,
 }
 
@@ -95,6 +95,7 @@ pub(super) fn solve(
                     |&&old: &&NodeId| (nodes[old].first, nodes[old].ran) == (next.first, next.ran);
                 match same.iter().find(is_same) {
                     Some(&old) if nodes[old].cost <= next.cost => {}
+                    // `old` has not been expanded: its turn comes with its number of ops.
                     Some(&old) => nodes[old] = next,
                     None if same.len() == MOST_ALIKE => return None,
                     None => same.push(nodes.push(next)),
@@ -102,6 +103,7 @@ pub(super) fn solve(
             }
         }
     }
+    // All ops have run in only one downset.
     let mut node = *reached.last()?.first()?;
     let cost = nodes[node].cost;
     let mut kernels = Vec::new();
@@ -154,6 +156,8 @@ impl Windows {
                     .is_some_and(|&first| between.reaches(op, first));
                 if reaches { set | place.bit() } else { set }
             });
+            // Below the limit of ops such a set could grow beyond the word, to kernels that are not
+            // listed.
             let grows_on = |set: &Set| set & reaching != 0 && (set.count_ones() as usize) < limit;
             if candidates.grown.iter().any(grows_on) {
                 return None;
@@ -183,6 +187,7 @@ impl Windows {
 
     /// Kernels that can run next, as in [`super::search`]; `None` if one is too far ahead.
     fn steps(&self, node: &Node) -> Option<Vec<CandidateId>> {
+        // Bit 0 is `node.first`, the first op that has not run.
         let (mut goals, mut looked_at) = (1_u128, 0_u128);
         let mut steps = Vec::new();
         while goals & !looked_at != 0 {
@@ -194,6 +199,7 @@ impl Windows {
                 let Some(ahead) = kernel.first.ahead_of(node.first) else {
                     continue;
                 };
+                // Further ahead the shift below would lose ops of the kernel.
                 if ahead > MAX_OPS {
                     return None;
                 }
@@ -201,9 +207,13 @@ impl Windows {
                 if set & node.ran != 0 {
                     continue;
                 }
+                // Shifts bit `64 + i`, an op relative to the kernel's first, to its position
+                // relative to the node's. What falls off lies before the node and has run.
                 let missing = (kernel.needs >> (MAX_OPS - ahead)) & !node.ran;
                 match missing.trailing_zeros() {
                     missing @ ..128 => goals |= 1 << missing,
+                    // Only for the first of its ops that is looked at: another goal has listed the
+                    // kernel.
                     _ if set & looked_at == 1 << goal => steps.push(by),
                     _ => {}
                 }
