@@ -1,5 +1,5 @@
-//! The ops that attention as one op stands for, each as a kernel of its own: what measured runs of
-//! the pattern are held against.
+//! The ops that attention as one op stands for, each as a kernel of its own. Measured runs of the
+//! pattern give their speed-up over these kernels.
 
 use crate::cost::traffic::TrafficCount;
 use crate::cost::work::{FLOPS_OF_A_SCORE, op_work};
@@ -10,7 +10,7 @@ use crate::model::graph::{Apart, Graph};
 use crate::model::ids::OpId;
 use crate::model::work::Work;
 
-/// Of the ops that are replaced by one. `O(ops^2 * inputs)`.
+/// The separate kernels of ops that one op replaces. `O(ops^2 * inputs)`.
 pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) -> Apart {
     let structure = structure(graph, ops.iter().copied(), |op| count.is_view(op));
     let mut kernels = Vec::with_capacity(ops.len());
@@ -23,8 +23,8 @@ pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) 
     Apart { structure, kernels }
 }
 
-/// Of a call of `sdpa` without a mask: a product, a scale, a softmax and a product. `None` for any
-/// other op, and where the shapes are not known. `O(1)`.
+/// The separate kernels of a call of `sdpa` without a mask: a product, a scale, a softmax and a
+/// product. `None` for any other op, and where the shapes are not known. `O(1)`.
 pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
     const STRUCTURE: &str = "matmul(x,x) scale(0) softmax(1) matmul(2,x)";
     let is_call = graph.ops[op].function == Some(Function::Sdpa);
@@ -33,6 +33,7 @@ pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
     }
     let shape = AttentionShape::of_kernel(graph, &[op])?;
     let all = op_work(graph, op);
+    // V is as wide as K, or there would be no shape: both products have equal FLOPs.
     let product = Work {
         matrix_flops: all.matrix_flops / 2,
         matrix_dtype: all.matrix_dtype,
@@ -56,6 +57,8 @@ pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
     let of_q = bytes(shape.queries, shape.head_size, shape.heads);
     let of_k = bytes(shape.keys, shape.head_size, kv_heads);
     let matrix = bytes(shape.queries, shape.keys, shape.heads);
+    // The product with V reads the scores and V and writes the result, which are as large as what
+    // the first one reads and writes.
     let around_product = of_q.saturating_add(of_k).saturating_add(matrix);
     let over_scores = matrix.saturating_mul(2);
     Some(Apart {

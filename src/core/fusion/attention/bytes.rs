@@ -1,4 +1,4 @@
-//! Bytes that attention moves, from its sizes and the on-chip memory.
+//! Memory traffic of attention, from its sizes and the on-chip memory.
 
 use crate::fusion::attention::AttentionShape;
 use crate::numeral::Numeral;
@@ -27,6 +27,7 @@ impl<N: Numeral> Tiles<N> {
             N::bytes("on chip", on_chip_bytes),
             sizes.element_bytes,
         );
+        // Q, K, V and the result have a tile each.
         let four_rows = N::product("(4d)", [N::count("", 4), sizes.head_size.clone()]);
         let key_rows = N::ceiling("rows (B_c)", elements, four_rows).at_least(1);
         let query_rows = [key_rows.clone(), sizes.head_size];
@@ -135,7 +136,7 @@ impl AttentionShape {
     }
 
     /// Bytes through memory without a cache: a tile is loaded each time it is needed, by each head
-    /// of a group for itself. With N queries and N keys, one head moves
+    /// of a group for itself. With N queries and N keys, the elements of one head are
     /// - over Q: `2Nd + T_r * 2Nd + N`,
     /// - over K and V: `2Nd + T_c (3Nd + 4N)` plus `Nd + 2N` at the start.
     pub fn forward_bytes<N: Numeral>(&self, tiles: &Tiles<N>, order: LoopOrder) -> N {

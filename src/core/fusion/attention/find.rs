@@ -148,6 +148,8 @@ impl Chain<'_> {
                         | Function::Div,
                     ) => is_at(0),
                     Some(Function::Mul) => true,
+                    // The first operand of `where` is its condition, which would need finished
+                    // probabilities.
                     Some(Function::Where) => !is_at(0),
                     _ => false,
                 },
@@ -161,6 +163,8 @@ impl Chain<'_> {
     }
 
     fn softmax(&mut self) -> Option<()> {
+        // Written out, the scores have two readers, maximum and subtraction. One reader must be
+        // softmax itself.
         if let Some(next) = self.only_consumer() {
             let is_softmax = self.is(next, OpType::Reduction, Function::Softmax)
                 && !self.graph.ops[next].is_across_rows;
@@ -193,6 +197,7 @@ impl Chain<'_> {
         values: TensorId,
     ) -> Option<(OpId, OpId)> {
         let graph = self.graph;
+        // Ascending, so the reduction comes first: the other op reads its result.
         let &[reduced, combined] = &graph.successors[graph.tensors[values].producer?] else {
             return None;
         };

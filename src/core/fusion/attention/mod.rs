@@ -42,7 +42,7 @@ use serde::Serialize;
 pub struct Attention {
     /// The ops in execution order: the matmul of the scores first, the matmul with V last.
     pub ops: Vec<OpId>,
-    /// What they compute.
+    /// The sizes of what they compute.
     pub shape: AttentionShape,
 }
 
@@ -149,7 +149,7 @@ impl AttentionShape {
         }
     }
 
-    /// The same with the tiles that fit this device, as search and analysis count it.
+    /// FLOPs of rescaling with the tiles that fit this device, as search and analysis count them.
     pub(crate) fn rescaling_on(&self, device: &Device) -> Work {
         self.rescaling(Tiles::new(self, device.on_chip_bytes()))
     }

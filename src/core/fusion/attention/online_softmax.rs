@@ -31,7 +31,7 @@ pub enum SoftmaxMethod {
     },
 }
 
-/// What a step does.
+/// The task of a step in one pass over the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoftmaxPass {
     /// Finds the maximum.
@@ -47,13 +47,13 @@ pub enum SoftmaxPass {
 /// One step: some numbers of the row, and the state before and after.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftmaxStep {
-    /// What it does.
+    /// The task of the step.
     pub pass: SoftmaxPass,
-    /// The places of the numbers that it reads.
+    /// The positions of the numbers that it reads.
     pub reads: Range<usize>,
     /// Running maximum and sum before it.
     pub before: Running,
-    /// The same after it.
+    /// Running maximum and sum after it.
     pub after: Running,
     /// The factor by which the old sum is scaled, `exp(m - m')`: 1 where the maximum stays. Only
     /// where both run.
@@ -116,6 +116,8 @@ pub fn softmax_steps(row: &[f64], method: SoftmaxMethod) -> Vec<SoftmaxStep> {
             for numbers in row.chunks(block.max(1)) {
                 let before = running;
                 running.maximum = numbers.iter().fold(before.maximum, |most, x| most.max(*x));
+                // Before the first block the maximum is minus infinity and the sum 0, so the factor
+                // is 0: the difference of two infinities would be no number.
                 let rescale = exp_below(before.maximum, running.maximum);
                 let terms: Vec<f64> = numbers
                     .iter()

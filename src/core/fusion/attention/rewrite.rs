@@ -46,7 +46,8 @@ pub(crate) fn rewrite(
     let mut last_of = IdVec::with_capacity(graph.ops.len());
     let mut stand_ins = Vec::with_capacity(attentions.len());
     let mut count = TrafficCount::new(graph, options.conventions);
-    // The new op takes the place of the last op of its attention.
+    // The new op stands at the position of the last op of its attention, where all that it reads
+    // has been computed.
     for (id, op) in graph.ops.iter_enumerated() {
         match attention_of[id] {
             Some(attention) if attention.ops.last() != Some(&id) => {}
@@ -115,6 +116,7 @@ fn stand_in(
     options: &Options,
     count: &mut TrafficCount<'_>,
 ) -> StandIn {
+    // The replaced ops do not rescale partial sums; the one kernel does, for each tile of keys.
     let rescaling = attention.shape.rescaling_on(&options.device);
     let work = work_of_ops(attention.ops.iter(), |inner| op_work(graph, inner)).and(rescaling);
     let traffic = count.of_kernel(

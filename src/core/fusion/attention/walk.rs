@@ -73,6 +73,7 @@ impl Tiles {
                 .saturating_mul(shape.bytes_per_element.into())
         };
         let of_rows = |rows: u64| bytes(rows, shape.head_size);
+        // The first tile of Q loads all of K and V; each later tile loads them again.
         let (first_keys, again_keys) = match step.query_tile {
             0 => (keys.end, 0),
             full => (shape.keys, (full - 1) * shape.keys + keys.end),
