@@ -32,7 +32,7 @@ pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Opt
         if let (Some(&q), Some(&product)) = (q, ops.last()) {
             ops.extend(by_token(graph, &layouts[q], product).into_iter().flatten());
         }
-        // One op is a call as it is.
+        // A single op needs no entry: it is lowered as a call anyway.
         for &member in ops.iter().filter(|_| ops.len() > 1) {
             kernel_of[member] = ops.last().copied();
         }
@@ -56,7 +56,7 @@ pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Opt
 #[derive(Clone, Copy, PartialEq)]
 enum Scale {
     Multiplied,
-    /// By this number, if the list says which.
+    /// Divided by this number, if the list states it.
     Divided(Option<f64>),
 }
 
@@ -67,7 +67,7 @@ enum Mask {
     OfPadding,
 }
 
-/// What is between two matmuls, and the ops there.
+/// The ops between two matmuls, and what they do.
 #[derive(Default)]
 struct Chain {
     scale: Option<Scale>,
@@ -111,12 +111,16 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
         return None;
     }
     let fits = match (definition.shape.len(), copies, chain.scale, chain.mask) {
+        // Pattern 13.
         (3, _, scale, mask) => scale.is_none() && mask.is_none(),
+        // Patterns 1 to 4 without copies; 11, 12, 15 and 17 with them.
         (4.., [false, false, false], Some(_), None)
         | (4.., [true, true, true], Some(Scale::Divided(_)), None | Some(Mask::OfPadding)) => true,
+        // Patterns 5 and 6.
         (4.., [false, false, false], Some(Scale::Divided(by)), Some(Mask::Added)) => is_root(by),
         // Pattern 16, with dropout, is off on NVIDIA.
         (4.., [true, true, true], Some(Scale::Divided(_)), Some(Mask::Added)) => !chain.drops,
+        // Patterns 9 and 10: Q is divided before the product.
         (4.., [true, true, true], None, None) => {
             let before = graph.tensors[q]
                 .producer
@@ -153,12 +157,14 @@ impl Chain {
         let mut at = softmax;
         loop {
             let input = match Self::mask_of(graph, at) {
+                // The scores are the second operand of `where`, after its condition.
                 Some((_, scores)) if at != softmax => scores,
                 _ => *graph.inputs[at].first()?,
             };
             let producer = graph.tensors[input].producer?;
             sole_reader(graph, producer)?;
             let definition = &graph.ops[producer];
+            // In every pattern the mask comes after the scale, so backwards it is found first.
             let is_bare = self.scale.is_none() && self.mask.is_none();
             if definition.op_type == OpType::Matmul {
                 return Some(producer);

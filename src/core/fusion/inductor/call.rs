@@ -29,6 +29,7 @@ impl Lowering<'_> {
                 if made.contains(&tensor) {
                     continue;
                 }
+                // A flash kernel reads its operands by their strides, so it needs no copies.
                 let is_flash = ops
                     .iter()
                     .filter(|&&op| graph.ops[op].op_type == OpType::Matmul)
@@ -71,6 +72,8 @@ impl Lowering<'_> {
         {
             return false;
         }
+        // Views launch nothing, so the op that wrote the image counts. Only a library or a
+        // concatenation has a layout of its own; other ops write the layout that is wanted.
         let mut producer = graph.tensors[tensor].producer;
         while let Some(view) = producer.filter(|&op| graph.ops[op].is_view()) {
             let input = graph.inputs[view].first();
@@ -185,7 +188,9 @@ impl Lowering<'_> {
         let is_half = matches!(definition.element_type(), Some(DType::F16 | DType::Bf16));
         let is_convolution = definition.is_convolution();
         let is_odd = !channels.is_multiple_of(CHANNELS) && filters.is_multiple_of(CHANNELS);
+        // A filter of a grouped convolution has fewer channels than the image.
         if is_convolution && is_half && channels == each && is_odd {
+            // One launch for the image, one for the filters.
             for _ in 0..2 {
                 self.launch_beside(written);
             }

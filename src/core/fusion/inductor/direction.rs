@@ -12,7 +12,7 @@ impl Lowering<'_> {
     pub(super) fn directions(&self, op: OpId, value: &Value, shape: &[u64]) -> (usize, usize) {
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
         let (inner, mut outer) = directions(value, shape, axes);
-        // The place in a piece of a concatenation has no stride, so that it seems to lie across
+        // The position in a piece of a concatenation has no stride, so that it seems to lie across
         // (`pointwise_cat`).
         let concatenates = |source: &&Source| {
             let hidden_by = source.hidden_by().map(|op| &self.graph.ops[op]);

@@ -50,8 +50,8 @@ pub(super) fn is_call(op: &Op) -> bool {
         || is_windowed(op) && window_of(op).is_none()
 }
 
-/// Whether the op writes to places of a copy of its first input, which it may not overwrite: it is
-/// external, or another op reads it. Source: `torch/_inductor/fx_passes/reinplace.py`.
+/// Whether the op writes to elements of a copy of its first input. It may not overwrite the input,
+/// which is external, or another op reads it. Source: `torch/_inductor/fx_passes/reinplace.py`.
 pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
     let function = graph.ops[op].function;
     let rule = function.map(|f| f.row().shape_rule);
@@ -87,7 +87,7 @@ pub(super) fn is_resampled(op: &Op) -> bool {
 
 /// The window of a pool. Larger ones are left to the library.
 pub(super) fn window_of(op: &Op) -> Option<Window> {
-    /// Most elements of a window.
+    /// Most elements of a window that the compiler writes out (`torch/_inductor/lowering.py`).
     const LARGEST: u64 = 25;
     let window = op.indexing.as_ref()?.window?;
     let [height, width] = window.size;
@@ -105,8 +105,7 @@ pub(super) fn elements(op: &Op) -> u64 {
     element_count(&op.shape).unwrap_or(0)
 }
 
-/// Whether a reshape both cuts and joins the dimensions between two places where both shapes have a
-/// border.
+/// Whether a reshape both cuts and joins the dimensions between two borders that both shapes have.
 pub(super) fn crosses(from: &[u64], to: &[u64]) -> bool {
     let borders = |shape: &[u64]| -> Vec<u64> {
         let mut inner = 1_u64;
@@ -118,6 +117,8 @@ pub(super) fn crosses(from: &[u64], to: &[u64]) -> bool {
         .collect()
     };
     let (old, new) = (borders(from), borders(to));
+    // Dimensions end at borders. A border of the old shape alone joins two dimensions, a border of
+    // the new shape alone cuts one.
     let (mut cuts, mut joins) = (false, false);
     let mut borders: Vec<u64> = old.iter().chain(&new).copied().collect();
     borders.sort_unstable();

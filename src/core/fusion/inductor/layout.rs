@@ -56,6 +56,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             layouts[output] = View::channels_last(shape);
         } else if is(definition, Function::Concat) && shape.len() == 4 {
             let mut images = graph.inputs[op].iter().map(|&image| {
+                // One channel or one pixel lies the same way in both layouts and decides nothing.
                 let last = View::channels_last(graph.tensor_shape(image).unwrap_or(&[]));
                 layouts[image] == last && last != whole(image)
             });

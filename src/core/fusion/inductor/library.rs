@@ -56,13 +56,13 @@ pub enum OutsideCall {
     IsResult,
     /// This op reads the product as well.
     AnotherReader(OpId),
-    /// It adds the product to itself.
+    /// The `add` adds the product to itself.
     AddsItself,
-    /// What it adds does not broadcast to the product, or has another type.
+    /// The other operand does not broadcast to the product, or has another type.
     OtherOperand,
-    /// It adds to this view of the product.
+    /// The `add` reads this view of the product.
     OfView(OpId),
-    /// It is part of the call of this matmul, whose product it adds.
+    /// The `add` is part of the call of this matmul, whose product it reads, too.
     OtherCall(OpId),
     /// The compiler fuses it with the ops that read it, of which this is the only one.
     WithReader(OpId),
@@ -147,6 +147,7 @@ pub(crate) fn is_one_call(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
 
 fn only_pointwise_follows(graph: &Graph, op: OpId, is_in_call: &IdVec<OpId, bool>) -> bool {
     let mut open = graph.successors[op].to_vec();
+    // Without a reader no other kernel could compute the add, so the call does.
     if open.is_empty() {
         return false;
     }

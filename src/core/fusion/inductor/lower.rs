@@ -25,13 +25,13 @@ use std::collections::HashMap;
 /// (`realize_opcount_threshold`).
 pub(super) const SHARED_READS: usize = 4;
 const SHARED_OPERATIONS: u64 = 30;
-/// The same for a value with one reader, which bounds the size of an expression
-/// (`realize_acc_reads_threshold`).
+/// Most buffers and operations of an inlined value with one reader, which bounds the size of an
+/// expression (`realize_acc_reads_threshold`).
 const READS: usize = 8;
 const OPERATIONS: u64 = 100;
 /// Most ops of an expression, views included.
 const INLINED_OPS: usize = 128;
-/// What the compiler is told beside the graph.
+/// Inputs of the compiler beside the graph.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     pub(super) max_autotune: bool,
@@ -59,6 +59,8 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
             )
         })
         .collect();
+    // Flash kernels are found by the layouts of their operands and decide those of their results,
+    // so the layouts after them are computed again.
     let layouts = if results.is_empty() {
         before
     } else {
@@ -99,6 +101,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
         } else if graph.ops[op].op_type != OpType::Matmul {
             lowering.place(op);
         } else if let Some(add) = adds[op] {
+            // Lowered at its add, because the call also reads what the add adds.
             bias_of[add] = Some(op);
         } else {
             lowering.call(&[op], matmul_space(graph, op, target.max_autotune));
@@ -190,6 +193,8 @@ impl Lowering<'_> {
         }
         let output = graph.output[op];
         self.copy_crossing_view(op);
+        // Each view of an inlined value copies the value, so without a bound a chain of views
+        // would take quadratic time.
         if value.ops.len() <= INLINED_OPS {
             self.values[output] = value;
         } else {
@@ -285,6 +290,7 @@ impl Lowering<'_> {
             Read::of(read.buffer, read.view.as_ref(), shape, width)
         });
         let mut reads: Vec<Read> = reads.collect();
+        // A reader waits for every piece. Without an index it shares a kernel with none of them.
         let beside = value
             .reads
             .iter()
@@ -348,6 +354,7 @@ impl Lowering<'_> {
         let node = self.node(value, space, shape);
         let buffer = BufferId::of_tensor(tensor);
         let node = node.writing(buffer, &self.layouts[tensor], own, width);
+        // Row values and elements are two nodes of the compiler, and both read the input.
         let readings = if rows.is_some() { 2 } else { 1 };
         self.push(Node {
             rows,

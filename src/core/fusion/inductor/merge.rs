@@ -13,8 +13,8 @@ const REGION: usize = 4096;
 impl Schedule<'_> {
     /// Merges two groups, unless another one has to run between them.
     ///
-    /// Only groups at places between the two can. Those that depend on the first group move behind
-    /// the merged one, the others in front of it.
+    /// Only groups at positions between the two can. Groups that depend on the first one move
+    /// behind the merged group, the others in front of it.
     pub(super) fn merge(&mut self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let (start, end) = (self.place[first], self.place[second]);
         let (feeds, _) = self.feeds(first, second);
@@ -29,9 +29,10 @@ impl Schedule<'_> {
         if places > REGION {
             return Err(Reason::TooFar { places });
         }
-        // For each place from the first group on, whether the group there depends on the first
-        // group.
+        // For each position, beginning at the first group, whether the group there depends on the
+        // first group.
         let mut depends = vec![true];
+        // Writers come before their readers, so their marks are set when a reader asks.
         for place in start.next().until(end) {
             let is_marked = |from| self.is_marked(&depends, start, from);
             let group = self.order[place];
@@ -52,6 +53,8 @@ impl Schedule<'_> {
             side.extend(self.order[place]);
         }
         let groups = ahead.into_iter().chain([first]).chain(behind).map(Some);
+        // The merged group needs one position, not two, so the last one is empty until
+        // `close_gaps`.
         for (place, group) in start.until(end.next()).zip(groups.chain(repeat(None))) {
             self.order[place] = group;
             if let Some(group) = group {
@@ -80,6 +83,8 @@ impl Schedule<'_> {
         let written = &self.writes[first];
         let taken = std::mem::take(&mut self.lone[second]);
         self.lone[first].extend(taken);
+        // A buffer whose only reader is in the kernel that writes it leaves no memory that a later
+        // kernel could use again.
         self.lone[first].retain(|lone| written.iter().all(|write| write.buffer != lone.buffer));
         self.lone[first].sort_unstable();
         self.last_node[first] = self.last_node[first].max(self.last_node[second]);

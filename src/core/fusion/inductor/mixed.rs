@@ -7,7 +7,8 @@ use super::node::Rows;
 
 /// Fewer elements stay in the cache between two kernels.
 const FEWEST_ELEMENTS: u64 = 5 << 20;
-/// The rows are many, more than twice as many as columns, and short enough to be kept whole.
+/// Fewest rows, and the longest row that a block keeps whole. With fewer rows, which are at least
+/// twice as many as the columns, the tensor stays in the cache.
 const FEWEST_ROWS: u64 = 4096;
 const LONGEST_ROW: u64 = 16 << 10;
 
@@ -18,6 +19,8 @@ pub(super) fn are_mixed(a: Rows, b: Rows) -> bool {
         return false;
     }
     let (along, across) = if a.is_contiguous { (a, b) } else { (b, a) };
+    // A kernel keeps a row whole while it adds the row to partial results of the columns, which
+    // the compiler lacks for other reductions, such as a maximum.
     along.is_contiguous
         && across.is_sum
         && along.count.saturating_mul(along.width) >= FEWEST_ELEMENTS

@@ -98,6 +98,7 @@ fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused, log: &mut
     for (node, &kernel) in fused.kernel_of.iter_enumerated() {
         has_ops[kernel] |= !nodes[node].ops.is_empty();
     }
+    // A kernel of a partition has ops. The other launches count with the kernel that owns them.
     let mut kernels = 0;
     let number = has_ops.iter().map(|&has_ops: &bool| {
         kernels += usize::from(has_ops);
@@ -173,6 +174,7 @@ fn placed(
             .filter_map(|read| writer.get(&read.buffer))
         {
             if nodes[from].ops.is_empty() {
+                // A node without ops is not shown, so the nodes that it reads stand for it.
                 reads.extend_from_slice(&placed[from].reads);
             } else {
                 reads.push(from);

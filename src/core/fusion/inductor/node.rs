@@ -76,9 +76,9 @@ pub(super) struct Read {
     pub(super) access: Access,
     pub(super) bytes: u64,
     pub(super) loops: Loops,
-    /// In the order in which it lies.
+    /// Elements are accessed in the order of the buffer.
     pub(super) is_straight: bool,
-    /// The same, and without a gap.
+    /// Elements are accessed in the order of the buffer, without a gap.
     pub(super) is_flat: bool,
     /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down
     /// to where they are.
@@ -92,7 +92,7 @@ pub(super) struct Rows {
     pub(super) width: u64,
     /// Neighbours of a row are neighbours in memory, in all that is read.
     pub(super) is_contiguous: bool,
-    /// It only adds.
+    /// The reduction is a sum or a mean.
     pub(super) is_sum: bool,
 }
 
@@ -139,7 +139,7 @@ impl Node {
         reads.filter_map(|read| read.tile)
     }
 
-    /// The same node, which writes a buffer of this shape.
+    /// This node with a buffer of this shape as its output.
     pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
         Self {
             writes: Read::of(buffer, Some(view), shape, width),

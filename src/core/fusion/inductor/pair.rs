@@ -10,7 +10,7 @@ use crate::sorted::common;
 
 /// Most nodes of one kernel (`max_fusion_size`).
 const NODES: usize = 64;
-/// Kernels that only share inputs share at least this many bytes and are at most this many places
+/// Kernels that only share inputs share at least this many bytes and are at most this many nodes
 /// apart.
 const HORIZONTAL_BYTES: u64 = 10;
 const HORIZONTAL_PLACES: usize = 64;
@@ -152,7 +152,8 @@ impl Schedule<'_> {
     /// Whether a group reads what another one writes, and whether any of it in another order.
     pub(super) fn feeds(&self, from: GroupId, to: GroupId) -> (bool, bool) {
         let (mut feeds, mut is_reordered) = (false, false);
-        // The loops of a template have their order.
+        // The loops of a template are fixed: unlike those of a pointwise kernel, the compiler
+        // cannot reorder them for a transposed access.
         let is_template = matches!(self.space[from], Loop::Template(_));
         let order = |read: &Read, write: &Read| read.buffer.cmp(&write.buffer);
         common(&self.reads[to], &self.writes[from], order, |read, write| {

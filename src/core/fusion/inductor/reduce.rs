@@ -67,13 +67,14 @@ impl Lowering<'_> {
         }
         let mut row_values = vec![self.new_buffer()];
         if is_split && matches!(function, Some(Function::Softmax | Function::LogSoftmax)) {
-            // In one kernel maximum and sum are found together, in two kernels each.
+            // One kernel finds maximum and sum together. Split, each of them takes two kernels.
             row_values.push(self.new_buffer());
         }
         let mut value = value;
         for (place, &buffer) in row_values.iter().enumerate() {
             let mut half = first.clone();
             if place > 0 {
+                // The sum reads the maximum. The op belongs to the kernel of the maximum.
                 half.ops.clear();
                 half.reads.extend(
                     row_values
@@ -106,7 +107,7 @@ impl Lowering<'_> {
             return;
         };
         let written = View::whole(count);
-        // Row values are kept in f32.
+        // A buffer without a tensor holds row values, which are kept in f32.
         let bytes = buffer
             .tensor(graph)
             .and_then(|t| t.bytes_per_element)
@@ -154,6 +155,8 @@ impl Lowering<'_> {
         let mut partial = self.new_buffer();
         let mut node = self.node(value, first, shape);
         if matches!(cut, Cut::Pieces(_)) {
+            // Equal pieces of contiguous rows keep the index of the whole rows; others get an index
+            // that no reader of whole rows shares.
             if inner != 1 || !width.is_multiple_of(pieces) {
                 for read in &mut node.reads {
                     read.access = read.access.in_pieces(pieces);
@@ -175,6 +178,8 @@ impl Lowering<'_> {
         }
         let partials = View::whole(count.saturating_mul(pieces));
         let node = node.writing(partial, &partials, &[count, pieces], 4);
+        // In the compiler a variance is a mean, a sum of squares and a weight: three nodes that
+        // read the same.
         let readings = if is_variance(&graph.ops[op]) { 3 } else { 1 };
         self.push(Node {
             rows: Some(rows),
@@ -191,6 +196,7 @@ impl Lowering<'_> {
         if is_variance(&graph.ops[op]) && count > 1 && along <= across {
             // A variance of pieces is a reduction like any other
             // (`WelfordReduction.create_multilayer`).
+            // A row is cut into fewer pieces than it has elements, so this ends.
             while let again @ 2.. = self.pieces_of(count, left, false) {
                 let next = self.new_buffer();
                 let width = left.div_ceil(again);
@@ -369,7 +375,7 @@ pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
 pub(super) fn row_view(norm: &Op) -> Option<View> {
     let groups = norm.indexing.as_ref().map_or(0, |indexing| indexing.groups);
     if let (1.., Some(batch)) = (groups, norm.shape.first()) {
-        // The rows stand one behind the other.
+        // Groups of channels are no axes, so the norm is seen as a matrix with a row per group.
         let rows = batch.checked_mul(groups).filter(|&rows| rows > 0)?;
         let width = element_count(&norm.shape)? / rows;
         let reader = Op::new("", OpType::Elementwise, &[], "", &[rows, width], 1);

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 define_ids! {
     /// A group of fused nodes, by its first node.
     pub(super) struct GroupId;
-    /// A place in the order in which groups run.
+    /// A position in the order in which groups run.
     pub(super) struct Place;
 }
 
@@ -24,7 +24,7 @@ impl GroupId {
 }
 
 impl Place {
-    /// The places from this one up to another one.
+    /// The positions from this one up to another one.
     pub(super) fn until(self, end: Self) -> impl DoubleEndedIterator<Item = Self> + Clone {
         (self.index()..end.index()).map(Self::new)
     }
@@ -33,7 +33,7 @@ impl Place {
         Self::new(self.index() + 1)
     }
 
-    /// Distance from an earlier place.
+    /// Distance from an earlier position.
     pub(super) const fn behind(self, earlier: Self) -> usize {
         self.index() - earlier.index()
     }
@@ -108,7 +108,7 @@ pub(super) struct Schedule<'a> {
     pub(super) has_grown: IdVec<GroupId, bool>,
     /// Groups in the order in which they run; `None` where a group was merged into another.
     pub(super) order: IdVec<Place, Option<GroupId>>,
-    /// For each group its place in the order.
+    /// For each group its position in the order.
     pub(super) place: IdVec<GroupId, Place>,
 }
 
@@ -182,6 +182,7 @@ impl<'a> Schedule<'a> {
             let named = self.kernel_of(first).zip(self.kernel_of(second));
             let shared_bytes = pair.shared_bytes;
             let mut is_vertical = false;
+            // `merge` comes last: it walks over the kernels between the two.
             match self.fits(first, second).and_then(|()| {
                 is_vertical = self.feeds(first, second).0;
                 self.merge(first, second)
@@ -269,9 +270,9 @@ impl<'a> Schedule<'a> {
         let (mut pairs, mut others) = (Vec::new(), Vec::new());
         let buffers = self.writer.len();
         let places_of = touching.inverted(buffers);
-        // For each buffer how many places with access to it were visited.
+        // For each buffer how many groups with access to it were visited.
         let mut visited = IdVec::from_elem(0, buffers);
-        // For each place the last one that it was paired with: most pairs share several buffers.
+        // For each group the last one that it was paired with: most pairs share several buffers.
         let mut paired_with = IdVec::from_elem(None, groups.len());
         for (place, buffers) in touching.iter_enumerated() {
             for &buffer in buffers {
@@ -298,7 +299,8 @@ impl<'a> Schedule<'a> {
         }
         for list in [&mut pairs, &mut others] {
             list.sort_by_key(|pair| {
-                // Two reductions, or two pointwise kernels, before a mixed pair.
+                // Two reductions, or two pointwise kernels, before a mixed pair (`score_fusion` in
+                // `torch/_inductor/choices.py`).
                 let is_mixed = self.is_reduction(pair.first) != self.is_reduction(pair.second);
                 (
                     is_mixed,
@@ -334,6 +336,8 @@ fn lone_reads(
     let mut readers: IdVec<BufferId, u32> = IdVec::from_elem(0, buffers);
     let mut written: IdVec<BufferId, Option<Lone>> = IdVec::from_elem(None, buffers);
     for node in nodes {
+        // A node that stands for several of the compiler's, such as a norm, has as many readings:
+        // its buffer is not read by one alone.
         for read in &node.reads {
             readers[read.buffer] += node.readings;
         }

@@ -13,8 +13,7 @@ pub(super) struct Shape {
     pub(super) is_inner: bool,
 }
 
-/// Of a device. Threads of a multiprocessor and of a warp are those that all NVIDIA data-centre
-/// GPUs have.
+/// Threads of a multiprocessor and of a warp, as all NVIDIA data-centre GPUs have them.
 const THREADS: u64 = 2048;
 const WARP: u64 = 32;
 /// Bounds of the elements that one thread adds up.
@@ -53,8 +52,10 @@ pub(super) fn pieces(shape: Shape, multiprocessors: u64) -> u64 {
         let each = if elements <= of_device(FEWEST) {
             FEWEST
         } else if elements < of_device(MOST) {
+            // Blocks for half of the threads that the device can hold, as in the source.
             let blocks = multiprocessors * THREADS / (2 * threads);
             let sought = width.div_ceil(threads * blocks.div_ceil(rows));
+            // A size nearby that divides the row is preferred, so that all pieces are equal.
             even(width, sought, 30).map_or(sought, |each| each.max(FEWEST))
         } else {
             even(width, MOST, 50).unwrap_or(MOST)

@@ -27,9 +27,9 @@ impl Lowering<'_> {
         others.all(|&tensor| self.graph.tensors[tensor].is_external())
     }
 
-    /// What an unrolled reduction reads: each place of a row. The row values of a softmax or norm,
-    /// which its elements read, are a buffer like any other value that is broadcast; the mean that
-    /// a variance needs always is (`var_mean_sum_`).
+    /// The reads of an unrolled reduction: each element of a row. The row values of a softmax or
+    /// norm, which its elements read, are a buffer like any other value that is broadcast; the mean
+    /// that a variance needs always is (`var_mean_sum_`).
     pub(super) fn unrolled(&mut self, op: OpId) -> Value {
         let graph = self.graph;
         let definition = &graph.ops[op];

@@ -67,6 +67,7 @@ pub(super) fn uses(
                 of_input.feeds_library |= of_output.feeds_library;
                 of_input.feeds_window |= of_output.feeds_window;
             }
+            // An add that a library call includes reads its operand as the call does.
             let is_library = is_call(definition) || is_part[op];
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
             of_input.feeds_copy |= is_copied && flash[op].is_none();

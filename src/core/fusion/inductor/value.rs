@@ -52,6 +52,7 @@ impl Value {
             let seen = view.zip(read.view.as_ref());
             read.view = seen.and_then(|(view, read)| view.through(read));
             if read.view.is_none() {
+                // The first op that hides a view is kept: nothing behind it can show more.
                 read.hidden_by = read.hidden_by.or(Some(input));
             }
         }
@@ -81,9 +82,9 @@ impl Value {
     }
 }
 
-/// What a gather reads of values that are the same along its axis.
+/// The elements that a gather reads of values that are equal along its axis.
 pub(super) struct GatheredRows<'a> {
-    /// Of the input.
+    /// The shape of the input.
     shape: &'a [u64],
     /// The bit of the axis.
     axis: u32,

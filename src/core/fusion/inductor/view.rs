@@ -1,8 +1,8 @@
-//! How the elements of a tensor lie in a buffer: which one is read for each place of a loop.
+//! How the elements of a tensor lie in a buffer: which one is read at each position of a loop.
 //!
 //! The compiler compares two accesses of a buffer by their index expressions (`MemoryDep` of
-//! `torch/_inductor/dependencies.py`). Here an index is a number in mixed radix: the place in a
-//! loop, in row-major order, is cut into digits, and each digit moves by its stride.
+//! `torch/_inductor/dependencies.py`). Here an index is a number in mixed radix: the position in a
+//! loop, in row-major order, is cut into digits, and each digit advances by its stride.
 
 mod of_op;
 
@@ -15,23 +15,23 @@ pub(super) use of_op::{broadcast, view_of_op};
 /// Most digits of a view; others count as unknown.
 const DIGITS: usize = 24;
 
-/// A digit of a place: how many values it has, and how far apart in the buffer.
+/// A digit of a position: how many values it has, and how far apart in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Digit {
     size: u64,
     stride: u64,
 }
 
-/// The element of a buffer at each place of a loop. Outermost digit first; no digit has size 1, and
-/// neighbours that count on are one digit.
+/// The element of a buffer at each position of a loop. Outermost digit first; no digit has size 1,
+/// and neighbours that count on are one digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct View {
     digits: Vec<Digit>,
     offset: u64,
 }
 
-/// What of a buffer is accessed, whatever the order of the loops; equal accesses can share a
-/// kernel.
+/// The elements of a buffer that are accessed, whatever the order of the loops. Equal accesses can
+/// share a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Access {
     /// A set of elements, by a hash.
@@ -40,7 +40,7 @@ pub(super) enum Access {
     Unknown,
 }
 
-/// The loops over which an access moves.
+/// The loops on which an access depends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Loops {
     pub(super) count: usize,
@@ -75,6 +75,7 @@ impl View {
             digits: Vec::with_capacity(digits.len()),
             offset: 0,
         };
+        // A canonical form, so that equal accesses have equal digits however their shapes were cut.
         for digit in digits.into_iter().filter(|digit| digit.size != 1) {
             match view.digits.last_mut() {
                 Some(outer) if outer.stride == digit.size.saturating_mul(digit.stride) => {
@@ -100,6 +101,7 @@ impl View {
         let Some(strides) = strides.filter(|strides| !repeats(strides)) else {
             return Self::whole(elements);
         };
+        // A new buffer keeps the order of the dimensions, but not the gaps of a slice.
         let mut order: Vec<usize> = (0..shape.len()).collect();
         order.sort_by_key(|&dimension| std::cmp::Reverse(strides.get(dimension)));
         let mut dense = vec![0; shape.len()];
@@ -137,6 +139,7 @@ impl View {
                     own.insert(0, *digit);
                     left.pop();
                 } else {
+                    // The inner part is of this dimension, the rest of the next one out.
                     (digit.size % open == 0).then_some(())?;
                     own.insert(
                         0,
@@ -178,8 +181,9 @@ impl View {
     }
 
     /// This view of what another view shows: `inner` gives the element of the buffer for each of
-    /// its places, this one the place of `inner`.
+    /// its positions, this one the position in `inner`.
     pub(super) fn through(&self, inner: &Self) -> Option<Self> {
+        // In a flat view a position is the element itself.
         if let [Digit { stride: 1, .. }] = inner.digits[..] {
             let offset = self.offset.checked_add(inner.offset)?;
             return Some(Self {
@@ -198,7 +202,7 @@ impl View {
         })
     }
 
-    /// Adds the digits of the buffer over which a digit of places moves.
+    /// Adds the digits of the buffer over which a digit of positions advances.
     fn cut(&self, digit: Digit, digits: &mut Vec<Digit>) -> Option<()> {
         if digit.stride == 0 {
             digits.push(digit);
@@ -208,6 +212,8 @@ impl View {
         for inner in self.digits.iter().rev() {
             let end = reach.checked_mul(inner.size)?;
             if left.stride < end && left.size > 1 {
+                // A step that is no multiple of the digits further in would carry: its index is a
+                // division.
                 (left.stride % reach == 0).then_some(())?;
                 let steps = left.stride / reach;
                 let room = inner.size.div_ceil(steps);
@@ -227,7 +233,7 @@ impl View {
         (left.size <= 1).then_some(())
     }
 
-    /// The element at one place, without the offset.
+    /// The element at one position, without the offset.
     fn at(&self, mut place: u64) -> Option<u64> {
         let mut element = 0_u64;
         for digit in self.digits.iter().rev() {
@@ -238,7 +244,7 @@ impl View {
         Some(element)
     }
 
-    /// What of the buffer is accessed in a loop over this shape. A digit that ends inside a
+    /// The elements that are accessed in a loop over this shape. A digit that ends inside a
     /// dimension is a division there.
     pub(super) fn access(&self, shape: &[u64]) -> Access {
         let mut ends = Vec::with_capacity(shape.len());
@@ -256,6 +262,7 @@ impl View {
         }
         let mut moved: Vec<Digit> = self.digits.clone();
         moved.retain(|digit| digit.stride != 0);
+        // The compiler reorders loops, so their order tells no accesses apart.
         moved.sort_by_key(|digit| std::cmp::Reverse(digit.stride));
         let mut hasher = FxHasher::default();
         Self::of(moved).digits.hash(&mut hasher);
@@ -263,7 +270,7 @@ impl View {
         Access::Of(hasher.finish())
     }
 
-    /// The dimensions of a loop over this shape on which the place in the buffer depends.
+    /// The dimensions of a loop over this shape on which the position in the buffer depends.
     pub(super) fn loops(&self, shape: &[u64]) -> Loops {
         let Some(dimensions) = self.by_dimension(shape) else {
             return Loops::default();
@@ -295,6 +302,7 @@ impl View {
         let at = self.digits.iter().position(|digit| digit.stride == 1)?;
         let (outer, inner) = self.digits.split_at_checked(at + 1)?;
         let is_moved = inner.iter().any(|digit| digit.stride != 0);
+        // Multiples of a warp's 32 threads; each doubles the score, as in the source.
         let is_good = |size: u64| size >= 32 && size.is_multiple_of(32);
         let (outer, inner) = (size(outer), size(inner));
         let worth = 1 + u64::from(is_good(outer));
@@ -317,7 +325,7 @@ impl View {
         Some(steps.collect())
     }
 
-    /// Whether the place in the buffer depends on each dimension of a shape.
+    /// Whether the position in the buffer depends on each dimension of a shape.
     pub(super) fn is_whole(&self, shape: &[u64]) -> bool {
         let moves = |digits: &Vec<Digit>| digits.iter().any(|digit| digit.stride != 0);
         self.by_dimension(shape).is_some_and(|dimensions| {

@@ -87,7 +87,7 @@ impl View {
         (strides.len() == output.len()).then(|| Self::strided(output, &strides))
     }
 
-    /// For each place of a row along these axes of a shape the view that always shows that place:
+    /// For each position in a row along these axes of a shape the view that always shows it:
     /// over the rows, or, if they keep their shape, over all elements.
     pub(in crate::fusion::inductor) fn of_each_place(
         shape: &[u64],
@@ -117,8 +117,8 @@ impl View {
     }
 }
 
-/// For each element of the output of a view its place in the input; `None` if only the op's shapes
-/// are known, or if it moves elements in another way.
+/// For each element of the output of a view its position in the input. `None` if only the op's
+/// shapes are known, or if the op reorders elements in another way.
 pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
     let definition = &graph.ops[op];
     let input = graph.tensor_shape(*graph.inputs[op].first()?)?;
@@ -153,7 +153,7 @@ pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option
 }
 
 /// For each element of a tensor whose columns become heads, or whose heads become columns, its
-/// place before.
+/// position before.
 fn view_of_heads(from: &[u64], to: &[u64]) -> Option<View> {
     let heads = heads_between(from, to)?;
     let split = if heads == Heads::Split { to } else { from };
@@ -207,5 +207,7 @@ pub(in crate::fusion::inductor) fn broadcast(input: &[u64], reader: &Op) -> Opti
     if function.is_some_and(|f| f.row().shape_rule == ShapeRule::PerChannel) {
         return aligned(1);
     }
+    // PyTorch aligns shapes at the last dimension. A list of ops without axes may drop dimensions
+    // at the end, and then only the first ones fit.
     aligned(outer).or_else(|| aligned(0))
 }
