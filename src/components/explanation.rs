@@ -204,7 +204,10 @@ fn term_view(term: &Term) -> impl IntoView + use<> {
     let line = term.derivation.as_ref().and_then(Derivation::line);
     let (name, found) = match line.filter(|_| term.name.is_empty()) {
         Some(line) => (line, None),
-        None => (term.name.clone(), term.derivation.as_ref().map(derivation_view)),
+        None => (
+            term.name.clone(),
+            term.derivation.as_ref().map(derivation_view),
+        ),
     };
     view! {
         <li>

@@ -146,7 +146,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await expect(limits.locator('.explains[tabindex="0"]')).toHaveCount(1);
     await row.locator('.explains').nth(2).click();
     const registers = explanation(page, 'registers per thread');
-    await expect(registers).toContainText('live values × elements a thread + tensors × 2');
+    await expect(registers).toContainText('live values × elements per thread + tensors × 2');
     await expect(registers).toContainText('8 elements per thread');
     await expect(registers).toContainText('A thread can have 255');
     await row.locator('.explains').nth(3).click();

@@ -1,7 +1,7 @@
 //! Every figure explains itself: its value is the one that is shown, and its terms come to it.
 
-use crate::random_graph;
 use crate::derivations::comes_out;
+use crate::random_graph;
 use fuseline_core::analysis::compare::compare;
 use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::notation::parse;

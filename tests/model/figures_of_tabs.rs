@@ -1,9 +1,9 @@
 //! The numbers of *Why not*, *What to do*, *Sweep* and *Measured* explain themselves: what is told
 //! is what is shown, and its terms come to it.
 
+use crate::derivations::comes_out;
 use crate::figures::DEVICES;
 use crate::measured_rows::{FILES, predicted, read};
-use crate::derivations::comes_out;
 use fuseline_core::analysis::advice::Advice;
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::measured::Variant;

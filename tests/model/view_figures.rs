@@ -1,8 +1,8 @@
 //! Numbers that the tabs tell themselves: their terms come to what is shown.
 
+use crate::derivations::assert_told;
 use crate::interpret_functions::run;
 use crate::interpret_properties::{RAN_EXAMPLES, RanExample};
-use crate::derivations::assert_told;
 use fuseline_codegen::interpret::{Interpretation, Setup, interpret};
 use fuseline_core::analysis::tiling::{BlockTile, GROUPS, SIDES, matmuls};
 use fuseline_core::examples::EXAMPLES;

@@ -270,7 +270,11 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
 }
 
 /// What was read, or `None` with the problem reported.
-fn reported<T>(read: Result<T, impl Display>, entry: &Entry, problems: &mut Vec<Problem>) -> Option<T> {
+fn reported<T>(
+    read: Result<T, impl Display>,
+    entry: &Entry,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
     read.map_err(|mend| {
         let what = format!("`{}` cannot be read", entry.value);
         problems.push(Problem::new(entry.line, what, mend.to_string()));

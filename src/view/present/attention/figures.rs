@@ -168,7 +168,8 @@ impl<'a> Attention<'a> {
         let bytes = self.bytes(count);
         let factor = standard.number.value() / bytes.number.value().max(1.0);
         let explanation = self.explain_bytes(count);
-        let derivation = Derivation::quotient(standard.called("three kernels"), bytes.called("these"));
+        let derivation =
+            Derivation::quotient(standard.called("three kernels"), bytes.called("these"));
         let mut sources = vec![STANDARD.to_owned()];
         sources.extend(
             explanation

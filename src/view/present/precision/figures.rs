@@ -119,7 +119,11 @@ impl<'a> ExplanationOf<'a> {
         };
         let term = match words {
             Some(_) => None,
-            None => Some(Term::derived("", Number::Ratio(unfused / fused), derivation())),
+            None => Some(Term::derived(
+                "",
+                Number::Ratio(unfused / fused),
+                derivation(),
+            )),
         };
         let explanation = self.of(
             "error unfused over fused",
