@@ -25,6 +25,8 @@ impl Schedule<'_> {
     /// Bytes of the accesses that both groups have, each once.
     pub(super) fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
         if let (Some(rows), true) = (self.rows[first], self.mixes(first, second)) {
+            // Elements, not bytes, as the compiler scores such a pair: others that share as many
+            // elements go first (`MixOrderReduction.get_fusion_score`).
             return rows.elements();
         }
         let mut bytes = 0_u64;
@@ -141,6 +143,7 @@ impl Schedule<'_> {
         let mut last = None;
         let by_size = |a: &Lone, b: &Lone| (a.width, a.elements).cmp(&(b.width, b.elements));
         common(&self.lone[first], &self.lone[second], by_size, |a, _| {
+            // The compiler intersects sets of types and sizes, so equal buffers count once.
             if last != Some((a.width, a.elements)) {
                 last = Some((a.width, a.elements));
                 elements = elements.saturating_add(a.elements);
