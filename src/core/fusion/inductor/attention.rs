@@ -37,6 +37,7 @@ pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Opt
             kernel_of[member] = ops.last().copied();
         }
     }
+    // After the calls, which keep their ops whatever a pattern would match.
     for (op, definition) in graph.ops.iter_enumerated() {
         if is(definition, Function::Softmax)
             && !definition.is_across_rows
@@ -265,6 +266,7 @@ fn by_token(graph: &Graph, q: &View, matmul: OpId) -> Option<Vec<OpId>> {
     let shape = &graph.ops[matmul].shape;
     let result = View::laid_out_as(shape, Some(q));
     let seen = view_of_op(graph, next)?.through(&result)?;
+    // The transpose has undone the order of Q if the copy reads the result as it lies in memory.
     let fits = graph.ops[next].is_view()
         && seen == View::whole(element_count(shape)?)
         && is(&graph.ops[copy], Function::Contiguous);

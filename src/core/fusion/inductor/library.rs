@@ -124,6 +124,7 @@ fn refused_add(graph: &Graph, matmul: OpId, add: OpId) -> Option<OutsideCall> {
         Some([first, last]) => [rows, 1].contains(first) && [columns, 1].contains(last),
         _ => false,
     };
+    // Widths stand for types, which an op list may leave open.
     let operands = graph.inputs[matmul].iter().chain([&bias]);
     let mut types = operands.map(|&tensor| graph.tensors[tensor].bytes_per_element);
     let first = types.next();

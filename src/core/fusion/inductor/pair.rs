@@ -54,6 +54,7 @@ impl Schedule<'_> {
         let mut is_shared = false;
         let by_buffer = |a: &Read, b: &Read| a.buffer.cmp(&b.buffer);
         common(from, to, by_buffer, |a, b| {
+            // A broadcast buffer does not count: both must read it whole (`_is_full_access`).
             let width = (a.buffer.tensor(self.graph)).and_then(|t| t.bytes_per_element);
             let whole = (a.bytes.min(b.bytes)) / u64::from(width.unwrap_or(4).max(1));
             is_shared |= self.rows[first].is_some_and(|rows| whole >= rows.elements());
@@ -78,6 +79,7 @@ impl Schedule<'_> {
                 limit: NODES,
             });
         }
+        // Rows and columns read in different orders by design, so no check of the order follows.
         if self.mixes(first, second) {
             return Ok(());
         }

@@ -334,6 +334,7 @@ impl Lowering<'_> {
             let strides = view
                 .as_ref()
                 .and_then(|view| view.strides_along(shape, only_last));
+            // 0 is a broadcast, which the compiler takes as contiguous (`is_contiguous_load`).
             strides.is_some_and(|strides| strides.iter().all(|&stride| stride <= 1))
         };
         let name = self.graph.ops[op].function;

@@ -166,6 +166,7 @@ impl<'a> Schedule<'a> {
     fn round(&mut self, round: usize, log: &mut Log) -> bool {
         self.close_gaps();
         let pairs = self.pairs(round, log);
+        // Only groups that merge from here on have grown when the next round looks.
         self.has_grown
             .iter_mut()
             .for_each(|has_grown| *has_grown = false);
@@ -179,6 +180,7 @@ impl<'a> Schedule<'a> {
             if first == second {
                 continue;
             }
+            // Named before the merge, after which both are one group.
             let named = self.kernel_of(first).zip(self.kernel_of(second));
             let shared_bytes = pair.shared_bytes;
             let mut is_vertical = false;
@@ -343,6 +345,7 @@ fn lone_reads(
         }
         let buffer = node.writes.buffer;
         let tensor = TensorId::new(buffer.index());
+        // The caller keeps results, as it keeps inputs, so their memory is never used again.
         let is_result = graph.tensors.get(tensor).is_some() && graph.is_final(tensor);
         let width = (buffer.tensor(graph)).and_then(|tensor| tensor.bytes_per_element);
         let width = width.unwrap_or(4).max(1);

@@ -72,6 +72,7 @@ impl Lowering<'_> {
             self.push(node.writing(buffer, &View::whole(rows), &[rows], 4));
             value = buffer_value(buffer, row_view);
         }
+        // The elements are computed from the inputs and the row values.
         value.append(&self.inputs(op));
         value.sort();
         value
