@@ -13,10 +13,10 @@ use fuseline_view::picture::export::{HandoutPictures, Pictured};
 use fuseline_view::present::advice::{AdviceRow, advice_rows};
 use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::{Offer, merge_offers};
-use fuseline_view::present::reasons::SaidVerdict;
 use fuseline_view::present::report::{self, with_schema};
 use fuseline_view::present::steps;
 use fuseline_view::present::tables::{self, TableKind};
+use fuseline_view::present::verdict::SaidVerdict;
 use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use std::sync::Arc;
 

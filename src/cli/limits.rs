@@ -45,24 +45,23 @@ const COLUMNS: [(&str, usize, &[Quantity]); 7] = [
 
 /// One line for each kernel, and one for each warning.
 pub(super) fn limits_table(analysis: &Analysis) -> String {
-    if analysis.options.device.hardware.multiprocessor().is_none() {
-        return "\nno limits: the number of multiprocessors of this device is unknown\n".to_owned();
-    }
     let values = Values::new(analysis);
+    let Some(limits) = values.limits() else {
+        return "\nno limits: the number of multiprocessors of this device is unknown\n".to_owned();
+    };
     let mut text = format!("\n{:>3}", "#");
     for (head, width, _) in COLUMNS {
         let _ = write!(text, "  {head:>width$}");
     }
     text.push('\n');
-    for id in analysis.fused.kernels.ids() {
+    for (id, kernel) in limits.iter_enumerated() {
         let _ = write!(text, "{:>3}", id.number());
         for (_, width, quantities) in COLUMNS {
             let cell = cell(analysis, &values, id, quantities);
             let _ = write!(text, "  {cell:>width$}");
         }
         text.push('\n');
-        let warnings = values.limits(id).map_or(&[][..], |limits| &limits.warnings);
-        for warning in warnings {
+        for warning in &kernel.warnings {
             let _ = writeln!(text, "     {}", warning_text(&analysis.graph, warning));
         }
     }
@@ -78,7 +77,7 @@ fn cell(
     let text = |&quantity| {
         let of = Subject::kernel(analysis, kernel)?;
         let value = values.of(Figure::fused(of, quantity))?;
-        // Other programs read the columns, and commas between digits would be in their way.
+        // Counts have no commas here, which keeps them narrow and easy to cut out by column.
         Some(match quantity.unit() {
             Some(Unit::Count) => value.digits(),
             _ => value.text(),

@@ -18,7 +18,7 @@ use fuseline_view::present::inspect::{
     Fact, Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
 use fuseline_view::present::manual::Change;
-use fuseline_view::present::reasons::SaidVerdict;
+use fuseline_view::present::verdict::SaidVerdict;
 use leptos::prelude::*;
 use std::sync::Arc;
 

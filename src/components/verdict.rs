@@ -6,7 +6,7 @@ use crate::components::number::Number;
 use crate::components::sentence::sentence;
 use fuseline_core::OpId;
 use fuseline_core::analysis::why::RoundsPrice;
-use fuseline_view::present::reasons::{SaidVerdict, VerdictPart};
+use fuseline_view::present::verdict::{SaidVerdict, VerdictPart};
 use fuseline_view::present::why::edge_explanation;
 use leptos::either::Either;
 use leptos::prelude::*;

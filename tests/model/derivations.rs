@@ -1,7 +1,8 @@
 //! Whether the terms of an explanation come to its number.
 
-use fuseline_view::present::derivation::{Number, Operation, Term};
+use fuseline_view::present::derivation::{Operation, Term};
 use fuseline_view::present::figure::Explanation;
+use fuseline_view::present::number::Number;
 
 /// Whole numbers, where the number is one.
 fn whole(number: Number) -> Option<i128> {

@@ -13,16 +13,17 @@ use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, IdVec, OpId, Options, Policy, analyze_program, device};
 use fuseline_view::present::advice::{advice_rows, set_words};
-use fuseline_view::present::derivation::{Number, Operation};
+use fuseline_view::present::derivation::Operation;
 use fuseline_view::present::figure::{
     Explanation, MeasuredFigure, advice_explanation, explanation, measured_explanation,
     swept_explanation,
 };
 use fuseline_view::present::measured::{Quantity as MeasuredQuantity, table_rows};
+use fuseline_view::present::number::Number;
 use fuseline_view::present::quantity::{Figure, Quantity, Subject};
-use fuseline_view::present::reasons::said_verdict;
 use fuseline_view::present::saved::Saved;
 use fuseline_view::present::sweep::{sweep_rows, swept_params};
+use fuseline_view::present::verdict::said_verdict;
 use fuseline_view::present::why::{EdgeOrder, EdgeRow, WhyNot, edge_explanation};
 use std::sync::Arc;
 use strum::{IntoEnumIterator, VariantArray};

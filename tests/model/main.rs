@@ -51,6 +51,7 @@ mod export_tables;
 mod exported;
 mod families;
 mod figures;
+mod figures_in_words;
 mod figures_of_tabs;
 mod findings;
 mod fixes;

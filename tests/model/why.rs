@@ -10,7 +10,7 @@ use fuseline_core::{
     Analysis, Device, FusionOptions, KernelId, Objective, OpId, Options, Policy, analyze_program,
     notation,
 };
-use fuseline_view::present::reasons::said_verdict;
+use fuseline_view::present::verdict::said_verdict;
 use serde_json::json;
 use strum::VariantArray;
 

@@ -7,7 +7,8 @@ use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::fusion::record::{Decision, record};
 use fuseline_core::{FusionOptions, OpId, Options, Policy, analyze};
-use fuseline_view::present::reasons::{reason_between, reason_text, said_verdict};
+use fuseline_view::present::reasons::{reason_between, reason_text};
+use fuseline_view::present::verdict::said_verdict;
 use proptest::prelude::*;
 
 fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {

@@ -8,9 +8,10 @@ use fuseline_core::fusion::certificate::{Amount, ROUNDING};
 use fuseline_core::notation::parse;
 use fuseline_core::resolve::ops_and_reads;
 use fuseline_core::{Analysis, Graph, IdVec, KernelId, Objective, Op, OpId, Policy};
-use fuseline_view::present::derivation::{Number, Term};
+use fuseline_view::present::derivation::Term;
 use fuseline_view::present::figure::Explanation;
 use fuseline_view::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
+use fuseline_view::present::number::Number;
 
 /// Largest program of a puzzle: some 200 ops, more than anybody merges by hand.
 const MAX_OPS_AND_READS: usize = 600;

@@ -1,9 +1,9 @@
 //! What would save time, in the words of an engineer.
 
-use super::derivation::Number;
 use super::format::format_count;
 use super::manual::merge_alone;
 use super::names::op_names;
+use super::number::Number;
 use super::options::{policy_title, switch_name};
 use super::saved::{Saved, saved_text};
 use borsh::{BorshDeserialize, BorshSerialize};

@@ -92,20 +92,20 @@ impl LimitRow {
 /// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are
 /// unknown. `O(ops + reads)`.
 pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>> {
-    analysis.options.device.hardware.multiprocessor()?;
     let values = Values::new(analysis);
-    let kernels = analysis.fused.kernels.ids().take(max_rows);
-    Some(
-        kernels
-            .filter_map(|kernel| row(analysis, &values, kernel))
-            .collect(),
-    )
+    let limits = values.limits()?.iter_enumerated().take(max_rows);
+    let rows = limits.filter_map(|(kernel, limits)| row(analysis, &values, kernel, limits));
+    Some(rows.collect())
 }
 
-fn row(analysis: &Analysis, values: &Values<'_>, kernel: KernelId) -> Option<LimitRow> {
+fn row(
+    analysis: &Analysis,
+    values: &Values<'_>,
+    kernel: KernelId,
+    limits: &KernelLimits,
+) -> Option<LimitRow> {
     let fused = &analysis.fused.kernels[kernel];
     let first_op = *fused.ops.first()?;
-    let limits = values.limits(kernel)?;
     let of = Subject::Kernel(first_op);
     // A view that is not launched needs nothing.
     let columns = COLUMNS.iter().filter(|_| !fused.is_free);

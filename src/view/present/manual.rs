@@ -3,7 +3,8 @@
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
 use super::options::switch_name;
-use super::reasons::{reason_text, time_scope};
+use super::reasons::reason_text;
+use super::verdict::time_scope;
 use borsh::{BorshDeserialize, BorshSerialize};
 pub use fuseline_core::analysis::by_hand::Change;
 use fuseline_core::analysis::by_hand::{self, KernelsInText, Unchanged};

@@ -1,9 +1,9 @@
 //! The model's predictions beside what was measured on a real GPU.
 
-use crate::present::derivation::Number;
 use crate::present::format::{
     format_count, format_error, format_exact, format_percent, format_seconds,
 };
+use crate::present::number::Number;
 use crate::present::prediction_error::SHORT_S;
 use fuseline_core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
 use fuseline_core::{Device, Program};

@@ -185,12 +185,6 @@ fn by_names(analysis: &Analysis) -> HashMap<Names<'_>, KernelId> {
         .collect()
 }
 
-fn time_s(analysis: &Analysis, kernel: KernelId) -> f64 {
-    let predicted = analysis.predicted.as_ref();
-    let predicted_s = predicted.and_then(|predicted| Some(predicted.kernels.get(kernel)?.time_s));
-    predicted_s.unwrap_or(analysis.fused.kernels[kernel].placement.time_s)
-}
-
 /// Each kernel of `now` against that of the same ops in `pinned`. `O(ops)`.
 pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, KernelAgainst> {
     let known = by_names(pinned);
@@ -205,7 +199,8 @@ pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, Ker
             pinned.fused.kernels[other].bytes(),
             now.fused.kernels[kernel].bytes(),
         ];
-        let times = [time_s(pinned, other), time_s(now, kernel)];
+        let times = [(pinned, other), (now, kernel)]
+            .map(|(analysis, kernel)| analysis.kernel_time_s(kernel).unwrap_or_default());
         KernelAgainst::Known {
             first_op,
             bytes: change_text(bytes.map(|bytes| bytes as f64)),

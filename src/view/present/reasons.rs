@@ -1,11 +1,7 @@
 //! Why ops do not run as one kernel, in words.
 
-use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
+use crate::present::format::{format_bytes, format_count, format_exact};
 use crate::present::names::{joined, listed, quoted_op};
-use crate::present::saved::Saved;
-use crate::present::times::TimeKind;
-use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::analysis::why::{Price, Verdict};
 use fuseline_core::fusion::inductor::{OutsideCall, outside_call, takes_add};
 use fuseline_core::fusion::loops::Loop;
 use fuseline_core::fusion::manual::Refused;
@@ -16,96 +12,8 @@ use fuseline_core::model::diagnostic::{Code, Diagnostic, merged};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::notation::Parsed;
-use fuseline_core::{Analysis, OpId, Outcome, Program};
+use fuseline_core::{OpId, Outcome, Program};
 use std::collections::HashSet;
-
-/// A verdict in a sentence or two.
-#[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct SaidVerdict {
-    /// Its parts, in order; a number is a part of its own.
-    pub parts: Vec<VerdictPart>,
-    /// What its numbers are of.
-    pub price: Option<Price>,
-}
-
-#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct VerdictPart {
-    /// Its words; quoted parts are code.
-    pub text: String,
-    /// What is saved, where it is such a number.
-    pub saved: Option<Saved>,
-}
-
-impl SaidVerdict {
-    /// Words without a number.
-    pub fn words(text: impl Into<String>) -> Self {
-        let mut said = Self::default();
-        said.push(text, None);
-        said
-    }
-
-    /// All words.
-    pub fn text(&self) -> String {
-        self.parts.iter().map(|part| part.text.as_str()).collect()
-    }
-
-    /// Adds words without a number.
-    pub(super) fn add(&mut self, text: String) {
-        self.push(text, None);
-    }
-
-    fn push(&mut self, text: impl Into<String>, saved: Option<Saved>) {
-        let text = text.into();
-        self.parts.push(VerdictPart { text, saved });
-    }
-}
-
-/// The verdict about two ops in words.
-pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> SaidVerdict {
-    let graph = &analysis.graph;
-    let Verdict::Apart { reason, price } = verdict else {
-        return SaidVerdict::words("They run in one kernel.");
-    };
-    let why = reason_between(graph, reason, ops);
-    // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
-    if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
-        return SaidVerdict::words(format!("Separate: {why}."));
-    }
-    let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
-    let bytes = price.saved_bytes();
-    let saves_bytes = bytes >= 0;
-    let mut said = SaidVerdict::words(format!(
-        "Separate: {why}. One kernel instead would {} ",
-        verb(saves_bytes)
-    ));
-    said.price = Some(*price);
-    said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
-    let Some(saved_s) = price.time_s() else {
-        let [first, second] = in_execution_order(ops).map(|op| quoted_op(graph, op));
-        said.push(
-            format!(". Its time is unknown: no kernel modelled here runs {first} and {second}."),
-            None,
-        );
-        return said;
-    };
-    let saves_time = saved_s >= 0.0;
-    let joint = match (saves_bytes, saves_time) {
-        (true, false) | (false, true) => format!(" but {} ", verb(saves_time)),
-        _ => " and ".to_owned(),
-    };
-    said.push(joint, None);
-    said.push(format_seconds(saved_s.abs()), Some(Saved::Time));
-    said.push(format!(" {}.", time_scope(analysis)), None);
-    said
-}
-
-/// What a saved time is a part of, as the end of a phrase.
-pub fn time_scope(analysis: &Analysis) -> &'static str {
-    match TimeKind::of(analysis) {
-        TimeKind::Predicted => "of the predicted time",
-        TimeKind::LowerBound => "of the lower bound",
-    }
-}
 
 /// [`reason_text`] of two ops, in any order: a library call takes other ops after it than before
 /// it. Ids are in execution order: a call behind the first op is that of the second, perhaps with
@@ -164,7 +72,7 @@ fn between_text(graph: &Graph, ops: &[OpId]) -> String {
     format!("{names} must run between them")
 }
 
-fn in_execution_order([a, b]: [OpId; 2]) -> [OpId; 2] {
+pub(super) fn in_execution_order([a, b]: [OpId; 2]) -> [OpId; 2] {
     [a.min(b), a.max(b)]
 }
 

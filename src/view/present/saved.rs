@@ -1,6 +1,6 @@
 //! What a change saves: bytes, time, or the share of the program's time.
 
-use super::derivation::Number;
+use super::number::Number;
 use super::quantity::Quantity;
 use super::times::TimeKind;
 use borsh::{BorshDeserialize, BorshSerialize};

@@ -1,8 +1,8 @@
 //! A sweep in words: its crossings as sentences, its figures as texts.
 
-use super::derivation::Number;
 use super::format::{at_least, format_count, format_exact, format_ratio};
 use super::names::{self, counted, joined};
+use super::number::Number;
 use super::options::{policy_phrase, policy_title};
 use super::times::{TimeKind, unverified};
 use fuseline_core::analysis::sweep::{Change, Crossing, Figures, Measure, Relation, Sweep};

@@ -345,7 +345,7 @@ fn kernel_limits(analysis: &Analysis) -> Table {
         .kernels
         .iter_enumerated()
         .filter_map(|(id, kernel)| {
-            let warnings = values.limits(id)?.warnings.iter();
+            let warnings = values.limits()?.get(id)?.warnings.iter();
             let warnings = warnings.map(|warning| warning_text(&analysis.graph, warning));
             let mut row = vec![id.number().to_string(), names(analysis, &kernel.ops)];
             row.extend(cells(&values, Subject::kernel(analysis, id), LAUNCH));

@@ -1,8 +1,9 @@
 //! Times of kernels as derivations: what each unit takes alone by the roofline, and the phases of a
 //! predicted time.
 
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::devices::{computed_as, units_name};
+use crate::present::number::Number;
 use fuseline_core::analysis::Kernel;
 use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What};
 use fuseline_core::cost::roofline::{UnitKind, UnitWork, peaks, unit_works};

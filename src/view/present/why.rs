@@ -3,9 +3,10 @@
 use super::figure::{Explanation, merge_explanation};
 use super::format::format_count;
 use super::names::{op_name, op_names};
-use super::reasons::{SaidVerdict, reason_between, said_verdict};
+use super::reasons::reason_between;
 use super::saved::{Saved, saved_text};
 use super::slower::{ops_of_both, slower_cause};
+use super::verdict::{SaidVerdict, said_verdict};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::rounds::Rounds;
 use fuseline_core::analysis::why::{PricedEdge, RoundsPrice, Why};

@@ -4,17 +4,15 @@
 //! Legality and the exact search query thousands of sets of ops; on bits, a query takes a few
 //! instructions.
 
+mod build;
 mod cost;
 
 use crate::cost::roofline::{Times, times};
 use crate::cost::traffic::Views;
 use crate::cost::work::op_work;
 use crate::fusion::rows::RowDomain;
-use crate::model::functions::Function;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, OpId, TensorId, define_ids};
-use crate::model::op::element_count;
-use crate::model::op_type::OpType;
+use crate::model::ids::{IdVec, OpId, define_ids};
 use crate::model::options::{MAX_OPS, Options};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -311,154 +309,5 @@ impl<'a> Region<'a> {
         let own = self.ops.iter_enumerated();
         let listed = own.filter(|(_, op)| ops.binary_search(op).is_ok());
         listed.fold(0, |set, (place, _)| set | place.bit())
-    }
-
-    fn relate(&mut self) {
-        let graph = self.context.graph;
-        for place in self.ops.ids() {
-            let op = self.ops[place];
-            let definition = &graph.ops[op];
-            let bit = place.bit();
-            match definition.op_type {
-                OpType::Matmul => self.matmuls |= bit,
-                OpType::Reduction => self.reductions |= bit,
-                OpType::Opaque => self.opaques |= bit,
-                // Only a plain reshape keeps the elements in row-major order.
-                OpType::Reshape if definition.function != Some(Function::Reshape) => {
-                    self.reordering |= bit;
-                }
-                OpType::Elementwise | OpType::Reshape => {}
-            }
-            self.elements[place] = element_count(&definition.shape).unwrap_or(0);
-            self.rows[place] = RowDomain::of_op(graph, op);
-            if self.context.views.is_view[op] {
-                self.views |= bit;
-            } else {
-                self.written_bytes[place] = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
-            }
-            self.prev[place] = self.common(&graph.predecessors[op]);
-            // Ops ascend in execution order, so `before` of each producer is complete.
-            for from in Bits(self.prev[place]) {
-                self.next[from] |= bit;
-                self.before[place] |= self.before[from] | from.bit();
-                if self.elements[from] < self.elements[place] {
-                    self.note_spread(place, from);
-                }
-            }
-        }
-        for place in self.ops.ids().rev() {
-            let readers = &graph.successors[self.ops[place]];
-            let mut needed = self.next[place];
-            // More readers than the region has: one is outside.
-            let mut leaves = graph.is_final(graph.output[self.ops[place]])
-                || readers.len() > self.next[place].count_ones() as usize;
-            for reader in Bits(self.next[place]) {
-                self.after[place] |= self.after[reader] | reader.bit();
-                // A view has no memory of its own: its readers need the output of this op.
-                if self.views & reader.bit() != 0 {
-                    needed |= self.needed_by[reader];
-                    leaves |= self.leaving & reader.bit() != 0;
-                }
-            }
-            self.needed_by[place] = needed;
-            if leaves {
-                self.leaving |= place.bit();
-            }
-        }
-    }
-
-    /// Notes that an elementwise op, or a reduction that gives rows, reads fewer elements than it
-    /// gives.
-    fn note_spread(&mut self, place: LocalOp, from: LocalOp) {
-        let ops = &self.context.graph.ops;
-        let (reader, value) = (&ops[self.ops[place]], &ops[self.ops[from]].shape);
-        if !matches!(reader.op_type, OpType::Elementwise | OpType::Reduction) {
-            return;
-        }
-        let rows = RowDomain::of_read(value, reader).unwrap_or_default();
-        self.spread.push((place.bit() | from.bit(), rows));
-    }
-
-    fn tie(&mut self) {
-        let neighbours = self.prev.iter().zip(&self.next);
-        self.ties = neighbours.map(|(prev, next)| prev | next).collect();
-        if self.context.options.fusion.horizontal {
-            for value in &self.values {
-                for reader in Bits(value.readers) {
-                    self.ties[reader] |= value.readers;
-                }
-            }
-        }
-    }
-
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "ids and places were `usize` before"
-    )]
-    fn read_values(&mut self) {
-        let graph = self.context.graph;
-        // Sorted as one number each, which is several times as fast as pairs.
-        let mut readings: Vec<u64> = Vec::new();
-        for (place, &op) in self.ops.iter_enumerated() {
-            // A byte holds the index of an op, of which there are at most MAX_OPS.
-            let tensors = graph.inputs[op].iter();
-            readings.extend(tensors.map(|t| (t.index() as u64) << 8 | place.index() as u64));
-        }
-        self.readings = readings.len();
-        readings.sort_unstable();
-        readings.dedup();
-        let mut last: Option<(TensorId, ValueId, Set)> = None;
-        for reading in readings {
-            let tensor = TensorId::new((reading >> 8) as usize);
-            let place = LocalOp::new((reading & 0xff) as usize);
-            let (value, base) = match last {
-                Some((before, value, base)) if before == tensor => (value, base),
-                _ => {
-                    let known = &graph.tensors[tensor];
-                    let value = self.values.push(Value {
-                        readers: 0,
-                        producer: self.bit_of(known.producer),
-                        elements: known.elements(),
-                    });
-                    let base = &graph.tensors[self.context.views.base[tensor]];
-                    (value, self.bit_of(base.producer))
-                }
-            };
-            last = Some((tensor, value, base));
-            self.values[value].readers |= place.bit();
-            // A free view loads nothing; its readers count what they load through it.
-            if self.views & place.bit() == 0 {
-                self.read(value, tensor, base, place);
-            }
-        }
-    }
-
-    /// Adds a reader of a value. The entries of the value stay sorted by bytes.
-    fn read(&mut self, value: ValueId, tensor: TensorId, base: Set, place: LocalOp) {
-        let (graph, views) = (self.context.graph, &self.context.views);
-        let externals = self.context.options.conventions.externals;
-        let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
-        let smaller = |read: &&Read| read.value == value && read.bytes < bytes;
-        // Largest first: a kernel counts a value as large as its largest reader does, and that
-        // entry is then the first match.
-        let at = self.reads.len() - self.reads.iter().rev().take_while(smaller).count();
-        let before = at.checked_sub(1);
-        if let Some(same) = before.and_then(|before| self.reads.get_mut(before))
-            && (same.value, same.bytes) == (value, bytes)
-        {
-            same.readers |= place.bit();
-            return;
-        }
-        let read = Read {
-            value,
-            readers: place.bit(),
-            base,
-            bytes,
-        };
-        self.reads.insert(at, read);
-    }
-
-    fn bit_of(&self, op: Option<OpId>) -> Set {
-        op.and_then(|op| self.place_of(op)).map_or(0, LocalOp::bit)
     }
 }

@@ -1,11 +1,13 @@
 //! Tiles and bytes of attention, each with its formula and its figures.
 
 use super::{AttentionCount, AttentionSizes, loop_words};
-use crate::present::derivation::{Derivation, Number, Term};
+use crate::present::derivation::{Derivation, Term};
 use crate::present::figure::{Convention, Explanation, hardware_source};
 use crate::present::format::format_exact;
+use crate::present::number::Number;
 use fuseline_core::fusion::attention::{AttentionShape, Tiles};
 use fuseline_core::model::device::{Device, OnChip};
+use fuseline_core::numeral::Numeral;
 use strum::IntoEnumIterator;
 
 const TILES: &str = "Dao et al., FlashAttention, 2022, algorithm 1: four tiles fit on chip.";
@@ -169,7 +171,7 @@ impl<'a> Attention<'a> {
         let factor = standard.number.value() / bytes.number.value().max(1.0);
         let explanation = self.explain_bytes(count);
         let derivation =
-            Derivation::quotient(standard.called("three kernels"), bytes.called("these"));
+            Derivation::quotient(standard.named("three kernels"), bytes.named("these"));
         let mut sources = vec![STANDARD.to_owned()];
         sources.extend(
             explanation

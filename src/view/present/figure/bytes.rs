@@ -1,10 +1,11 @@
 //! Bytes of kernels, ops and tensors, access by access.
 
 use super::found::Found;
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::{has_assumed_size, size_factors, whole_reason};
 use crate::present::format::format_count;
 use crate::present::names::{listed, op_name};
+use crate::present::number::Number;
 use crate::present::options::policy_phrase;
 use crate::present::quantity::{Quantity, Run};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};

@@ -2,7 +2,8 @@
 
 use super::explanation::Explanation;
 use super::{bytes, explanation};
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
+use crate::present::number::Number;
 use crate::present::quantity::Figure;
 use fuseline_core::Analysis;
 

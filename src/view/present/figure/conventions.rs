@@ -143,7 +143,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
     let kind = figure.quantity.kind();
     let is_time = kind == Kind::Time;
     let is_bytes = is_time || matches!(kind, Kind::Traffic | Kind::Intensity);
-    let is_of_views = is_bytes || kind == Kind::Kernels;
+    let is_of_views = is_bytes || figure.quantity == Quantity::Launches;
     let is_read = is_bytes && figure.quantity != Quantity::BytesWritten;
     let is_of_policy = matches!(figure.of, Subject::Program | Subject::Policy(_))
         && figure.run == Run::Fused
@@ -165,7 +165,7 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
     let analysis = counted.analysis;
     match figure.quantity.kind() {
         Kind::Traffic => bytes_sources(counted),
-        Kind::Kernels if figure.run == Run::Unfused => {
+        Kind::Kernels if figure.quantity == Quantity::Launches && figure.run == Run::Unfused => {
             vec!["Unfused, each op is a kernel of its own.".to_owned()]
         }
         Kind::Kernels => policy_sources(analysis.options.policy),

@@ -2,13 +2,15 @@
 
 use super::Explanation;
 use super::conventions::{Convention, measured_source, policy_sources};
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::measured::{
     Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,
 };
 use crate::present::names::{names_of_ops, short_name};
+use crate::present::number::Number;
 use fuseline_core::analysis::measured::{Measurements, PredictedKernel, RESHAPE};
 use fuseline_core::model::device::RatesFrom;
+use fuseline_core::numeral::Numeral;
 use fuseline_core::{Device, Objective};
 
 /// Characters of the name of a kernel that ran.
@@ -107,8 +109,8 @@ pub fn measured_explanation(
 
 fn error(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
     let sides = vec![
-        predicted(row, quantity, comparison).called("predicted"),
-        measured(row, quantity, comparison).called("measured"),
+        predicted(row, quantity, comparison).named("predicted"),
+        measured(row, quantity, comparison).named("measured"),
     ];
     let derivation = Derivation::new(Operation::RelativeError, sides);
     Term::derived("", Number::Error(comparison.error()), derivation)

@@ -1,10 +1,11 @@
 //! The most memory that tensors need at once.
 
 use super::found::Found;
-use crate::present::derivation::{Derivation, Number, Term};
+use crate::present::derivation::{Derivation, Term};
 use crate::present::explain::{has_assumed_size, total_memory};
 use crate::present::memory::capacity_text;
 use crate::present::names::op_names;
+use crate::present::number::Number;
 use crate::present::quantity::Run;
 use fuseline_core::Analysis;
 use fuseline_core::analysis::memory::live_at_peak;

@@ -28,7 +28,8 @@ pub use self::saved::{advice_explanation, merge_explanation};
 pub use self::sweep::swept_explanation;
 use self::words::{formula, subject, title};
 
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
+use crate::present::number::Number;
 use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, Kernel, KernelId};

@@ -1,7 +1,8 @@
 //! Resources of a launch: what a block needs, and how many blocks run at once.
 
 use super::found::Found;
-use crate::present::derivation::{Number, Term};
+use crate::present::derivation::Term;
+use crate::present::number::Number;
 use crate::present::quantity::Quantity;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::limits::{Estimate, limits};

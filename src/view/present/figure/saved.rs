@@ -3,10 +3,11 @@
 use super::explanation::Explanation;
 use super::whole;
 use crate::present::advice::{AdviceRow, changed_words};
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_count;
 use crate::present::names::counted;
+use crate::present::number::Number;
 use crate::present::quantity::{Figure, Run, Subject};
 use crate::present::saved::{Saved, saved_text};
 use crate::present::slower::slower_because;
@@ -14,6 +15,7 @@ use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::advice::Advice;
 use fuseline_core::analysis::why::{Cost, Price, RoundsPrice};
 use fuseline_core::model::ids::KernelId;
+use fuseline_core::numeral::Numeral;
 
 /// The explanation of what running two kernels as one would save; `None` where the analysis has no
 /// such kernels.
@@ -120,7 +122,7 @@ pub fn advice_explanation(
     let Saved::Share = saved else {
         return Some(explanation);
     };
-    let time = explanation.term?.called("saved");
+    let time = explanation.term?.named("saved");
     let of_program = Term::given("of the program", Number::Seconds(analysis.time_s()));
     let share = Derivation::new(Operation::Percent, vec![time, of_program]);
     let term = Term::derived("", Number::Percent(row.share_percent), share);

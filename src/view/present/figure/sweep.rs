@@ -3,8 +3,9 @@
 use super::conventions::{Convention, Counted, conventions, policy_sources, sources};
 use super::explanation::Explanation;
 use super::words::formula;
-use crate::present::derivation::{Derivation, Number, Term};
+use crate::present::derivation::{Derivation, Term};
 use crate::present::format::{format_exact, format_ratio};
+use crate::present::number::Number;
 use crate::present::options::policy_title;
 use crate::present::quantity::{Figure, Quantity, Subject};
 use crate::present::sweep::{figure_text, measure_title, param_text, relative, swept_number};

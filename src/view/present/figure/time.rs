@@ -2,9 +2,10 @@
 
 use super::found::Found;
 use crate::present::bottleneck_names::{bottleneck_name, bound_name};
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_seconds;
+use crate::present::number::Number;
 use crate::present::time_derivations::{
     Limit, breakdown_derivation, launch_term, limits_of, part_term,
 };

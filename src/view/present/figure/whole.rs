@@ -3,10 +3,11 @@
 use super::found::Found;
 use super::{bytes, memory, work};
 use crate::present::bottleneck::Bottleneck;
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_count;
 use crate::present::names::{counted, kernel_ops, op_name};
+use crate::present::number::Number;
 use crate::present::prediction_error::PredictionError;
 use crate::present::quantity::{Quantity, Run};
 use crate::present::slower::slower_kernel;

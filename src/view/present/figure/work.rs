@@ -1,10 +1,11 @@
 //! FLOPs, and how they compare with bytes.
 
 use super::found::Found;
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::{FlopFactors, flop_factors};
 use crate::present::format::at_least;
 use crate::present::names::op_name;
+use crate::present::number::Number;
 use crate::present::times::missing_text;
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::peaks;

@@ -1,10 +1,11 @@
 //! Errors and elements of a run, each with its formula and its figures.
 
 use super::{error_text, place_text, ratio_words};
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::figure::{Convention, Explanation};
 use crate::present::format::{format_digits, format_scientific};
 use crate::present::names::counted;
+use crate::present::number::Number;
 use crate::present::words::capitalized;
 use fuseline_codegen::interpret::{FloatFormat, Interpretation, Run, Stored, TensorRuns};
 use fuseline_core::TensorId;

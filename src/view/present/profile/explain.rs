@@ -2,9 +2,10 @@
 //! analysis.
 
 use super::{RowOf, Sides, bytes_of, gap_of, times_of};
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::figure::Explanation;
 use crate::present::names::{op_names, short_name};
+use crate::present::number::Number;
 use fuseline_core::{Analysis, KernelId};
 use fuseline_import::matching::{Counted, Matching};
 use fuseline_import::profile::MeasuredKernel;

@@ -6,9 +6,9 @@ mod notes;
 pub use explain::{ProfileFigure, profile_explanation};
 pub use notes::{Note, Offer, notes, run_title};
 
-use crate::present::derivation::Number;
 use crate::present::format::{format_bytes, format_error, format_ratio, format_seconds};
 use crate::present::names::{counted, op_names, short_name};
+use crate::present::number::Number;
 use crate::present::reasons::reason_text;
 use crate::present::saved::Saved;
 use fuseline_core::{Analysis, KernelId, OpId};

@@ -2,7 +2,7 @@
 
 use super::{Figure, Quantity, Run, Subject};
 use crate::present::bottleneck_names::{bottleneck_name, bound_word};
-use crate::present::derivation::Number;
+use crate::present::number::Number;
 use fuseline_core::analysis::device_model::{DeviceCount, Predicted, device_count};
 use fuseline_core::analysis::launches::{Launcher, launch_timeline};
 use fuseline_core::analysis::limits::{KernelLimits, limits};
@@ -89,13 +89,9 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// What a kernel needs of a multiprocessor; `None` where the multiprocessors of the device are
-    /// unknown.
-    pub fn limits(&self, kernel: KernelId) -> Option<&KernelLimits> {
-        self.all_limits()?.get(kernel)
-    }
-
-    fn all_limits(&self) -> Option<&IdVec<KernelId, KernelLimits>> {
+    /// What each kernel needs of a multiprocessor; `None` where the multiprocessors of the device
+    /// are unknown.
+    pub fn limits(&self) -> Option<&IdVec<KernelId, KernelLimits>> {
         self.limits.get_or_init(|| limits(self.analysis)).as_ref()
     }
 
@@ -146,10 +142,7 @@ impl<'a> Values<'a> {
             Quantity::Idle => percent(launch_timeline(analysis, Launcher::Python).idle_share()),
             Quantity::PeakMemory => Number::Bytes(execution.peak_memory.bytes).into(),
             Quantity::Warnings => {
-                let warnings = self
-                    .all_limits()?
-                    .iter()
-                    .map(|limits| limits.harms().count());
+                let warnings = self.limits()?.iter().map(|limits| limits.harms().count());
                 count(warnings.sum())
             }
             _ => return self.of_device(quantity),
@@ -248,7 +241,7 @@ impl<'a> Values<'a> {
             Quantity::RooflineBound => Value::Word(bound_word(placement.bound)),
             Quantity::Reached => percent(kernel.placement.time_s / predicted?.time_s),
             _ if is_unfused => return None,
-            _ => return of_launch(self.limits(id)?, quantity),
+            _ => return of_launch(self.limits()?.get(id)?, quantity),
         })
     }
 

@@ -1,9 +1,10 @@
 //! What tiles and waves read, and how much arithmetic that is for each byte.
 
 use super::{FigureRow, Figures};
-use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::figure::{Convention, Explanation, f32_matmul};
 use crate::present::format::format_intensity;
+use crate::present::number::Number;
 use crate::present::tiling::{exact, order_words};
 use fuseline_core::analysis::tiling::{MOST_WAVES, Strips, Tiled};
 use fuseline_core::model::dtype::DType;

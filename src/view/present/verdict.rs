@@ -1,0 +1,99 @@
+//! The verdict about two ops: whether they run as one kernel, else why not and at what price.
+
+use crate::present::format::{format_bytes, format_seconds};
+use crate::present::names::quoted_op;
+use crate::present::reasons::{in_execution_order, reason_between};
+use crate::present::saved::Saved;
+use crate::present::times::TimeKind;
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::why::{Price, Verdict};
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::{Analysis, OpId};
+
+/// A verdict in a sentence or two.
+#[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct SaidVerdict {
+    /// Its parts, in order; a number is a part of its own.
+    pub parts: Vec<VerdictPart>,
+    /// What its numbers are of.
+    pub price: Option<Price>,
+}
+
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct VerdictPart {
+    /// Its words; quoted parts are code.
+    pub text: String,
+    /// What is saved, where it is such a number.
+    pub saved: Option<Saved>,
+}
+
+impl SaidVerdict {
+    /// Words without a number.
+    pub fn words(text: impl Into<String>) -> Self {
+        let mut said = Self::default();
+        said.push(text, None);
+        said
+    }
+
+    /// All words.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(|part| part.text.as_str()).collect()
+    }
+
+    /// Adds words without a number.
+    pub(super) fn add(&mut self, text: String) {
+        self.push(text, None);
+    }
+
+    fn push(&mut self, text: impl Into<String>, saved: Option<Saved>) {
+        let text = text.into();
+        self.parts.push(VerdictPart { text, saved });
+    }
+}
+
+/// The verdict about two ops in words.
+pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> SaidVerdict {
+    let graph = &analysis.graph;
+    let Verdict::Apart { reason, price } = verdict else {
+        return SaidVerdict::words("They run in one kernel.");
+    };
+    let why = reason_between(graph, reason, ops);
+    // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
+    if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
+        return SaidVerdict::words(format!("Separate: {why}."));
+    }
+    let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
+    let bytes = price.saved_bytes();
+    let saves_bytes = bytes >= 0;
+    let mut said = SaidVerdict::words(format!(
+        "Separate: {why}. One kernel instead would {} ",
+        verb(saves_bytes)
+    ));
+    said.price = Some(*price);
+    said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
+    let Some(saved_s) = price.time_s() else {
+        let [first, second] = in_execution_order(ops).map(|op| quoted_op(graph, op));
+        said.push(
+            format!(". Its time is unknown: no kernel modelled here runs {first} and {second}."),
+            None,
+        );
+        return said;
+    };
+    let saves_time = saved_s >= 0.0;
+    let joint = match (saves_bytes, saves_time) {
+        (true, false) | (false, true) => format!(" but {} ", verb(saves_time)),
+        _ => " and ".to_owned(),
+    };
+    said.push(joint, None);
+    said.push(format_seconds(saved_s.abs()), Some(Saved::Time));
+    said.push(format!(" {}.", time_scope(analysis)), None);
+    said
+}
+
+/// What a saved time is a part of, as the end of a phrase.
+pub fn time_scope(analysis: &Analysis) -> &'static str {
+    match TimeKind::of(analysis) {
+        TimeKind::Predicted => "of the predicted time",
+        TimeKind::LowerBound => "of the lower bound",
+    }
+}
