@@ -171,6 +171,28 @@ test('a link to another lesson opens it over the first, and the skip link leaves
   await program();
 });
 
+test('*Back* leads to a lesson that another link replaced before it was drawn', async ({ page, open }) => {
+  await open();
+  await page.evaluate(() => {
+    const frame = requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (draw) => setTimeout(() => frame(draw), 1000);
+    const push = history.pushState.bind(history);
+    // The page calls this when the first lesson is open.
+    history.pushState = (...entry) => {
+      history.pushState = push;
+      push(...entry);
+      location.hash = '#lesson=limits.3';
+    };
+    location.hash = '#lesson=tiling.1';
+  });
+  await expect(heading(page, 'Spills')).toBeVisible();
+  await covered(page, 1);
+  await page.goBack();
+  await covered(page, 0);
+  await page.goBack();
+  await expect(heading(page, 'A matmul in tiles')).toBeVisible();
+});
+
 test('a lesson that the page does not have is told', async ({ page, open }) => {
   await open('#lesson=nothing');
   await expect(page.getByText('There is no lesson nothing on this page')).toBeVisible();

@@ -323,7 +323,7 @@ impl Session {
     fn follow_text(self) {
         self.page.text.with_untracked(|text| {
             if self.open.with_value(|open| open.is_replaced_by(text)) {
-                self.store();
+                self.store_drawn_or_not();
                 let documents = stored::documents();
                 let same = documents.iter().find(|(_, stored)| stored.text == *text);
                 self.open.set_value(match same {
@@ -353,13 +353,19 @@ impl Session {
         self.later.call(move || self.store());
     }
 
-    /// Stores the document if something has changed.
+    /// Stores the document if something has changed. One that was only opened waits for its first
+    /// picture.
     fn store(self) {
         let is_drawn = self.start.with_value(Option::is_none);
-        let is_own = self.open.with_value(OpenDocument::is_own);
-        if !(is_own || is_drawn) {
-            return;
+        if is_drawn || self.open.with_value(OpenDocument::is_own) {
+            self.store_drawn_or_not();
         }
+    }
+
+    /// The same for a document that another one takes the place of: its program has not stopped the
+    /// page, and an entry of the tab's history leads back to it.
+    fn store_drawn_or_not(self) {
+        let is_own = self.open.with_value(OpenDocument::is_own);
         let Some(beside) = self.unstored.try_update_value(Option::take).flatten() else {
             return;
         };
