@@ -5,7 +5,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::why::Why;
-use fuseline_core::fusion::record::{Record, record};
+use fuseline_core::fusion::decision_trace::{DecisionTrace, trace_decisions};
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::notation::Parsed;
 use fuseline_core::resolve::resolve;
@@ -34,7 +34,7 @@ pub struct AnalysedText {
     earlier: Option<Earlier>,
     graph: OnceLock<Graph>,
     plan: OnceLock<Plan>,
-    record: OnceLock<Arc<Record>>,
+    record: OnceLock<Arc<DecisionTrace>>,
     outcome: OnceLock<Outcome>,
     why_not: OnceLock<WhyNot>,
     layouts: Layouts,
@@ -186,9 +186,9 @@ impl AnalysedText {
     }
 
     /// The decisions of the policy, all of them.
-    pub fn record(&self) -> &Arc<Record> {
+    pub fn trace_decisions(&self) -> &Arc<DecisionTrace> {
         let whole = self.whole();
-        (whole.record).get_or_init(|| Arc::new(record(whole.graph(), &whole.options)))
+        (whole.record).get_or_init(|| Arc::new(trace_decisions(whole.graph(), &whole.options)))
     }
 
     /// The analysis of the valid statements; of nothing where they form no graph, for example
@@ -298,7 +298,7 @@ impl Layouts {
     const fn under(&self, folding: Folding) -> &OnceLock<Arc<DagLayout>> {
         match folding {
             Folding::Nothing => &self.unfolded,
-            Folding::Rounds => &self.folded_rounds,
+            Folding::Iterations => &self.folded_rounds,
             Folding::Kernels => &self.folded_kernels,
         }
     }

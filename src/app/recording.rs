@@ -7,7 +7,7 @@ use fuseline_browser as browser;
 use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::puzzle::Posed;
-use fuseline_learn::results::made::Made;
+use fuseline_learn::results::page_diff::PageDiff;
 use fuseline_learn::results::{Act, Results, Solution, Try};
 use leptos::prelude::*;
 
@@ -61,7 +61,7 @@ impl Recording {
     /// The visitor has done what the step asks on the page.
     pub(super) fn make(self, open: &OpenLesson, step: usize) {
         if let Some(states) = open.states.get(step) {
-            let made = Made::of(&states.asked.shared, &shown(self.page));
+            let made = PageDiff::of(&states.asked.shared, &shown(self.page));
             self.take(open, step, Act::Make(made));
         }
     }
@@ -80,7 +80,7 @@ impl Recording {
 
     /// The visitor has reached better kernels of a puzzle than before.
     pub(super) fn solve(self, id: &str, posed: &Posed, moves: usize) {
-        let made = Made::of(&posed.puzzle.page.shared, &untrack(|| shown(self.page)));
+        let made = PageDiff::of(&posed.puzzle.page.shared, &untrack(|| shown(self.page)));
         self.results.update(|results| {
             (results.puzzles).insert(id.to_owned(), Solution { made, moves });
         });

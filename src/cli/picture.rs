@@ -21,7 +21,7 @@ pub(super) fn svg(
         analysis,
         ..
     } = analysed;
-    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Iterations);
     // The first line of JSON is no title.
     let name = match form_of(text) {
         Form::Notation => title(text),

@@ -1,7 +1,7 @@
 //! `--steps`: the decisions of the policy, in order.
 
 use fuseline_core::Analysis;
-use fuseline_core::fusion::record::{Decision, record};
+use fuseline_core::fusion::decision_trace::{Decision, trace_decisions};
 use fuseline_view::present::decisions::decision_text;
 use fuseline_view::present::names::op_name;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(super) fn steps_table(analysis: &Analysis) -> String {
 /// All decisions.
 pub(super) fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
     let graph = &analysis.graph;
-    let record = record(graph, &analysis.options);
+    let record = trace_decisions(graph, &analysis.options);
     let counts = record.kernel_counts(graph);
     let step = |(decision, kernels): (&Decision, usize)| Step {
         kind: decision.kind(),

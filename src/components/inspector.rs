@@ -13,7 +13,7 @@ use crate::components::verdict::VerdictWords;
 use fuseline_browser as browser;
 use fuseline_core::OpId;
 use fuseline_core::analysis::advice::Advice;
-use fuseline_view::picture::dag::looks::round_note;
+use fuseline_view::picture::dag::looks::iteration_note;
 use fuseline_view::present::inspect::{
     Fact, Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
@@ -42,7 +42,7 @@ pub fn Inspector() -> impl IntoView {
             let note = page
                 .pictures
                 .drawing
-                .with(|drawn| round_note(&drawn.layout.repeats, kernel));
+                .with(|drawn| iteration_note(&drawn.layout.repeats, kernel));
             inspected.notes.extend(note);
         }
         // Its figures are of the fused kernel, whatever the pictures show.

@@ -5,7 +5,7 @@ use crate::components::keyed_rows::row_at;
 use crate::components::number::Number;
 use crate::components::sentence::sentence;
 use fuseline_core::OpId;
-use fuseline_core::analysis::why::RoundsPrice;
+use fuseline_core::analysis::why::RepeatedPrice;
 use fuseline_view::present::verdict::{SaidVerdict, VerdictPart};
 use fuseline_view::present::why::edge_explanation;
 use leptos::either::Either;
@@ -34,7 +34,7 @@ pub fn VerdictWords(
         };
         let explanation = ExplanationOf::own(move || {
             let price = said.with(|said| said.as_ref()?.price)?;
-            let (ops, price) = (ops.get()?, RoundsPrice::once(price));
+            let (ops, price) = (ops.get()?, RepeatedPrice::once(price));
             page.shown
                 .with(|shown| edge_explanation(shown.analysis(), ops, price, saved))
         });

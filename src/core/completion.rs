@@ -334,7 +334,7 @@ fn types_of(program: &Program) -> HashMap<String, String> {
         .externals
         .iter()
         .map(|t| (t.name.clone(), text(t.element_type(), &t.shape)));
-    // The text has one name for what the rounds of a block produce.
+    // The text has one name for what the iterations of a block produce.
     let statements = resolved.statement_of_op.iter().zip(&resolved.ops);
     let produced = statements.filter_map(|(&statement, op)| {
         let name = &program.ops.get(statement)?.output.text;

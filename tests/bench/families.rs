@@ -8,7 +8,7 @@ use cpu_time::ThreadTime;
 use fuseline_core::analysis::compare::compare;
 use fuseline_core::analysis::limits::limits;
 use fuseline_core::analysis::why::Why;
-use fuseline_core::fusion::record::record;
+use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::{Analysis, Options, Policy, analyze_program, notation};
 use fuseline_view::picture::dag::layout;
@@ -73,7 +73,7 @@ const STEPS: [Step; 8] = [
         black_box(analysis(&case.text, &case.options));
     }),
     ("steps", PLAIN, |case| {
-        black_box(record(&case.analysis.graph, &case.options));
+        black_box(trace_decisions(&case.analysis.graph, &case.options));
     }),
     ("why: prices", PLAIN, |case| {
         black_box(Why::new(&case.analysis).priced_edges());

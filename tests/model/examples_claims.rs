@@ -4,7 +4,7 @@ use crate::examples::set_by_name;
 use crate::examples_watch::{Found, found, fused, times, unfused, word};
 use fuseline_core::analysis::limits::{Warning, limits};
 use fuseline_core::analysis::measured::{Measurements, Variant};
-use fuseline_core::fusion::siblings::joins_siblings;
+use fuseline_core::fusion::horizontal::fuses_horizontally;
 use fuseline_core::model::bound::Bound;
 use fuseline_core::model::functions::Function;
 use fuseline_core::{KernelId, Policy};
@@ -127,7 +127,7 @@ fn claims_of_hurting(id: &str, text: &str) -> Vec<String> {
     match id {
         "siblings" => {
             let compiler = compiler();
-            assert!(joins_siblings(
+            assert!(fuses_horizontally(
                 &compiler.0.graph,
                 &compiler.0.partition.kernels[KernelId::new(0)]
             ));

@@ -85,7 +85,7 @@ fn words_stay_where_they_can_be_read_or_enlarged() {
     let largest = ["gpt2_layers", "llama", "resnet_bottleneck"];
     for example in EXAMPLES.iter().filter(|e| largest.contains(&e.id)) {
         let analysis = analysis(example.text);
-        let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
+        let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Iterations);
         let pictured = Pictured {
             analysis: &analysis,
             layout: &layout,

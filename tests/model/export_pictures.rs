@@ -20,7 +20,7 @@ fn of_text(text: &str) -> (Parsed, Arc<Analysis>) {
 
 fn svg(text: &str, kind: PictureKind, is_fused: bool) -> String {
     let (parsed, analysis) = of_text(text);
-    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Iterations);
     let pictured = Pictured {
         analysis: &analysis,
         layout: &layout,
@@ -157,7 +157,7 @@ fn colours_are_the_light_ones_of_the_style_sheets() {
 fn a_name_is_text_whatever_it_holds() {
     let name = "</text><script>alert(1)</script>\u{1b}\u{0}&\"'";
     let (parsed, analysis) = of_text(EXAMPLES[0].text);
-    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Iterations);
     let pictured = Pictured {
         analysis: &analysis,
         layout: &layout,

@@ -8,7 +8,7 @@ use fuseline_core::analysis::advice::Advice;
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::measured::Variant;
 use fuseline_core::analysis::sweep::{Measure, sweep};
-use fuseline_core::analysis::why::{RoundsPrice, Why};
+use fuseline_core::analysis::why::{RepeatedPrice, Why};
 use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, IdVec, OpId, Options, Policy, analyze_program, device};
@@ -79,9 +79,9 @@ fn check_row(row: &EdgeRow, analysis: &Analysis) {
         // Two kernels, and those of the other rounds.
         assert_eq!(
             before.terms().len(),
-            if row.price.rounds > 1 { 3 } else { 2 }
+            if row.price.iterations > 1 { 3 } else { 2 }
         );
-        assert_eq!(after.terms().is_empty(), row.price.rounds == 1);
+        assert_eq!(after.terms().is_empty(), row.price.iterations == 1);
         let ops = [row.ops.0, row.ops.1];
         for (op, of_kernel) in ops.into_iter().zip(before.terms()) {
             let first = analysis.partition.kernels[analysis.partition.kernel_of[op]][0];
@@ -179,7 +179,7 @@ fn an_edge_of_another_round_is_told_by_its_own_kernels() {
     let (analysis, statement_of_op) = analysed(text, Policy::Rules, "h200");
     let why_not = WhyNot::new(analysis.clone(), &statement_of_op, None);
     let all = why_not.rows(EdgeOrder::Bytes, usize::MAX, None).rows;
-    let repeated = all.iter().find(|row| row.price.rounds == 12).unwrap();
+    let repeated = all.iter().find(|row| row.price.iterations == 12).unwrap();
     let statements = |(a, b): (OpId, OpId)| [statement_of_op[a], statement_of_op[b]];
     let alike = why_not.edges(EdgeOrder::Bytes).into_iter();
     let alike: Vec<_> = alike
@@ -215,7 +215,7 @@ fn numbers_in_the_words_of_a_verdict_are_those_of_its_edge() {
             for part in &said.parts {
                 if let (Some(saved), Some(price)) = (part.saved, said.price) {
                     assert_eq!(price, edge.price);
-                    let price = RoundsPrice::once(price);
+                    let price = RepeatedPrice::once(price);
                     let told = edge_explanation(&analysis, ops, price, saved).unwrap();
                     // The sentence has the sign in its verb.
                     assert_eq!(told.value.trim_start_matches("costs "), part.text);

@@ -8,7 +8,7 @@ use fuseline_view::picture::dag::Folding;
 use fuseline_view::present::manual::Change;
 
 const ALL: Task = Task::Picture(Picture {
-    folding: Folding::Rounds,
+    folding: Folding::Iterations,
 });
 const STEPS: Task = Task::Steps(Steps);
 const PLAN: Task = Task::PlanUnder(PlanUnder {

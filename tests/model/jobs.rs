@@ -18,7 +18,7 @@ use fuseline_core::analysis::compare::{Compared, compare};
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::sweep::sweep;
 use fuseline_core::examples::EXAMPLES;
-use fuseline_core::fusion::record::record;
+use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::notation::parse;
@@ -41,7 +41,7 @@ use std::sync::Arc;
 use strum::VariantArray;
 
 const PICTURE: Picture = Picture {
-    folding: Folding::Rounds,
+    folding: Folding::Iterations,
 };
 
 /// What the page gets from a worker: job and answer travel as bytes.
@@ -86,7 +86,7 @@ fn pictured(runner: &mut Runner, text: &str, options: &Options) -> Option<Analys
     if let Some(placed) = layout {
         assert_eq!(
             **placed,
-            layout_of(&analysis.graph, &analysis.partition, Folding::Rounds)
+            layout_of(&analysis.graph, &analysis.partition, Folding::Iterations)
         );
     }
     Some(analysis)
@@ -114,7 +114,7 @@ fn every_answer_is_what_the_page_computes_itself() {
             let analysis = pictured(runner, &text, &options).unwrap();
 
             let told = ask(runner, &text, &options, None, Steps);
-            let decided = record(&analysis.graph, &options);
+            let decided = trace_decisions(&analysis.graph, &options);
             assert_eq!(*told, steps::Steps::new(&analysis.graph, &decided));
 
             let step = decided.decisions.len() / 2;
@@ -125,7 +125,7 @@ fn every_answer_is_what_the_page_computes_itself() {
             if let Some(placed) = &picture.layout {
                 assert_eq!(
                     **placed,
-                    layout_of(&halfway.graph, &halfway.partition, Folding::Rounds)
+                    layout_of(&halfway.graph, &halfway.partition, Folding::Iterations)
                 );
             }
         }
@@ -140,7 +140,7 @@ fn analysed(text: &str, options: &Options) -> AnalysedText {
 fn after(analysis: Analysis, step: Option<usize>) -> Analysis {
     match step {
         Some(step) => {
-            let record = record(&analysis.graph, &analysis.options);
+            let record = trace_decisions(&analysis.graph, &analysis.options);
             let partition = record.partition_after(&analysis.graph, step);
             analysis_with(&analysis, partition)
         }
@@ -235,7 +235,7 @@ fn an_answer_does_not_depend_on_what_was_asked_before() {
                 max_rows: 9,
                 selected: None,
             };
-            let folding = Folding::Rounds;
+            let folding = Folding::Iterations;
             let is_fused = true;
             let tasks: [Task; 6] = [
                 Picture { folding }.into(),
@@ -269,8 +269,8 @@ fn the_pictures_of_a_handout_are_those_of_the_shown_kernels() {
         let options = page_options(Policy::Rules);
         let whole = pictured(runner, text, &options).unwrap();
         for (step, is_fused, folding) in [
-            (None, true, Folding::Rounds),
-            (Some(2), true, Folding::Rounds),
+            (None, true, Folding::Iterations),
+            (Some(2), true, Folding::Iterations),
             (None, false, Folding::Nothing),
             (None, true, Folding::Kernels),
         ] {
@@ -310,7 +310,7 @@ fn questions_about_no_kernels_are_answered() {
         assert_eq!(*merges, Vec::new());
         let handout = Handout {
             is_fused: true,
-            folding: Folding::Rounds,
+            folding: Folding::Iterations,
         };
         ask(runner, text, &options, None, handout);
     }

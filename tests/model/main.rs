@@ -150,7 +150,7 @@ mod puzzles_own;
 mod pytorch;
 mod random_attention;
 mod random_graph;
-mod record;
+mod decision_trace;
 mod region;
 mod repeat;
 mod repeat_edits;

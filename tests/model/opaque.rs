@@ -139,7 +139,7 @@ fn it_is_the_reason_why_not() {
         let why = Why::new(&analysis);
         for (first, second) in [(0, 1), (1, 2)] {
             let verdict = why.ask(OpId::new(first), OpId::new(second));
-            let Verdict::Apart { reason, .. } = verdict else {
+            let Verdict::Separate { reason, .. } = verdict else {
                 panic!("{policy:?}");
             };
             if policy == Policy::None {

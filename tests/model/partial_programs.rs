@@ -330,7 +330,7 @@ fn the_rules_keep_apart_what_an_unknown_op_reads() {
     let why = fuseline_core::analysis::why::Why::new(&analysis);
     let words: Vec<String> = (why.edges().iter())
         .filter_map(|edge| match &edge.verdict {
-            Verdict::Apart { reason, .. } => Some(reason_text(&analysis.graph, reason)),
+            Verdict::Separate { reason, .. } => Some(reason_text(&analysis.graph, reason)),
             Verdict::Fused => None,
         })
         .collect();

@@ -29,7 +29,7 @@ fn summary(analysis: &Analysis) -> Vec<(String, usize, usize)> {
     };
     let repeats = repeats(analysis);
     (repeats.runs().iter())
-        .map(|run| (name(run.first), run.kernels, run.rounds))
+        .map(|run| (name(run.first), run.kernels, run.iterations))
         .collect()
 }
 
@@ -64,7 +64,7 @@ fn text_picture(analysis: &Analysis) -> String {
         if !picture.repeats.shows_kernel(kernel) {
             continue;
         }
-        let run = picture.repeats.round_of(kernel).map(|(run, _)| run);
+        let run = picture.repeats.iteration_of(kernel).map(|(run, _)| run);
         let names: Vec<_> = ops
             .iter()
             .map(|&op| &*analysis.graph.ops[op].name)
@@ -74,7 +74,7 @@ fn text_picture(analysis: &Analysis) -> String {
             None => " ",
         };
         let last = run.filter(|run| run.shown().end == kernel.index() + 1);
-        let count = last.map_or_else(String::new, |run| format!("  x {}", run.rounds));
+        let count = last.map_or_else(String::new, |run| format!("  x {}", run.iterations));
         writeln!(text, "{border} {}{count}", names.join(" ")).unwrap();
     }
     text
@@ -103,7 +103,7 @@ fn blocks_of_gpt2_are_one_block_as_often_as_it_has_blocks() {
         let [run] = repeats.runs() else {
             panic!("{policy:?}: {:?}", repeats.runs());
         };
-        assert_eq!(run.rounds, 48, "{policy:?}");
+        assert_eq!(run.iterations, 48, "{policy:?}");
         assert_eq!(run.carried.len(), 1, "{policy:?}");
         assert_eq!(
             folded(&analysis).shown_op_count(),
@@ -122,7 +122,7 @@ fn what_is_written_often_is_drawn_as_what_is_written_once() {
             let [run] = found.runs() else {
                 panic!("{policy:?}, {rounds}: {:?}", found.runs());
             };
-            assert_eq!(run.rounds, rounds, "{policy:?}");
+            assert_eq!(run.iterations, rounds, "{policy:?}");
             let picture = folded(&many);
             let few = folded(&of_text(&program(HEAD, BLOCK, TAIL, 4), policy));
             assert_eq!(picture.size(), few.size());
@@ -156,7 +156,7 @@ fn kernels_across_the_border_of_blocks_are_folded_too() {
         panic!("{:?}", found.runs());
     };
     // The last sum has no norm behind it, so its kernel differs from those of the other blocks.
-    assert_eq!(run.rounds, 47);
+    assert_eq!(run.iterations, 47);
     assert!(run.shown().map(KernelId::new).any(is_across));
 }
 

@@ -24,7 +24,7 @@ fn what_all_rounds_read_is_drawn_once() {
     let rounds = repeats(&analysis)
         .runs()
         .iter()
-        .map(|run| run.rounds)
+        .map(|run| run.iterations)
         .collect::<Vec<_>>();
     assert_eq!(rounds, [9]);
     let picture = folded(&analysis);
@@ -258,7 +258,7 @@ proptest! {
                 if let (Some(a), Some(b)) = (a, b) {
                     let same = repeats.shown_op(a) == repeats.shown_op(b);
                     let run_of = |op| {
-                        let run = repeats.round_of(analysis.partition.kernel_of[op]);
+                        let run = repeats.iteration_of(analysis.partition.kernel_of[op]);
                         run.map(|(run, _)| run.first)
                     };
                     // The first round reads from above what the others read from the one before.
@@ -268,7 +268,7 @@ proptest! {
             }
         }
         for run in repeats.runs() {
-            prop_assert!(run.rounds >= 3 && !run.carried.is_empty());
+            prop_assert!(run.iterations >= 3 && !run.carried.is_empty());
         }
         prop_assert!(repeats.still_hold(graph));
         let picture = folded(&analysis);

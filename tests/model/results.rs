@@ -15,7 +15,7 @@ use fuseline_learn::own::digest;
 use fuseline_learn::results::check::{Cell, Standing};
 use fuseline_learn::results::class::{Added, Class, Column, Solved};
 use fuseline_learn::results::handed_in::{HandedIn, begins_results, handed_in};
-use fuseline_learn::results::made::Made;
+use fuseline_learn::results::page_diff::PageDiff;
 use fuseline_learn::results::table::{LessonColumns, table};
 use fuseline_learn::results::{Act, Results, Solution, Try};
 use fuseline_view::page::links::SharedState;
@@ -70,7 +70,7 @@ fn asked(open: &OpenLesson, step: usize, task: &Task) -> Asked {
         }
         Kind::Do { .. } => {
             let way = task.way(&states.asked).unwrap();
-            let made = Made::of(&states.asked.shared, &way.shared);
+            let made = PageDiff::of(&states.asked.shared, &way.shared);
             (Act::Make(made), None)
         }
     };
@@ -249,8 +249,8 @@ fn a_forged_answer_is_not_counted_and_says_why() {
         for forged in [
             text("as you like"),
             chosen(&[0, 99]),
-            Act::Make(Made::default()),
-            Act::Make(Made::of(asked, &broken)),
+            Act::Make(PageDiff::default()),
+            Act::Make(PageDiff::of(asked, &broken)),
         ] {
             let column = column_of(question.step, std::slice::from_ref(&forged));
             match &column.cells[0].standing {
@@ -397,15 +397,15 @@ fn kernels_of_puzzles_are_graded_anew() {
             text: text.to_owned(),
             ..asked.clone()
         };
-        let solved = Made::of(asked, &state(&way.last().unwrap().text));
+        let solved = PageDiff::of(asked, &state(&way.last().unwrap().text));
         assert!(
             solved.text.is_none(),
             "{id}: the kernels alone are handed in"
         );
         let moves = way.len();
-        let (at_par, start) = (solved.clone(), Made::default());
-        let other = Made::of(asked, &state("x = relu(y) : f16[4]"));
-        let illegal = Made::of(asked, &{
+        let (at_par, start) = (solved.clone(), PageDiff::default());
+        let other = PageDiff::of(asked, &state("x = relu(y) : f16[4]"));
+        let illegal = PageDiff::of(asked, &{
             let program = fuseline_core::notation::parse(&asked.text).program;
             let all = (0..program.ops.len()).rev();
             let mark = fuseline_core::notation::edit::set_kernel;
@@ -459,7 +459,7 @@ fn what_was_made_of_a_page_is_its_difference() {
         for states in lesson.open.states.iter() {
             let [asked, answered] = [&states.asked.shared, &states.answered.shared];
             for [from, to] in [[asked, answered], [answered, asked]] {
-                let made = Made::of(from, to);
+                let made = PageDiff::of(from, to);
                 let applied = made.applied(from).unwrap();
                 assert_eq!(applied.text, to.text);
                 assert_eq!(applied.policy, to.policy);

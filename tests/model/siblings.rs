@@ -1,8 +1,8 @@
 //! Vertical and horizontal fusion: chains, and ops that only read the same.
 
 use fuseline_core::examples::example;
-use fuseline_core::fusion::record::record;
-use fuseline_core::fusion::siblings::joins_siblings;
+use fuseline_core::fusion::decision_trace::trace_decisions;
+use fuseline_core::fusion::horizontal::fuses_horizontally;
 use fuseline_core::notation::parse;
 use fuseline_core::{Graph, OpId, Options, Policy, analyze_program};
 use fuseline_view::present::decisions::decision_text;
@@ -16,7 +16,7 @@ fn decisions(text: &str, policy: Policy) -> Vec<String> {
     let graph = graph_of(text);
     let mut options = Options::of_policy(policy);
     options.fusion.horizontal = true;
-    let record = record(&graph, &options);
+    let record = trace_decisions(&graph, &options);
     let decisions = record.decisions.iter();
     decisions.map(|d| decision_text(&graph, d)).collect()
 }
@@ -28,7 +28,7 @@ fn a_chain_and_a_diamond_are_vertical_and_siblings_are_not() {
     let of = |text: &str| {
         let graph = graph_of(text);
         let ops: Vec<OpId> = graph.ops.ids().collect();
-        joins_siblings(&graph, &ops)
+        fuses_horizontally(&graph, &ops)
     };
     assert!(!of(CHAIN));
     assert!(!of("input x : f16[64]\ny = relu(x)\n"));
@@ -39,8 +39,8 @@ fn a_chain_and_a_diamond_are_vertical_and_siblings_are_not() {
     ));
     // Without it only what is inside the kernel counts.
     let graph = graph_of("input x : f16[64]\ny = relu(x)\nz = exp(x)\nw = add(y, z)\n");
-    assert!(joins_siblings(&graph, &[0, 1].map(OpId::new)));
-    assert!(!joins_siblings(&graph, &[]));
+    assert!(fuses_horizontally(&graph, &[0, 1].map(OpId::new)));
+    assert!(!fuses_horizontally(&graph, &[]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::random_graph::fusable_ops;
 use fuseline_core::analysis::replay::analysis_with;
-use fuseline_core::fusion::record::{Record, record};
+use fuseline_core::fusion::decision_trace::{DecisionTrace, trace_decisions};
 use fuseline_core::{
     Analysis, FusionOptions, KernelId, Options, Policy, analyze, analyze_program, notation,
 };
@@ -16,8 +16,8 @@ fn analysis(text: &str, options: &Options) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-fn analysis_after(whole: &Analysis, record: &Record, step: usize) -> Analysis {
-    analysis_with(whole, record.partition_after(&whole.graph, step))
+fn analysis_after(whole: &Analysis, trace: &DecisionTrace, step: usize) -> Analysis {
+    analysis_with(whole, trace.partition_after(&whole.graph, step))
 }
 
 proptest! {
@@ -27,22 +27,22 @@ proptest! {
     fn the_numbers_begin_unfused_and_end_as_the_policy_has_them((ops, externals) in fusable_ops(1..=16)) {
         for &policy in Policy::VARIANTS {
             let whole = analyze(&ops, &externals, &Options::of_policy(policy)).unwrap();
-            let record = record(&whole.graph, &whole.options);
-            let count = record.decisions.len();
-            let first = analysis_after(&whole, &record, 0);
+            let trace = trace_decisions(&whole.graph, &whole.options);
+            let count = trace.decisions.len();
+            let first = analysis_after(&whole, &trace, 0);
             prop_assert_eq!(&first.fused.traffic.total, &first.unfused.traffic.total);
-            let mut last = analysis_after(&whole, &record, count);
+            let mut last = analysis_after(&whole, &trace, count);
             // Results of the search exist only after its last step.
             last.certificate.clone_from(&whole.certificate);
             last.refused.clone_from(&whole.refused);
             prop_assert_eq!(&last, &whole);
-            let steps = Steps::new(&whole.graph, &record);
+            let steps = Steps::new(&whole.graph, &trace);
             prop_assert_eq!(steps.count(), count);
             prop_assert_eq!(steps.last_decision(0), None);
-            prop_assert_eq!(steps.last_decision(count + 1), record.decisions.last().cloned());
+            prop_assert_eq!(steps.last_decision(count + 1), trace.decisions.last().cloned());
             for step in 0..count {
-                prop_assert_eq!(steps.last_decision(step + 1), record.decisions.get(step).cloned());
-                let on_the_way = analysis_after(&whole, &record, step);
+                prop_assert_eq!(steps.last_decision(step + 1), trace.decisions.get(step).cloned());
+                let on_the_way = analysis_after(&whole, &trace, step);
                 prop_assert_eq!(&on_the_way.unfused, &whole.unfused);
                 let placed: usize = on_the_way.partition.kernels.iter().map(<[_]>::len).sum();
                 prop_assert_eq!(placed, whole.graph.ops.len());
@@ -69,8 +69,8 @@ o = matmul(p, v)
         ..Options::default()
     };
     let whole = analysis(text, &options);
-    let record = record(&whole.graph, &options);
-    let before = analysis_after(&whole, &record, 0);
+    let trace = trace_decisions(&whole.graph, &options);
+    let before = analysis_after(&whole, &trace, 0);
     assert_eq!(before.fused.traffic.total, before.unfused.traffic.total);
     assert_eq!(before.fused.launches, 3);
     assert_eq!(whole.fused.launches, 1);
@@ -80,7 +80,7 @@ o = matmul(p, v)
             > before.fused.kernels[KernelId::new(1)].work.vector_flops
     );
     assert!(
-        Steps::new(&whole.graph, &record)
+        Steps::new(&whole.graph, &trace)
             .sentence(&whole.graph, 1)
             .contains("one fused attention kernel")
     );
@@ -90,10 +90,10 @@ o = matmul(p, v)
 fn steps_are_counted_and_listed() {
     let text = "input x : f16[64, 64]\n`<b>`: y = relu(x)\nz = gelu(y)\nn = softmax(z)\n";
     let whole = analysis(text, &Options::default());
-    let record = record(&whole.graph, &whole.options);
-    let count = record.decisions.len();
+    let trace = trace_decisions(&whole.graph, &whole.options);
+    let count = trace.decisions.len();
     assert!(count >= 3);
-    let steps = Steps::new(&whole.graph, &record);
+    let steps = Steps::new(&whole.graph, &trace);
     let sentence = |step| steps.sentence(&whole.graph, step);
     assert_eq!(
         sentence(0),
@@ -114,8 +114,8 @@ fn a_line_says_to_how_many_kernels_its_step_leads_where_that_changes() {
     let text = "input x : f16[64, 64]\ny = relu(x)\nz = gelu(y)\n";
     let kernels = |text: &str| -> Vec<_> {
         let whole = analysis(text, &Options::default());
-        let record = record(&whole.graph, &whole.options);
-        let steps = Steps::new(&whole.graph, &record);
+        let trace = trace_decisions(&whole.graph, &whole.options);
+        let steps = Steps::new(&whole.graph, &trace);
         let lines = steps.lines(&whole.graph, 1..steps.count() + 1);
         lines.into_iter().map(|line| line.kernels).collect()
     };
@@ -131,10 +131,10 @@ fn a_long_record_is_listed_page_by_page() {
         let _ = writeln!(text, "x{at} = relu(x{})", at - 1);
     }
     let whole = analysis(&text, &Options::default());
-    let record = record(&whole.graph, &whole.options);
-    let count = record.decisions.len();
+    let trace = trace_decisions(&whole.graph, &whole.options);
+    let count = trace.decisions.len();
     assert_eq!(count, 300);
-    let steps = Steps::new(&whole.graph, &record);
+    let steps = Steps::new(&whole.graph, &trace);
     for (step, listed) in [
         (0, 1..PAGE_STEPS + 1),
         (1, 1..PAGE_STEPS + 1),
@@ -144,7 +144,7 @@ fn a_long_record_is_listed_page_by_page() {
     ] {
         assert_eq!(page_of_step(step, count), listed, "at {step}");
         let lines = steps.lines(&whole.graph, listed.clone());
-        let decision = record.decisions.get(step.wrapping_sub(1));
+        let decision = trace.decisions.get(step.wrapping_sub(1));
         assert_eq!(steps.last_decision(step).as_ref(), decision, "at {step}");
         assert!(lines.iter().map(|line| line.step).eq(listed));
     }
@@ -153,8 +153,8 @@ fn a_long_record_is_listed_page_by_page() {
 #[test]
 fn a_policy_that_decides_nothing_says_so() {
     let whole = analysis("y = relu(x) : f16[8]\n", &Options::of_policy(Policy::None));
-    let record = record(&whole.graph, &whole.options);
-    let steps = Steps::new(&whole.graph, &record);
+    let trace = trace_decisions(&whole.graph, &whole.options);
+    let steps = Steps::new(&whole.graph, &trace);
     assert!(
         steps
             .sentence(&whole.graph, 0)

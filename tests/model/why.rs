@@ -25,7 +25,7 @@ pub(crate) fn ask(text: &str, options: &Options, first: &str, second: &str) -> (
     let analysis = analysis(text, options);
     let op = |name: &str| analysis.graph.op_named(name).unwrap();
     match Why::new(&analysis).ask(op(first), op(second)) {
-        Verdict::Apart { reason, price } => (reason, price),
+        Verdict::Separate { reason, price } => (reason, price),
         Verdict::Fused => panic!("{first} and {second} are fused"),
     }
 }
@@ -98,7 +98,7 @@ fn the_legality_names_figures_and_paths() {
         rows,
         width,
         stride,
-        apart: 0,
+        axes_id: 0,
     };
     assert_eq!(
         reason,
@@ -301,7 +301,7 @@ fn what_only_rounding_saves_does_not_pay() {
     let mut noise = 0;
     for width in 1..400 {
         for edge in Why::new(&analysis(&text(width), &options)).edges() {
-            if let Verdict::Apart { reason, price } = edge.verdict {
+            if let Verdict::Separate { reason, price } = edge.verdict {
                 noise += usize::from(price.bound_saved_s() > Some(0.0));
                 assert_eq!(reason, Reason::NotWorthIt, "{price:?}");
             }

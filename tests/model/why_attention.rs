@@ -154,7 +154,7 @@ fn reasons_name_the_matmuls_at_the_ends_of_an_edge() {
             let analysis = analysis(example.text, &options);
             let graph = &analysis.graph;
             for edge in Why::new(&analysis).edges() {
-                let Verdict::Apart { reason, .. } = edge.verdict else {
+                let Verdict::Separate { reason, .. } = edge.verdict else {
                     continue;
                 };
                 let ends = [edge.producer, edge.consumer];

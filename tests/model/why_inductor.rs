@@ -5,7 +5,7 @@ use crate::why::{analysis, ask, under};
 use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::reason::Reason;
-use fuseline_core::fusion::record::{Decision, record};
+use fuseline_core::fusion::decision_trace::{Decision, trace_decisions};
 use fuseline_core::{FusionOptions, OpId, Options, Policy, analyze};
 use fuseline_view::present::reasons::{reason_between, reason_text};
 use fuseline_view::present::verdict::said_verdict;
@@ -119,7 +119,7 @@ fn the_reason_of_a_library_call_fits_the_side_of_the_call_that_the_other_op_is_o
         let analysis = analysis(example.text, &under(Policy::Inductor));
         let (graph, why) = (&analysis.graph, Why::new(&analysis));
         for edge in why.edges() {
-            let Verdict::Apart { reason, .. } = &edge.verdict else {
+            let Verdict::Separate { reason, .. } = &edge.verdict else {
                 continue;
             };
             let ends = [edge.producer, edge.consumer];
@@ -204,12 +204,12 @@ proptest! {
     fn a_reason_is_the_last_refusal_of_the_record((ops, externals) in fusable_ops(1..=24), max_autotune in any::<bool>(), attention in any::<bool>()) {
         let options = with(|fusion| (fusion.max_autotune, fusion.attention) = (max_autotune, attention));
         let analysis = analyze(&ops, &externals, &options).unwrap();
-        let decisions = record(&analysis.graph, &options).decisions;
+        let decisions = trace_decisions(&analysis.graph, &options).decisions;
         let kernel = |op: OpId| analysis.partition.kernel_of[op];
         let why = Why::new(&analysis);
         for second in analysis.graph.ops.ids() {
             for first in analysis.graph.ops.ids().take_while(|&first| first < second) {
-                let Verdict::Apart { reason, .. } = why.ask(first, second) else {
+                let Verdict::Separate { reason, .. } = why.ask(first, second) else {
                     continue;
                 };
                 let pair = [kernel(first), kernel(second)];

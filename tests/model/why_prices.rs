@@ -10,7 +10,7 @@ use fuseline_core::cost::work::op_work;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::legality;
 use fuseline_core::fusion::reason::Reason;
-use fuseline_core::fusion::record::{Decision, record};
+use fuseline_core::fusion::decision_trace::{Decision, trace_decisions};
 use fuseline_core::model::adjacency::Adjacency;
 use fuseline_core::model::work::Work;
 use fuseline_core::notation::parse;
@@ -80,7 +80,7 @@ proptest! {
         let before = totals(graph, &options, partition);
         for edge in &edges {
             let (a, b) = (partition.kernel_of[edge.producer], partition.kernel_of[edge.consumer]);
-            let Verdict::Apart { reason, price } = &edge.verdict else {
+            let Verdict::Separate { reason, price } = &edge.verdict else {
                 prop_assert!(partition.computes(b, edge.producer));
                 continue;
             };
@@ -148,9 +148,9 @@ proptest! {
     fn the_reason_of_an_edge_under_the_rules_is_their_refusal((ops, externals) in fusable_ops(1..=24)) {
         let options = under(Policy::Rules);
         let analysis = analyze(&ops, &externals, &options).unwrap();
-        let decisions = record(&analysis.graph, &options).decisions;
+        let decisions = trace_decisions(&analysis.graph, &options).decisions;
         for edge in Why::new(&analysis).edges() {
-            let Verdict::Apart { reason, .. } = edge.verdict else {
+            let Verdict::Separate { reason, .. } = edge.verdict else {
                 continue;
             };
             if matches!(reason, Reason::Cycle { .. }) {

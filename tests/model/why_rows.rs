@@ -2,7 +2,7 @@
 
 use fuseline_core::analysis::why::{Price, PricedEdge, Verdict, Why};
 use fuseline_core::examples::example;
-use fuseline_core::fusion::record::record;
+use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::{
     Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, device, notation,
 };
@@ -247,7 +247,7 @@ fn a_question_is_dropped_when_its_ops_are_fused_or_gone_and_not_when_they_were_f
 #[test]
 fn the_selected_edge_is_listed_wherever_it_is() {
     let analysis = Arc::new(analysis(TEXT, Policy::None));
-    let record = Arc::new(record(&analysis.graph, &analysis.options));
+    let record = Arc::new(trace_decisions(&analysis.graph, &analysis.options));
     let why_not = WhyNot::new(analysis, &IdVec::default(), Some(record));
     let edges = why_not.edges(EdgeOrder::Bytes);
     let ops = |place: usize| (edges[place].producer, edges[place].consumer);
@@ -301,7 +301,7 @@ fn what_every_round_of_a_block_repeats_is_one_row() {
     for saved in [Saved::Bytes, Saved::Time] {
         assert_eq!(first.saved(saved), row.saved(saved));
     }
-    assert_eq!(first.price.rounds, 12);
+    assert_eq!(first.price.iterations, 12);
     // An edge of another round that is selected stands for all of them.
     let selected = (alike[5].producer, alike[5].consumer);
     let with_selected = why_not.rows(EdgeOrder::Bytes, 1, Some(selected));

@@ -28,7 +28,7 @@ impl Fold {
             if moves_kernels() {
                 Folding::Kernels
             } else {
-                Folding::Rounds
+                Folding::Iterations
             }
         });
         let folding = Memo::new(move |_| {

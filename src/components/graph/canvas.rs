@@ -70,7 +70,7 @@ pub fn GraphCanvas(
         let folded = if shown < op_count() {
             let what = match page.pictures.drawing.folding() {
                 Folding::Kernels => "kernels",
-                Folding::Rounds | Folding::Nothing => "equal kernels",
+                Folding::Iterations | Folding::Nothing => "equal kernels",
             };
             let shown = counted(shown, "operation");
             format!("; with {what} folded it draws {shown}")

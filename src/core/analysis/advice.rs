@@ -1,8 +1,8 @@
 //! What would save time: options of compiler and framework, and kernels merged by hand.
 
 use crate::analysis::by_hand::{self, Change, KernelsInText};
-use crate::analysis::rounds::Rounds;
-use crate::analysis::why::{Cost, Price, PricedEdge, RoundsPrice, Why};
+use crate::analysis::iterations::Iterations;
+use crate::analysis::why::{Cost, Price, PricedEdge, RepeatedPrice, Why};
 use crate::analysis::{Analysis, analyze_plan};
 use crate::fusion::attention::find;
 use crate::fusion::plan;
@@ -36,7 +36,7 @@ pub enum Advice {
     MaxAutotune,
     /// Compute matmuls on f32 operands in TF32.
     Tf32,
-    /// Write two kernels as one, in a block those of every round.
+    /// Write two kernels as one, in a block those of every iteration.
     Merge(KernelId, KernelId),
 }
 
@@ -47,15 +47,15 @@ pub struct Advised {
     pub advice: Advice,
     /// What the whole program takes before and after.
     pub price: Price,
-    /// What the merge alone would save, in all rounds; `None` for options.
+    /// What the merge alone would save, in all iterations; `None` for options.
     pub merge: Option<Price>,
-    /// Rounds of a block in which two kernels are merged; 1 elsewhere.
-    pub rounds: usize,
+    /// Iterations of a block in which two kernels are merged; 1 elsewhere.
+    pub iterations: usize,
 }
 
 /// The changes that would save time, the largest saving first. Each is priced alone by the state
 /// that it leads to, and savings of several do not add up. Ops of a block are merged in every
-/// round.
+/// iteration.
 ///
 /// Some [`TRIED`] analyses, and the time of [`Why::priced_edges`].
 pub fn advise(shown: KernelsInText<'_>) -> Vec<Advised> {
@@ -80,7 +80,7 @@ pub fn advise(shown: KernelsInText<'_>) -> Vec<Advised> {
                 after: cost(&after),
             },
             merge: None,
-            rounds: 1,
+            iterations: 1,
         })
     })
     .filter(|advised| pays(advised.price))
@@ -97,7 +97,7 @@ fn merges(shown: KernelsInText<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised
     let why = Why::new(analysis);
     let mut estimates = estimates(shown, &why.priced_edges());
     estimates.retain(|(_, price)| pays(price.total()));
-    let saved_s = |price: &RoundsPrice| price.total().time_s().unwrap_or_default();
+    let saved_s = |price: &RepeatedPrice| price.total().time_s().unwrap_or_default();
     estimates.sort_by(|(_, a), (_, b)| saved_s(b).total_cmp(&saved_s(a)));
     let mut tried: Vec<[KernelId; 2]> = Vec::new();
     let mut merges: Vec<Advised> = Vec::new();
@@ -116,7 +116,7 @@ fn merges(shown: KernelsInText<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised
                 advice: Advice::Merge(a, b),
                 price,
                 merge: Some(estimate.total()),
-                rounds: estimate.rounds,
+                iterations: estimate.iterations,
             }));
         }
         if merges.len() == MERGES || tried.len() == TRIED {
@@ -132,21 +132,21 @@ fn by_saving(a: &Advised, b: &Advised) -> Ordering {
 }
 
 /// For each edge between kernels these, and what their merge alone would save; of the same edge in
-/// the rounds of a block those of the first one, with the price of all.
-fn estimates(shown: KernelsInText<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], RoundsPrice)> {
+/// the iterations of a block those of the first one, with the price of all.
+fn estimates(shown: KernelsInText<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], RepeatedPrice)> {
     let kernel_of = &shown.analysis.partition.kernel_of;
-    let rounds = Rounds::new(shown.analysis, shown.statement_of_op);
-    let mut merges: Vec<([KernelId; 2], RoundsPrice)> = Vec::new();
+    let iterations = Iterations::new(shown.analysis, shown.statement_of_op);
+    let mut merges: Vec<([KernelId; 2], RepeatedPrice)> = Vec::new();
     let mut place_of = HashMap::new();
     for edge in edges {
-        let same = rounds.statement_edge(edge);
+        let same = iterations.statement_edge(edge);
         let place = *place_of.entry(same).or_insert(merges.len());
         if let Some((_, price)) = merges.get_mut(place) {
-            price.add_round(edge.price);
+            price.add_iteration(edge.price);
             continue;
         }
         let [a, b] = [edge.producer, edge.consumer].map(|op| kernel_of[op]);
-        merges.push(([a.min(b), a.max(b)], RoundsPrice::once(edge.price)));
+        merges.push(([a.min(b), a.max(b)], RepeatedPrice::once(edge.price)));
     }
     merges
 }

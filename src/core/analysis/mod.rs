@@ -13,7 +13,7 @@ pub mod measured;
 pub mod memory;
 pub mod replay;
 mod result;
-pub mod rounds;
+pub mod iterations;
 pub mod sweep;
 pub mod tiling;
 pub mod transformer;

@@ -1,5 +1,5 @@
 //! Policy `manual`: the kernels that the text states by marks such as `@kernel 3`. In a block a
-//! mark holds in one round.
+//! mark holds in one iteration.
 //!
 //! They must be legal like all other kernels. An illegal one is reported and split into legal
 //! pieces, so that there is always a result.

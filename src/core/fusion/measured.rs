@@ -2,10 +2,10 @@
 
 use crate::cost::roofline::place;
 use crate::cost::work::op_work;
-use crate::fusion::attention::apart;
+use crate::fusion::attention::separate;
 use crate::fusion::region::{Bits, Clock, Region, RegionContext, Set};
 use crate::fusion::structure::structure;
-use crate::model::graph::Apart;
+use crate::model::graph::SeparateKernels;
 use crate::model::ids::OpId;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
@@ -17,10 +17,10 @@ pub enum Evidence {
     Unmeasured,
     /// At the nearest size the pattern ran faster by more than the threshold, but not as one
     /// kernel: the model decides.
-    Apart(Nearest),
+    SeveralKernels(Nearest),
     /// At the nearest size one kernel was faster by more than the threshold.
     Fuses(Nearest),
-    /// It was not, in however many kernels it ran: the ops stay apart.
+    /// It was not, in however many kernels it ran: the ops stay separate.
     Refuses(Nearest),
 }
 
@@ -37,17 +37,17 @@ pub struct Nearest {
 
 impl RegionContext<'_> {
     /// The ops that an attention stands for, which is one op here.
-    pub(crate) fn apart(&self, op: OpId) -> Option<Cow<'_, Apart>> {
+    pub(crate) fn separate(&self, op: OpId) -> Option<Cow<'_, SeparateKernels>> {
         match self.graph.stand_in(op) {
-            Some(stand_in) => stand_in.apart.as_ref().map(Cow::Borrowed),
-            None => apart::of_call(self.graph, op).map(Cow::Owned),
+            Some(stand_in) => stand_in.separate.as_ref().map(Cow::Borrowed),
+            None => separate::of_call(self.graph, op).map(Cow::Owned),
         }
     }
 
     /// The bounds of these ops one by one, in seconds.
-    pub(crate) fn apart_s(&self, apart: &Apart) -> impl Iterator<Item = f64> {
+    pub(crate) fn separate_s(&self, separate: &SeparateKernels) -> impl Iterator<Item = f64> {
         let bound_s = |&(work, bytes)| place(self.options, work, bytes, false).time_s;
-        apart.kernels.iter().map(bound_s)
+        separate.kernels.iter().map(bound_s)
     }
 }
 
@@ -55,15 +55,15 @@ impl Region<'_> {
     /// Whether measured runs can tell anything about a kernel of these ops: several, or attention
     /// as one op.
     pub(crate) fn is_pattern(&self, set: Set) -> bool {
-        (set & !self.views).count_ones() > 1 || self.apart(set).is_some()
+        (set & !self.views).count_ones() > 1 || self.separate(set).is_some()
     }
 
     /// The ops that an attention stands for, where it is the only op of a kernel.
-    fn apart(&self, set: Set) -> Option<Cow<'_, Apart>> {
+    fn separate(&self, set: Set) -> Option<Cow<'_, SeparateKernels>> {
         let mut places = Bits(set);
         let op = places.next().map(|place| self.ops[place])?;
         let is_lone = places.next().is_none();
-        is_lone.then(|| self.context.apart(op)).flatten()
+        is_lone.then(|| self.context.separate(op)).flatten()
     }
 
     /// What measured runs on the device say about a kernel of these ops.
@@ -76,13 +76,13 @@ impl Region<'_> {
         let graph = self.context.graph;
         let is_view = |op: OpId| self.context.is_view(op);
         let ops = || Bits(set).map(|place| self.ops[place]);
-        let record = if let Some(apart) = self.apart(set) {
-            let flops = apart
+        let record = if let Some(separate) = self.separate(set) {
+            let flops = separate
                 .kernels
                 .iter()
                 .map(|(work, _)| work.flops() as f64)
                 .sum();
-            calibrations.nearest(&apart.structure, flops)
+            calibrations.nearest(&separate.structure, flops)
         } else if ops().filter(|&op| !is_view(op)).count() > calibrations.most_operators() {
             None
         } else {
@@ -100,7 +100,7 @@ impl Region<'_> {
         let threshold = f64::from(options.fusion.min_speedup_percent) / 100.0;
         match (nearest.speedup > threshold, record.is_one_kernel()) {
             (true, true) => Evidence::Fuses(nearest),
-            (true, false) => Evidence::Apart(nearest),
+            (true, false) => Evidence::SeveralKernels(nearest),
             (false, _) => Evidence::Refuses(nearest),
         }
     }
@@ -108,27 +108,27 @@ impl Region<'_> {
     /// The time of a kernel of these ops as measured runs tell it; `bound_ticks` is its lower
     /// bound, which nothing undercuts.
     ///
-    /// A measured speed-up divides the bounds of the ops one by one. Ops that stay apart cost a
+    /// A measured speed-up divides the bounds of the ops one by one. Ops that stay separate cost a
     /// tick more as one kernel.
     pub(crate) fn measured_ticks(&self, set: Set, bound_ticks: u64, clock: Clock) -> u64 {
         if !self.is_pattern(set) {
             return bound_ticks;
         }
         match self.evidence(set) {
-            Evidence::Unmeasured | Evidence::Apart(_) => bound_ticks,
+            Evidence::Unmeasured | Evidence::SeveralKernels(_) => bound_ticks,
             Evidence::Fuses(nearest) => bound_ticks.max(Clock::divided(
-                self.apart_ticks(set, clock),
+                self.separate_ticks(set, clock),
                 nearest.speedup,
             )),
-            Evidence::Refuses(_) => bound_ticks.max(self.apart_ticks(set, clock).saturating_add(1)),
+            Evidence::Refuses(_) => bound_ticks.max(self.separate_ticks(set, clock).saturating_add(1)),
         }
     }
 
     /// The bounds of these ops one by one.
-    fn apart_ticks(&self, set: Set, clock: Clock) -> u64 {
+    fn separate_ticks(&self, set: Set, clock: Clock) -> u64 {
         let sum = |ticks: &mut dyn Iterator<Item = u64>| ticks.fold(0, u64::saturating_add);
-        match self.apart(set) {
-            Some(apart) => sum(&mut self.context.apart_s(&apart).map(|s| clock.ticks_of(s))),
+        match self.separate(set) {
+            Some(separate) => sum(&mut self.context.separate_s(&separate).map(|s| clock.ticks_of(s))),
             None => sum(&mut Bits(set).map(|place| {
                 let op = place.bit();
                 self.ticks(op, self.bytes(op), clock)

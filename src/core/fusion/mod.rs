@@ -2,7 +2,7 @@
 //!
 //! In reading order: why ops are kept apart ([`reason`]), which sets of ops may be one kernel
 //! ([`legality`], on a region of the graph), what a policy notes ([`decision`]), the policies, the
-//! choice among them ([`plan()`]), and the replay of their decisions ([`record`]).
+//! choice among them ([`plan()`]), and the replay of their decisions ([`decision_trace`]).
 
 pub mod attention;
 pub mod certificate;
@@ -18,11 +18,11 @@ pub mod optimal;
 mod pieces;
 mod plan;
 pub mod reason;
-pub mod record;
+pub mod decision_trace;
 pub mod region;
 pub mod rows;
 pub(super) mod rules;
-pub mod siblings;
+pub mod horizontal;
 pub mod structure;
 mod views;
 

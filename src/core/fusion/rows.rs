@@ -28,10 +28,10 @@ pub struct RowDomain {
     pub stride: u64,
     /// A number that identifies axes that are not adjacent; otherwise 0.
     #[serde(skip)]
-    pub apart: u64,
+    pub axes_id: u64,
 }
 
-/// [`RowDomain::apart`] of the windows of a pool, which are not axes.
+/// [`RowDomain::axes_id`] of the windows of a pool, which are not axes.
 const WINDOWS: u64 = u64::MAX;
 
 impl RowDomain {
@@ -43,7 +43,7 @@ impl RowDomain {
             .filter(|_| definition.op_type == OpType::Reduction);
         let input = input.and_then(|&tensor| graph.tensor_shape(tensor));
         let last = 1 << output.len().saturating_sub(1).min(31);
-        let told = match definition.axes {
+        let axes = match definition.axes {
             0 => last,
             axes => axes,
         };
@@ -55,11 +55,11 @@ impl RowDomain {
                 rows,
                 width: size(output) / rows.max(1),
                 stride: 1,
-                apart: 0,
+                axes_id: 0,
             };
         }
         let Some(input) = input.filter(|&input| input != output) else {
-            return Self::along(output, told);
+            return Self::along(output, axes);
         };
         let domain = Self::along(input, definition.axes);
         if definition.axes != 0 && domain.rows == size(output) {
@@ -72,7 +72,7 @@ impl RowDomain {
                 rows: size(output),
                 width: size(input) / size(output).max(1),
                 stride: 0,
-                apart: WINDOWS,
+                axes_id: WINDOWS,
             },
         }
     }
@@ -110,7 +110,7 @@ impl RowDomain {
             rows: 1,
             width: 1,
             stride: 1,
-            apart: 0,
+            axes_id: 0,
         };
         // A hash of the sizes inside each change between reduced and other dimensions: axes that
         // are not adjacent have equal rows only if they change at equal sizes.
@@ -147,7 +147,7 @@ impl RowDomain {
             was_axis = is_axis;
         }
         if domain.stride == 0 {
-            domain.apart = changes;
+            domain.axes_id = changes;
         }
         domain
     }

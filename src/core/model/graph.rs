@@ -145,12 +145,12 @@ pub(crate) struct StandIn {
     /// Tensors that their kernel reads, with bytes as counted for the largest reader.
     pub(crate) reads: Vec<(TensorId, u64, SizeSource)>,
     /// The replaced ops, where measured runs of their pattern decide.
-    pub(crate) apart: Option<Apart>,
+    pub(crate) separate: Option<SeparateKernels>,
 }
 
 /// Ops as kernels of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Apart {
+pub(crate) struct SeparateKernels {
     /// Their pattern, as [`structure`](crate::fusion::structure::structure) writes it.
     pub(crate) structure: String,
     /// The work of each, and the bytes that it moves.

@@ -7,12 +7,12 @@
 pub mod check;
 pub mod class;
 pub mod handed_in;
-pub mod made;
+pub mod page_diff;
 pub mod table;
 
 use crate::lesson::answer::Answer;
 use crate::own::digest;
-use made::Made;
+use page_diff::PageDiff;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ pub struct Try {
 pub enum Act {
     Answer(Answer),
     /// Changes the page, as a task to do wants it.
-    Make(Made),
+    Make(PageDiff),
     /// Asks the page for the answer.
     ShowMe,
 }
@@ -99,7 +99,7 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Solution {
     /// The page with them.
-    pub made: Made,
+    pub made: PageDiff,
     /// Number of merges and cuts from the start.
     pub moves: usize,
 }

@@ -106,7 +106,7 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
         let ops = analysis.partition.kernels.get(kernel)?;
         Some(op_names(&analysis.graph, ops).replace('`', ""))
     };
-    let in_every_round = match advised.rounds {
+    let in_every_round = match advised.iterations {
         1 => String::new(),
         rounds => format!(
             "The figures are for all {} iterations.",

@@ -6,7 +6,7 @@ use crate::present::reasons::{reason_between, reason_text, stated_kernel};
 use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::fusion::decision::{Decision, NodeKernel};
 use fuseline_core::fusion::measured::{Evidence, Nearest};
-use fuseline_core::fusion::siblings::joins_siblings;
+use fuseline_core::fusion::horizontal::fuses_horizontally;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::OpId;
 
@@ -103,7 +103,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             cost,
             evidence,
         } => {
-            let siblings = if joins_siblings(graph, ops) {
+            let siblings = if fuses_horizontally(graph, ops) {
                 " (horizontal fusion: siblings that read the same tensor)"
             } else {
                 ""
@@ -137,7 +137,7 @@ fn evidence_text(evidence: &Evidence) -> String {
     };
     match evidence {
         Evidence::Unmeasured => ", by the device model: the pattern was not measured".to_owned(),
-        Evidence::Apart(nearest) => {
+        Evidence::SeveralKernels(nearest) => {
             format!(
                 ", by the device model: {}, but not as one kernel",
                 run(nearest)

@@ -5,7 +5,7 @@ use super::names::counted;
 use crate::present::format::format_count;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::Graph;
-use fuseline_core::fusion::record::{Decision, Record};
+use fuseline_core::fusion::decision_trace::{Decision, DecisionTrace};
 use std::ops::Range;
 
 /// Decisions on one page of the list.
@@ -25,7 +25,7 @@ pub struct Steps {
 
 impl Steps {
     /// `O(ops + decisions)`, plus the ops that the decisions name.
-    pub fn new(graph: &Graph, record: &Record) -> Self {
+    pub fn new(graph: &Graph, record: &DecisionTrace) -> Self {
         let mut steps = Self {
             count: record.decisions.len(),
             ..Self::default()

@@ -13,7 +13,7 @@ use fuseline_core::analysis::advice::advise;
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::compare::{Compared, compare, ranked};
 use fuseline_core::analysis::why::{Verdict, Why};
-use fuseline_core::fusion::record::record;
+use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::{Analysis, Objective, OpId};
 use strum::{IntoStaticStr, VariantArray};
 
@@ -286,7 +286,7 @@ fn edges(analysis: &Analysis) -> Table {
     let rows = Why::new(analysis).edges().into_iter().map(|edge| {
         let (reason, is_fused) = match &edge.verdict {
             Verdict::Fused => (String::new(), "yes"),
-            Verdict::Apart { reason, .. } => {
+            Verdict::Separate { reason, .. } => {
                 let ends = [edge.producer, edge.consumer];
                 (reason_between(graph, reason, ends), "no")
             }
@@ -320,7 +320,7 @@ fn edges(analysis: &Analysis) -> Table {
 
 fn steps(analysis: &Analysis) -> Table {
     let graph = &analysis.graph;
-    let record = record(graph, &analysis.options);
+    let record = trace_decisions(graph, &analysis.options);
     let kernels = record.kernel_counts(graph).into_iter().skip(1);
     let rows = record.decisions.iter().zip(kernels).zip(1_u64..);
     let rows = rows.map(|((decision, kernels), step)| {

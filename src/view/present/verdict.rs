@@ -54,7 +54,7 @@ impl SaidVerdict {
 /// The verdict about two ops in words.
 pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> SaidVerdict {
     let graph = &analysis.graph;
-    let Verdict::Apart { reason, price } = verdict else {
+    let Verdict::Separate { reason, price } = verdict else {
         return SaidVerdict::words("They run in one kernel.");
     };
     let why = reason_between(graph, reason, ops);

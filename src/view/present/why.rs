@@ -8,11 +8,11 @@ use super::saved::{Saved, saved_text};
 use super::slower::{ops_of_both, slower_cause};
 use super::verdict::{SaidVerdict, said_verdict};
 use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::analysis::rounds::Rounds;
-use fuseline_core::analysis::why::{PricedEdge, RoundsPrice, Why};
+use fuseline_core::analysis::iterations::Iterations;
+use fuseline_core::analysis::why::{PricedEdge, RepeatedPrice, Why};
 use fuseline_core::fusion::attention::{Attention, find};
 use fuseline_core::fusion::reason::Reason;
-use fuseline_core::fusion::record::Record;
+use fuseline_core::fusion::decision_trace::DecisionTrace;
 use fuseline_core::{Analysis, Graph, IdVec, KernelId, Objective, OpId};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -106,7 +106,7 @@ struct Possible<'a> {
 /// What keeps the kernels of an analysis apart, in words.
 pub struct WhyNot {
     analysis: Arc<Analysis>,
-    record: Option<Arc<Record>>,
+    record: Option<Arc<DecisionTrace>>,
     edges: Vec<PricedEdge>,
     /// For each of them as [`Why::are_possible`].
     are_possible: Vec<bool>,
@@ -139,7 +139,7 @@ pub struct EdgeRow {
     pub ops: EdgeOps,
     pub names: String,
     /// What fusing it would save.
-    pub price: RoundsPrice,
+    pub price: RepeatedPrice,
     /// Why it is not fused; quoted parts are code.
     pub reason: String,
     /// Whether an order of the kernels allows one kernel in place of the two.
@@ -156,7 +156,7 @@ impl EdgeRow {
         Self {
             ops: (producer, consumer),
             names: format!("{from} → {to}"),
-            price: RoundsPrice::once(edge.price),
+            price: RepeatedPrice::once(edge.price),
             reason: reason_between(graph, reason, [producer, consumer]),
             is_possible: !matches!(reason, Reason::Cycle { .. }),
             notes: Vec::new(),
@@ -186,7 +186,7 @@ impl WhyNot {
     pub fn new(
         analysis: Arc<Analysis>,
         statement_of_op: &IdVec<OpId, usize>,
-        record: Option<Arc<Record>>,
+        record: Option<Arc<DecisionTrace>>,
     ) -> Self {
         let why = Why::new(&analysis);
         let edges = why.priced_edges();
@@ -238,7 +238,7 @@ impl WhyNot {
             let edge = own.first().copied().unwrap_or(fold.first);
             let mut row = EdgeRow::new(graph, &edge, &why.reason(&edge));
             for other in others {
-                row.price.add_round(other.price);
+                row.price.add_iteration(other.price);
             }
             row.notes = self.notes(&why, &row, &attentions);
             if fold.edges.len() > 1 {
@@ -300,7 +300,7 @@ impl WhyNot {
 
     fn why(&self) -> Why<'_> {
         match &self.record {
-            Some(record) => Why::with_record(&self.analysis, record),
+            Some(record) => Why::with_trace(&self.analysis, record),
             None => Why::new(&self.analysis),
         }
     }
@@ -340,7 +340,7 @@ fn folds(
     are_possible: &[bool],
     statement_of_op: &IdVec<OpId, usize>,
 ) -> Vec<Fold> {
-    let rounds = Rounds::new(analysis, statement_of_op);
+    let rounds = Iterations::new(analysis, statement_of_op);
     let mut folds: Vec<Fold> = Vec::new();
     let mut place_of = HashMap::new();
     for (at, (edge, &is_possible)) in edges.iter().zip(are_possible).enumerate() {
@@ -369,7 +369,7 @@ fn folds(
 pub fn edge_explanation(
     analysis: &Analysis,
     (producer, consumer): EdgeOps,
-    price: RoundsPrice,
+    price: RepeatedPrice,
     saved: Saved,
 ) -> Option<Explanation> {
     let kernel_of = &analysis.partition.kernel_of;

@@ -13,7 +13,7 @@ use fuseline_core::analysis::limits::limits;
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::sweep::{Measure, sweep};
 use fuseline_core::analysis::why::Why;
-use fuseline_core::fusion::record::record;
+use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::{Analysis, KernelId, Objective, OpId, Policy, TensorId, analyze_program};
 use fuseline_learn::lesson;
 use fuseline_learn::puzzle::source::Source;
@@ -125,7 +125,7 @@ pub(super) fn answers(input: &[u8]) {
     }
     limits(&analysis);
     limit_rows(&analysis, 200);
-    let record = record(&analysis.graph, &analysis.options);
+    let record = trace_decisions(&analysis.graph, &analysis.options);
     let steps = steps::Steps::new(&analysis.graph, &record);
     steps.lines(&analysis.graph, 1..steps.count() + 1);
     let step = rng.random_range(0..=record.decisions.len());

@@ -54,7 +54,7 @@ fn all_edges_at_once_have_the_answers_of_each_alone() {
             for edge in why.edges() {
                 let alone = why.ask(edge.producer, edge.consumer);
                 assert_eq!(edge.verdict, alone, "{policy:?} {edge:?}");
-                if let Verdict::Apart { price, .. } = alone {
+                if let Verdict::Separate { price, .. } = alone {
                     assert_eq!(prices.next().unwrap().price, price);
                 }
             }

@@ -6,7 +6,7 @@ use crate::random_attention::{Parts, analysis_of, certified, with_attention};
 use crate::random_graph::fusable_ops;
 use fuseline_core::fusion::attention::find;
 use fuseline_core::fusion::certificate::Scope;
-use fuseline_core::fusion::record::record;
+use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::{
     Analysis, Conventions, Externals, FusionOptions, KernelId, Objective, Op, Options, Policy,
 };
@@ -156,7 +156,7 @@ pub(crate) fn attention_or_not(input: &[u8]) {
         }
         _ => assert!(scope != Scope::LegalKernels),
     }
-    let record = record(&searched.graph, &searched.options);
+    let record = trace_decisions(&searched.graph, &searched.options);
     let replayed = record.partition_after(&searched.graph, record.decisions.len());
     assert_eq!(&replayed, &searched.partition);
     assert!(runs_in_order(&searched.graph, &searched.partition));

@@ -7,7 +7,7 @@ use crate::app::state::selection::{NamedSelection, Selection};
 use crate::app::state::set_if_changed::SetIfChanged;
 use fuseline_browser as browser;
 use fuseline_core::analysis::advice::Advice;
-use fuseline_core::fusion::record::Decision;
+use fuseline_core::fusion::decision_trace::Decision;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
 use fuseline_learn::lesson::state::{Mark, Marked};

@@ -6,7 +6,7 @@ use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::kernel_rows::SelectedKernel;
 use fuseline_core::KernelId;
-use fuseline_core::analysis::why::RoundsPrice;
+use fuseline_core::analysis::why::RepeatedPrice;
 use fuseline_import::matching::{Counted, SHORT_LAUNCHES, short_neighbours};
 use fuseline_view::present::figure::merge_explanation;
 use fuseline_view::present::format::format_seconds;
@@ -178,7 +178,7 @@ pub fn Candidates(
     let page = open.page;
     // Costly: while a slider is held, the last ones stay.
     let found = Memo::new(
-        move |last: Option<&Vec<(NeighbourRow, Option<RoundsPrice>)>>| {
+        move |last: Option<&Vec<(NeighbourRow, Option<RepeatedPrice>)>>| {
             if let Some(last) = last.filter(|_| page.slider.is_held()) {
                 return last.clone();
             }
@@ -186,7 +186,7 @@ pub fn Candidates(
                 let all = short_neighbours(analysis, matching);
                 let prices = all
                     .iter()
-                    .map(|of| of.merge.as_ref().ok().copied().map(RoundsPrice::once));
+                    .map(|of| of.merge.as_ref().ok().copied().map(RepeatedPrice::once));
                 neighbour_rows(analysis, &all)
                     .into_iter()
                     .zip(prices)
@@ -200,7 +200,7 @@ pub fn Candidates(
             format_seconds(analysis.options.device.launch_s.value * SHORT_LAUNCHES)
         })
     };
-    let row = move |(row, price): (NeighbourRow, Option<RoundsPrice>)| {
+    let row = move |(row, price): (NeighbourRow, Option<RepeatedPrice>)| {
         let kernels: [KernelId; 2] = row.kernels;
         let saved = move |saved: Saved, text: String| {
             let explanation = ExplanationOf::own(move || {

@@ -19,7 +19,7 @@ use std::ops::Range;
 /// Neighbouring values that are searched, at most, for one at which the program has no error.
 const NEAR: usize = 64;
 
-/// A kernel, by the statements of its ops: it is the same at another value, and one of all rounds
+/// A kernel, by the statements of its ops: it is the same at another value, and one of all iterations
 /// of a block.
 pub(super) type KernelKey = Vec<usize>;
 
@@ -35,7 +35,7 @@ pub(super) enum Near {
 
 /// The program at one value.
 pub(super) struct State {
-    /// For each statement the bytes of the tensor that it writes, in all rounds.
+    /// For each statement the bytes of the tensor that it writes, in all iterations.
     pub(super) written_bytes: Vec<u64>,
     /// Bytes of all weights.
     pub(super) weight_bytes: u64,
@@ -63,7 +63,7 @@ pub(super) struct PolicyState {
     is_predicted: bool,
 }
 
-/// A kernel at one value, in all rounds.
+/// A kernel at one value, in all iterations.
 #[derive(Clone, Copy)]
 pub(super) struct KernelState {
     pub(super) bound: Bound,
@@ -274,7 +274,7 @@ impl<'a> States<'a> {
         }
     }
 
-    /// Sums over the rounds of each statement, of the tensor that it writes.
+    /// Sums over the iterations of each statement, of the tensor that it writes.
     fn by_statement(
         &self,
         graph: &Graph,

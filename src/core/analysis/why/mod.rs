@@ -10,7 +10,7 @@ mod price;
 mod prices;
 mod refusals;
 
-pub use crate::analysis::why::price::{Cost, Price, RoundsPrice};
+pub use crate::analysis::why::price::{Cost, Price, RepeatedPrice};
 pub use crate::analysis::why::prices::Prices;
 
 use crate::analysis::Analysis;
@@ -22,7 +22,7 @@ use crate::analysis::why::refusals::Refusals;
 use crate::fusion::inductor::{call_reason, first_opaque, library_call};
 use crate::fusion::legality::{check_counted, most_ops};
 use crate::fusion::reason::Reason;
-use crate::fusion::record::{Record, record};
+use crate::fusion::decision_trace::{DecisionTrace, trace_decisions};
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
 use crate::model::options::Policy;
@@ -50,7 +50,7 @@ pub enum Verdict {
     /// They run in one kernel.
     Fused,
     /// They do not.
-    Apart {
+    Separate {
         /// Why.
         reason: Reason,
         /// What merging their two kernels would save, whether that is allowed or not.
@@ -64,11 +64,11 @@ impl Verdict {
     pub const fn saved(&self) -> Option<&Price> {
         match self {
             Self::Fused
-            | Self::Apart {
+            | Self::Separate {
                 reason: Reason::Cycle { .. },
                 ..
             } => None,
-            Self::Apart { price, .. } => Some(price),
+            Self::Separate { price, .. } => Some(price),
         }
     }
 }
@@ -129,7 +129,7 @@ impl<'a> Why<'a> {
                     let answer = || (self.prices().merged(a, b), self.of_kernels(a, b));
                     let (price, of_kernels) = self.once(&mut known, (a, b), answer);
                     let reason = self.reason_of(producer, consumer, price, of_kernels);
-                    Verdict::Apart { reason, price }
+                    Verdict::Separate { reason, price }
                 }
             };
             edges.push(Edge {
@@ -186,7 +186,7 @@ impl<'a> Why<'a> {
             return Verdict::Fused;
         };
         let price = self.prices().merged(a, b);
-        Verdict::Apart {
+        Verdict::Separate {
             reason: self.reason_of(first, second, price, self.of_kernels(a, b)),
             price,
         }
@@ -305,10 +305,10 @@ impl<'a> Why<'a> {
 
     /// Prepares to answer with the decisions of the policy. Without them a policy that
     /// [needs](Self::needs_record) them decides again for the first reason.
-    pub fn with_record(analysis: &'a Analysis, record: &'a Record) -> Self {
+    pub fn with_trace(analysis: &'a Analysis, trace: &'a DecisionTrace) -> Self {
         let why = Self::new(analysis);
         why.refusals
-            .get_or_init(|| Refusals::of(analysis, Cow::Borrowed(record)));
+            .get_or_init(|| Refusals::of(analysis, Cow::Borrowed(trace)));
         why
     }
 
@@ -318,8 +318,8 @@ impl<'a> Why<'a> {
 
     fn refusals(&self) -> &Refusals<'a> {
         self.refusals.get_or_init(|| {
-            let record = record(&self.analysis.graph, &self.analysis.options);
-            Refusals::of(self.analysis, Cow::Owned(record))
+            let trace = trace_decisions(&self.analysis.graph, &self.analysis.options);
+            Refusals::of(self.analysis, Cow::Owned(trace))
         })
     }
 
@@ -332,7 +332,7 @@ impl<'a> Why<'a> {
     fn rules(&self, first: OpId, second: OpId) -> Option<Reason> {
         let kernel_of = &self.analysis.partition.kernel_of;
         let (a, b) = (kernel_of[first], kernel_of[second]);
-        // In the graph of the rules attention is one op, and the record names that op's last one.
+        // In the graph of the rules attention is one op, and the trace names that op's last one.
         let decided =
             [first, second].map(|op| self.policy_graph().original_op(self.policy_graph().op(op)));
         self.refusals().of_edge(a, b, decided).cloned()
@@ -348,7 +348,7 @@ impl<'a> Why<'a> {
             graph, partition, ..
         } = self.analysis;
         let opaque = |kernel| first_opaque(graph, &partition.kernels[kernel]);
-        // A library call is never fused, so the record may hold no refusal of its pairs.
+        // A library call is never fused, so the trace may hold no refusal of its pairs.
         match calls[a].as_ref().or(calls[b].as_ref()) {
             Some(reason) => reason.clone(),
             None => match opaque(a).or_else(|| opaque(b)) {

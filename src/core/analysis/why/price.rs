@@ -122,29 +122,29 @@ impl Price {
 
 /// The price of a merge, and of the equal merges in the other iterations of its block.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct RoundsPrice {
+pub struct RepeatedPrice {
     /// The price of this merge.
     pub own: Price,
     /// The price of the other merges together.
     pub others: Price,
     /// Number of iterations; 1 where there are no others.
-    pub rounds: usize,
+    pub iterations: usize,
 }
 
-impl RoundsPrice {
+impl RepeatedPrice {
     /// The price of a change that is made once.
     pub const fn once(own: Price) -> Self {
         Self {
             own,
             others: Price::NOTHING,
-            rounds: 1,
+            iterations: 1,
         }
     }
 
     /// Adds the price of one more iteration.
-    pub fn add_round(&mut self, other: Price) {
+    pub fn add_iteration(&mut self, other: Price) {
         self.others = self.others.and(other);
-        self.rounds += 1;
+        self.iterations += 1;
     }
 
     /// The price of all iterations together.

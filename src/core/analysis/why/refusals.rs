@@ -3,39 +3,39 @@
 use crate::analysis::Analysis;
 use crate::fusion::decision::Decision;
 use crate::fusion::reason::Reason;
-use crate::fusion::record::Record;
+use crate::fusion::decision_trace::DecisionTrace;
 use crate::model::ids::{KernelId, OpId};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-/// Refusals of an analysis. The compiler's record can hold a million.
+/// Refusals of an analysis. The compiler's trace can hold a million.
 pub(super) struct Refusals<'a> {
-    record: Cow<'a, Record>,
-    /// The kernels of each, the smaller number first, and its place in the record. Sorted.
+    trace: Cow<'a, DecisionTrace>,
+    /// The kernels of each, the smaller number first, and its place in the trace. Sorted.
     by_kernels: Vec<((KernelId, KernelId), usize)>,
-    /// The ops by which the record identifies the two kernels of each, and its place. Sorted; made
+    /// The ops by which the trace identifies the two kernels of each, and its place. Sorted; made
     /// when first needed.
     by_ops: OnceCell<Vec<([OpId; 2], usize)>>,
 }
 
 impl<'a> Refusals<'a> {
     /// The refusals among the decisions of the policy.
-    pub(super) fn of(analysis: &Analysis, record: Cow<'a, Record>) -> Self {
+    pub(super) fn of(analysis: &Analysis, trace: Cow<'a, DecisionTrace>) -> Self {
         let kernel_of = &analysis.partition.kernel_of;
-        let refused = refused(&record);
+        let refused = refused(&trace);
         let mut by_kernels: Vec<_> = refused
             .map(|([first, second], place)| (pair(kernel_of[first], kernel_of[second]), place))
             .collect();
-        // Equal pairs stay in the order of the record, because its index sorts last.
+        // Equal pairs stay in the order of the trace, because its index sorts last.
         by_kernels.sort_unstable();
         Self {
-            record,
+            trace,
             by_kernels,
             by_ops: OnceCell::new(),
         }
     }
 
-    /// Refusals between two kernels, in the order of the record. Logarithmic in the refusals.
+    /// Refusals between two kernels, in the order of the trace. Logarithmic in the refusals.
     fn between(&self, a: KernelId, b: KernelId) -> &[((KernelId, KernelId), usize)] {
         let asked = pair(a, b);
         let from = self.by_kernels.partition_point(|of| of.0 < asked);
@@ -58,7 +58,7 @@ impl<'a> Refusals<'a> {
     /// between its kernels.
     pub(super) fn of_edge(&self, a: KernelId, b: KernelId, ops: [OpId; 2]) -> Option<&Reason> {
         let by_ops = self.by_ops.get_or_init(|| {
-            let mut by_ops: Vec<_> = refused(&self.record).collect();
+            let mut by_ops: Vec<_> = refused(&self.trace).collect();
             by_ops.sort_unstable();
             by_ops
         });
@@ -70,16 +70,16 @@ impl<'a> Refusals<'a> {
     }
 
     fn reason(&self, place: usize) -> Option<&Reason> {
-        match self.record.decisions.get(place) {
+        match self.trace.decisions.get(place) {
             Some(Decision::Refused { reason, .. }) => Some(reason),
             _ => None,
         }
     }
 }
 
-/// The two ops of each refusal, and its place in the record.
-fn refused(record: &Record) -> impl Iterator<Item = ([OpId; 2], usize)> {
-    let decisions = record.decisions.iter().enumerate();
+/// The two ops of each refusal, and its place in the trace.
+fn refused(trace: &DecisionTrace) -> impl Iterator<Item = ([OpId; 2], usize)> {
+    let decisions = trace.decisions.iter().enumerate();
     decisions.filter_map(|(place, decision)| match decision {
         Decision::Refused { ops, .. } => Some(((&ops[..]).try_into().ok()?, place)),
         _ => None,

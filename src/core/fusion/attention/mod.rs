@@ -9,7 +9,7 @@
 //! `dropout`, `cast`, `mask` and `where` may follow it. `exp` of a probability, for example, needs
 //! the finished row sum, and so a second pass.
 
-pub(crate) mod apart;
+pub(crate) mod separate;
 mod bytes;
 mod find;
 mod online_softmax;

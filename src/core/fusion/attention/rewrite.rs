@@ -2,7 +2,7 @@
 
 use crate::cost::traffic::TrafficCount;
 use crate::cost::work::{op_work, work_of_ops};
-use crate::fusion::attention::{Attention, apart};
+use crate::fusion::attention::{Attention, separate};
 use crate::model::adjacency::Adjacency;
 use crate::model::build::build_graph;
 use crate::model::graph::{FixedSize, Graph, StandIn, Tensor};
@@ -129,7 +129,7 @@ fn stand_in(
     StandIn {
         op,
         work,
-        apart: is_measured.then(|| apart::of_ops(graph, &attention.ops, count)),
+        separate: is_measured.then(|| separate::of_ops(graph, &attention.ops, count)),
         reads: reads
             .map(|read| (read.tensor, read.bytes, read.source))
             .collect(),

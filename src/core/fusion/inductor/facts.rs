@@ -14,7 +14,7 @@ pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Loop {
         rows: rows.rows,
         width: rows.width,
         // One of the two is 0: axes without a common stride have a number that identifies them.
-        inner: rows.stride.max(rows.apart),
+        inner: rows.stride.max(rows.axes_id),
     }
 }
 

@@ -12,31 +12,31 @@ pub(super) struct Bound<'r, 'a> {
     /// Ops whose outputs no legal kernel keeps on chip.
     written: Set,
     /// For each read of the region the readers that cannot share a legal kernel with the producer.
-    apart: Vec<Set>,
+    unfusable: Vec<Set>,
 }
 
 impl<'r, 'a> Bound<'r, 'a> {
     pub(super) fn new(region: &'r Region<'a>, clock: Clock) -> Self {
-        let apart_from: IdVec<LocalOp, Set> = (region.ops.ids())
+        let unfusable_with: IdVec<LocalOp, Set> = (region.ops.ids())
             .map(|place| {
                 let readers = Bits(region.needed_by[place]);
                 readers
                     .filter(|&reader| !may_share(region, place, reader))
-                    .fold(0, |apart, reader| apart | reader.bit())
+                    .fold(0, |unfusable, reader| unfusable | reader.bit())
             })
             .collect();
         let written = (region.ops.ids())
-            .filter(|&place| region.leaving & place.bit() != 0 || apart_from[place] != 0)
+            .filter(|&place| region.leaving & place.bit() != 0 || unfusable_with[place] != 0)
             .fold(0, |written, place| written | place.bit());
-        let apart = region
+        let unfusable = region
             .reads
             .iter()
             .map(|read| match Bits(read.base).next() {
-                Some(base) => read.readers & apart_from[base],
+                Some(base) => read.readers & unfusable_with[base],
                 None => 0,
             });
         Self {
-            apart: apart.collect(),
+            unfusable: unfusable.collect(),
             region,
             clock,
             written,
@@ -68,13 +68,13 @@ impl<'r, 'a> Bound<'r, 'a> {
         let mut read = 0;
         // Entries of a value descend by bytes: the first that counts is its largest remaining
         // reader, and a kernel counts the value at least as large.
-        for (entry, &apart) in region.reads.iter().zip(&self.apart) {
+        for (entry, &unfusable) in region.reads.iter().zip(&self.unfusable) {
             // A value that is not computed yet can stay on chip, except for readers that cannot
             // share a kernel with its producer.
             let readers = if entry.base & left == 0 {
                 entry.readers
             } else {
-                apart
+                unfusable
             };
             if readers & left != 0 && counted != Some(entry.value) {
                 counted = Some(entry.value);

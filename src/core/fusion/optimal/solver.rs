@@ -179,8 +179,8 @@ pub(super) fn clock(context: &RegionContext<'_>) -> Clock {
     // that stands for them.
     let is_measured = options.fusion.objective == Objective::Measured;
     let of_attention = graph.ops.ids().filter(|_| is_measured).map(|op| {
-        let apart = context.apart(op);
-        apart.map_or(0.0, |apart| context.apart_s(&apart).sum())
+        let separate = context.separate(op);
+        separate.map_or(0.0, |separate| context.separate_s(&separate).sum())
     });
     Clock::new(
         &options.device,

@@ -5,29 +5,29 @@ use crate::picture::dag::repeats::Repeats;
 use fuseline_core::{Analysis, IdVec, KernelId};
 use std::ops::Add;
 
-/// A kernel that stands for those equal to it in later rounds, if it is repeated.
+/// A kernel that stands for those equal to it in later iterations, if it is repeated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShownKernel {
     pub(super) kernel: KernelId,
     /// Number of kernels that it stands for, with itself.
-    pub(super) rounds: usize,
+    pub(super) iterations: usize,
     /// Bytes of all of them.
     pub(super) bytes: KernelBytes,
 }
 
 impl ShownKernel {
-    /// All kernels but those of later rounds, in the order in which they run. `O(kernels)`.
+    /// All kernels but those of later iterations, in the order in which they run. `O(kernels)`.
     pub(super) fn of(analysis: &Analysis, repeats: &Repeats) -> Vec<Self> {
         let kernels = analysis.fused.kernels.ids();
         let mut shown: IdVec<KernelId, Self> = kernels
             .map(|kernel| Self {
                 kernel,
-                rounds: 0,
+                iterations: 0,
                 bytes: KernelBytes::default(),
             })
             .collect();
         for kernel in analysis.fused.kernels.ids() {
-            // The rounds may be those of an older partition.
+            // The iterations may be those of an older partition.
             let stands_for_it = repeats.shown_kernel(kernel);
             let place = if stands_for_it < kernel {
                 stands_for_it
@@ -35,19 +35,19 @@ impl ShownKernel {
                 kernel
             };
             let sum = &mut shown[place];
-            sum.rounds += 1;
+            sum.iterations += 1;
             sum.bytes = sum.bytes + KernelBytes::of(analysis, kernel);
         }
-        shown.into_iter().filter(|shown| shown.rounds > 0).collect()
+        shown.into_iter().filter(|shown| shown.iterations > 0).collect()
     }
 
     /// `kernel 3: sub, and 47 equal ones`.
     pub(super) fn heading(&self, analysis: &Analysis) -> String {
         let heading = kernel_heading(analysis, self.kernel);
-        match self.rounds {
+        match self.iterations {
             ..=1 => heading,
             2 => format!("{heading}, and 1 equal kernel"),
-            rounds => format!("{heading}, and {} equal kernels", rounds - 1),
+            iterations => format!("{heading}, and {} equal kernels", iterations - 1),
         }
     }
 }

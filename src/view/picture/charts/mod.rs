@@ -46,7 +46,7 @@ use std::sync::LazyLock;
 pub struct Charted<'a> {
     /// The kernels.
     pub analysis: &'a Analysis,
-    /// Of these rounds one stands for all.
+    /// Of these iterations one stands for all.
     pub repeats: &'a Repeats,
     /// Whether they run fused, or op by op.
     pub is_fused: bool,

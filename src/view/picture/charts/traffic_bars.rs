@@ -225,7 +225,7 @@ impl KernelRange {
             return first.heading(analysis);
         }
         let (first_number, last_number) = (first.kernel.number(), last.kernel.number());
-        let equal = if first.rounds.max(last.rounds) > 1 {
+        let equal = if first.iterations.max(last.iterations) > 1 {
             ", and those equal to them"
         } else {
             ""

@@ -118,9 +118,9 @@ fn rows(analysis: &Analysis, kernels: Vec<ShownKernel>) -> Vec<Row> {
     let mut rows: Vec<Row> = (shown.iter())
         .filter_map(|shown| {
             let ops = &analysis.fused.kernels.get(shown.kernel)?.ops;
-            let times = match shown.rounds {
+            let times = match shown.iterations {
                 ..=1 => String::new(),
-                rounds => format!(" × {rounds}"),
+                iterations => format!(" × {iterations}"),
             };
             let chars = NAME_CHARS - times.chars().count();
             let name = short_name(&short_op_names(analysis, ops), chars);
@@ -133,7 +133,7 @@ fn rows(analysis: &Analysis, kernels: Vec<ShownKernel>) -> Vec<Row> {
         })
         .collect();
     if !rest.is_empty() {
-        let count = rest.iter().map(|shown| shown.rounds).sum();
+        let count = rest.iter().map(|shown| shown.iterations).sum();
         let name = counted(count, "more kernel");
         rows.push(Row {
             kernel: None,

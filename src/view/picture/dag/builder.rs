@@ -97,7 +97,7 @@ impl<'a> LayoutBuilder<'a> {
         for part in self.layout.frames.iter().flat_map(|frame| &frame.parts) {
             width = width.max(part.right());
         }
-        // The result of the last round is below its frame.
+        // The result of the last iteration is below its frame.
         let pills = self.layout.pills.iter().map(|pill| pill.rect.bottom());
         self.layout.width = width + MARGIN;
         self.layout.height = pills.fold(bottom, f64::max) + MARGIN;

@@ -38,7 +38,7 @@ pub struct DagLayout {
     pub repeats: Repeats,
     /// What is drawn in the box of another op.
     pub inside: Inside,
-    /// Around the shown round of each repeat.
+    /// Around the shown iteration of each repeat.
     pub frames: Vec<Frame>,
 }
 
@@ -68,7 +68,7 @@ impl DagLayout {
         shown.count()
     }
 
-    /// The op that is drawn in place of this one: itself, unless it is in a later round or inside a
+    /// The op that is drawn in place of this one: itself, unless it is in a later iteration or inside a
     /// kernel that is drawn as what it writes.
     pub fn shown_op(&self, op: OpId) -> OpId {
         self.inside.box_of(self.repeats.shown_op(op))

@@ -1,4 +1,4 @@
-//! The layout with one round of each repeat, or with kernels as what they write: a smaller graph is
+//! The layout with one iteration of each repeat, or with kernels as what they write: a smaller graph is
 //! laid out, and its places are given to the whole one.
 
 use super::dag_layout::{DagLayout, EdgeEnd, OpBox};
@@ -22,8 +22,8 @@ const ALL_IN_SIGHT_OPS: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, BorshSerialize, BorshDeserialize)]
 pub enum Folding {
     Nothing,
-    /// All but one round of what is repeated.
-    Rounds,
+    /// All but one iteration of what is repeated.
+    Iterations,
     /// The ops inside kernels, as in a puzzle, where whole kernels are moved.
     Kernels,
 }
@@ -37,7 +37,7 @@ impl Folding {
 
     fn left_out(self, graph: &Graph, partition: &Partition) -> (Repeats, Inside) {
         match self {
-            Self::Rounds => (Repeats::of_large(graph, partition), Inside::default()),
+            Self::Iterations => (Repeats::of_large(graph, partition), Inside::default()),
             Self::Kernels if graph.ops.len() > ALL_IN_SIGHT_OPS => {
                 (Repeats::default(), Inside::of(graph, partition))
             }
@@ -53,7 +53,7 @@ pub fn layout_of(graph: &Graph, partition: &Partition, folding: Folding) -> DagL
 }
 
 /// Places the ops of `graph` that `repeats` shows, with the ops of each kernel in one panel and
-/// each shown round in a frame. What reads the last round is drawn as reading the shown one.
+/// each shown iteration in a frame. What reads the last iteration is drawn as reading the shown one.
 ///
 /// `O(n log n)` in ops and reads, most of it for what is shown only.
 pub fn folded_layout(graph: &Graph, partition: &Partition, repeats: Repeats) -> DagLayout {
@@ -110,7 +110,7 @@ impl<'a> Shown<'a> {
             .filter(|&op| repeats.shows_op(op) && inside.box_of(op) == op)
             .collect();
         let reads: Vec<Vec<BoxRead>> = ids.iter().map(|&op| inside.reads(whole, op)).collect();
-        // Names link the smaller graph: what reads the last round gets the name of the shown
+        // Names link the smaller graph: what reads the last iteration gets the name of the shown
         // output.
         let drawn_name = |tensor: TensorId| {
             let producer = whole.tensors[tensor].producer;
@@ -180,7 +180,7 @@ impl<'a> Shown<'a> {
         })
     }
 
-    /// The shown round of a repeat.
+    /// The shown iteration of a repeat.
     fn body(&self, run: &Repeat) -> Body {
         let first = self
             .kernels
@@ -253,7 +253,7 @@ impl<'a> Shown<'a> {
     }
 
     /// What the whole graph reads where an op is drawn to read `tensor`: the tensor of the last
-    /// round where the shown one stands for it.
+    /// iteration where the shown one stands for it.
     fn read(&self, reader: OpId, tensor: TensorId) -> BoxRead {
         let mut reads = self.graph.inputs[reader].iter().zip(&self.reads[reader]);
         let read = reads.rfind(|(drawn, _)| **drawn == tensor);
@@ -267,7 +267,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// For each shown op the output that is drawn: its own, or that of its equal in the last round
+/// For each shown op the output that is drawn: its own, or that of its equal in the last iteration
 /// where that one alone is a result of the program.
 fn drawn_outputs(graph: &Graph, partition: &Partition, repeats: &Repeats) -> IdVec<OpId, TensorId> {
     let mut outputs = graph.output.clone();

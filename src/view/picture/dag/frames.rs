@@ -1,13 +1,13 @@
-//! The frame around the shown round of a repeat: its border, its tag, and the marks where tensors
-//! come from the round before and lead to the next one.
+//! The frame around the shown iteration of a repeat: its border, its tag, and the marks where tensors
+//! come from the iteration before and lead to the next one.
 //!
 //! ```text
 //!              |
-//!      +------(o)-----+      from the round before
+//!      +------(o)-----+      from the iteration before
 //!      | [x 48]|      |
 //!      |    kernel    |
 //!      |       |      |
-//!      +------(o)-----+      to the next round
+//!      +------(o)-----+      to the next iteration
 //!              |
 //! ```
 
@@ -19,20 +19,20 @@ use fuseline_core::{IdVec, KernelId, OpId, TensorId};
 use serde::Serialize;
 use std::ops::Range;
 
-/// The path of an arrow that goes round, around the origin: from and to the rounds beside the shown
+/// The path of an arrow that goes round, around the origin: from and to the iterations beside the shown
 /// one.
 pub const ROUND: &str = "M4.6 -2.2A5 5 0 1 0 4.9 1.2M5.2 -5.2V-1.8H1.8";
 /// Radius of the corners of a frame.
 const CORNER: f64 = 16.0;
 
-/// The frame around the shown round of a repeat.
+/// The frame around the shown iteration of a repeat.
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Frame {
     /// Its parts from top to bottom: one in each column that it reaches into.
     pub parts: Vec<Rect>,
-    /// Where its border is crossed by what the round reads from the one before.
+    /// Where its border is crossed by what the iteration reads from the one before.
     pub entries: Vec<Point>,
-    /// Where it is crossed by what the round writes for the next one.
+    /// Where it is crossed by what the iteration writes for the next one.
     pub exits: Vec<Point>,
     /// The place of its tag.
     pub tag: Rect,
@@ -84,9 +84,9 @@ impl Frame {
 pub(super) struct Body {
     /// The kernels, which follow each other.
     pub(super) kernels: Range<usize>,
-    /// The tensors that it reads in place of what the round before writes.
+    /// The tensors that it reads in place of what the iteration before writes.
     pub(super) enters: Vec<TensorId>,
-    /// The ops that write for the next round.
+    /// The ops that write for the next iteration.
     pub(super) producers: Vec<OpId>,
     /// Its first layer, which may be for pills alone, and its last one.
     pub(super) layers: Range<LayerId>,

@@ -20,7 +20,7 @@
 //!
 //! A drawing that is taller than its frame is broken into columns (`wrap`).
 //!
-//! Of equal kernels that follow each other again and again (`repeats`) one round is drawn
+//! Of equal kernels that follow each other again and again (`repeats`) one iteration is drawn
 //! (`folded`), in a frame (`frames`). In a large puzzle a kernel is drawn as what it writes
 //! (`inside`).
 //!

@@ -70,7 +70,7 @@ impl LayoutBuilder<'_> {
     }
 
     /// Adds the pills of an external tensor: one above its readers, or one above or beside each.
-    /// What stands for the output of the round before a body has its pill in the layer
+    /// What stands for the output of the iteration before a body has its pill in the layer
     /// `above_frame`.
     fn add_external(
         &mut self,

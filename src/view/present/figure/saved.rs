@@ -13,7 +13,7 @@ use crate::present::saved::{Saved, saved_text};
 use crate::present::slower::slower_because;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::advice::Advice;
-use fuseline_core::analysis::why::{Cost, Price, RoundsPrice};
+use fuseline_core::analysis::why::{Cost, Price, RepeatedPrice};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::numeral::Numeral;
 
@@ -22,7 +22,7 @@ use fuseline_core::numeral::Numeral;
 pub fn merge_explanation(
     analysis: &Analysis,
     kernels: [KernelId; 2],
-    price: RoundsPrice,
+    price: RepeatedPrice,
     saved: Saved,
 ) -> Option<Explanation> {
     let total = price.total();
@@ -46,7 +46,7 @@ pub fn merge_explanation(
         Saved::Time | Saved::Share => None,
     };
     let [a, b] = kernels.map(KernelId::number);
-    let rounds = match price.rounds {
+    let rounds = match price.iterations {
         1 => String::new(),
         rounds => format!(", in each of {} iterations", format_count(rounds)),
     };
@@ -73,7 +73,7 @@ pub fn merge_explanation(
 fn merge_term(
     analysis: &Analysis,
     kernels: [KernelId; 2],
-    price: RoundsPrice,
+    price: RepeatedPrice,
     saved: Saved,
 ) -> Option<Term> {
     let total = price.total();
@@ -86,9 +86,9 @@ fn merge_term(
         now.push(Term::given(name, number).assumed(has_assumed_size(kernel)));
     }
     let mut then = vec![Term::given("in this iteration", number(price.own.after)?)];
-    let is_repeated = price.rounds > 1;
+    let is_repeated = price.iterations > 1;
     if is_repeated {
-        let others = format!("in {}", counted(price.rounds - 1, "other iteration"));
+        let others = format!("in {}", counted(price.iterations - 1, "other iteration"));
         now.push(Term::given(&*others, number(price.others.before)?));
         then.push(Term::given(others, number(price.others.after)?));
     }

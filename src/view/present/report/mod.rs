@@ -302,7 +302,7 @@ impl EdgeReport {
         let op = |id: OpId| op_name(graph, id).to_owned();
         let apart = match &edge.verdict {
             Verdict::Fused => None,
-            Verdict::Apart { reason, .. } => Some(reason),
+            Verdict::Separate { reason, .. } => Some(reason),
         };
         let price = edge.verdict.saved();
         Self {

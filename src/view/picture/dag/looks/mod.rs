@@ -295,11 +295,11 @@ impl Looks {
             comparisons.map(|comparison| comparison.unfused_bytes).sum()
         };
         let bytes = format_bytes(bytes);
-        let [rounds, kernels] = [run.rounds, run.kernels * run.rounds].map(format_count);
+        let [iterations, kernels] = [run.iterations, run.kernels * run.iterations].map(format_count);
         RepeatLook {
-            count: format!("× {rounds}"),
+            count: format!("× {iterations}"),
             name: format!(
-                "{rounds} equal iterations, each reading the output of the one before: {kernels} kernels, {bytes} of memory traffic in total. Unfold them"
+                "{iterations} equal iterations, each reading the output of the one before: {kernels} kernels, {bytes} of memory traffic in total. Unfold them"
             ),
             bytes,
         }
@@ -376,12 +376,12 @@ impl Looks {
     }
 }
 
-/// Which of several equal rounds a kernel runs in, where the graph shows one of them.
-pub fn round_note(repeats: &Repeats, kernel: KernelId) -> Option<String> {
-    let (run, round) = repeats.round_of(kernel)?;
-    let (round, rounds) = (format_count(round + 1), format_count(run.rounds));
+/// Which of several equal iterations a kernel runs in, where the graph shows one of them.
+pub fn iteration_note(repeats: &Repeats, kernel: KernelId) -> Option<String> {
+    let (run, iteration) = repeats.iteration_of(kernel)?;
+    let (iteration, iterations) = (format_count(iteration + 1), format_count(run.iterations));
     Some(format!(
-        "Iteration {round} of {rounds} equal iterations; the graph shows the first."
+        "Iteration {iteration} of {iterations} equal iterations; the graph shows the first."
     ))
 }
 

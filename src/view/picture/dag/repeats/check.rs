@@ -1,7 +1,7 @@
-//! Whether rounds of kernels are equal in full: their ops, what these read, and who reads what they
+//! Whether iterations of kernels are equal in full: their ops, what these read, and who reads what they
 //! write.
 
-use super::find::MIN_ROUNDS;
+use super::find::MIN_ITERATIONS;
 use super::sequence::Sequence;
 use super::{Carried, Repeat, is_equal_op};
 use fuseline_core::{Graph, KernelId, OpId, TensorId};
@@ -32,13 +32,13 @@ impl Budget {
     }
 }
 
-/// As many of the `rounds` rounds of `period` kernels as are equal; `None` for too few, or where no
+/// As many of the `iterations` iterations of `period` kernels as are equal; `None` for too few, or where no
 /// way leads through them.
 pub(super) fn checked(
     sequence: &Sequence<'_>,
     first: usize,
     period: usize,
-    rounds: usize,
+    iterations: usize,
     budget: &mut Budget,
 ) -> Option<Repeat> {
     let start = sequence.start(first);
@@ -51,29 +51,29 @@ pub(super) fn checked(
         carried: Vec::new(),
     };
     let mut equal = 1;
-    while equal < rounds && !budget.is_spent() && check.is_next_equal(first, period, equal) {
+    while equal < iterations && !budget.is_spent() && check.is_next_equal(first, period, equal) {
         budget.spend(check.steps_of(equal));
         equal += 1;
     }
     budget.spend(check.length);
-    let rounds = check.equally_read(equal, budget);
-    (rounds >= MIN_ROUNDS && check.is_chain()).then(|| Repeat {
+    let iterations = check.equally_read(equal, budget);
+    (iterations >= MIN_ITERATIONS && check.is_chain()).then(|| Repeat {
         carried: check.carried,
-        ..Repeat::new(first, period, rounds)
+        ..Repeat::new(first, period, iterations)
     })
 }
 
 /// For a tensor another one.
 type Partners = HashMap<TensorId, TensorId, FxBuildHasher>;
 
-/// Rounds that are compared with each other.
+/// Iterations that are compared with each other.
 struct Check<'a> {
     sequence: &'a Sequence<'a>,
     /// Place of the first op.
     start: usize,
-    /// Ops of a round.
+    /// Ops of an iteration.
     length: usize,
-    /// Tensors of a round that have their own in each round, such as weights: from a round to the
+    /// Tensors of an iteration that have their own in each iteration, such as weights: from an iteration to the
     /// one before, and back.
     partner: Partners,
     partner_back: Partners,
@@ -85,21 +85,21 @@ impl Check<'_> {
         self.sequence.graph
     }
 
-    fn ops_of(&self, round: usize) -> impl Iterator<Item = OpId> + use<'_> {
-        let start = self.start + round * self.length;
+    fn ops_of(&self, iteration: usize) -> impl Iterator<Item = OpId> + use<'_> {
+        let start = self.start + iteration * self.length;
         (start..start + self.length).filter_map(|place| self.sequence.op(place))
     }
 
-    /// Steps of the budget that comparing a round takes.
-    fn steps_of(&self, round: usize) -> usize {
-        let reads = self.ops_of(round).map(|op| self.graph().inputs[op].len());
+    /// Steps of the budget that comparing an iteration takes.
+    fn steps_of(&self, iteration: usize) -> usize {
+        let reads = self.ops_of(iteration).map(|op| self.graph().inputs[op].len());
         reads.sum::<usize>() + self.length
     }
 
-    /// Whether a round equals the one before it. `round` is at least 1.
-    fn is_next_equal(&mut self, first: usize, period: usize, round: usize) -> bool {
+    /// Whether an iteration equals the one before it. `iteration` is at least 1.
+    fn is_next_equal(&mut self, first: usize, period: usize, iteration: usize) -> bool {
         let partition = self.sequence.partition;
-        let later = first + round * period;
+        let later = first + iteration * period;
         for kernel in later..later + period {
             let (kernel, before) = (KernelId::new(kernel), KernelId::new(kernel - period));
             let further = |kernel| partition.further_launches_of(kernel);
@@ -114,7 +114,7 @@ impl Check<'_> {
             }
         }
         let sequence = self.sequence;
-        let start = self.start + round * self.length;
+        let start = self.start + iteration * self.length;
         (start..start + self.length).all(|place| {
             let ops = sequence.op(place).zip(sequence.op(place - self.length));
             ops.is_some_and(|(op, before)| self.is_equal(op, before, start))
@@ -125,7 +125,7 @@ impl Check<'_> {
         op == other || self.sequence.place(op) == self.sequence.place(other) + self.length
     }
 
-    /// Whether an op of the round that starts at `start` equals the one a round before.
+    /// Whether an op of the iteration that starts at `start` equals the one an iteration before.
     fn is_equal(&mut self, op: OpId, before: OpId, start: usize) -> bool {
         let graph = self.sequence.graph;
         is_equal_op(&graph.ops[op], &graph.ops[before])
@@ -133,7 +133,7 @@ impl Check<'_> {
                 .all(|(&tensor, &other)| self.is_equal_read(tensor, other, start))
     }
 
-    /// Whether an op of the round that starts at `start` reads `tensor` as its equal in the round
+    /// Whether an op of the iteration that starts at `start` reads `tensor` as its equal in the iteration
     /// before reads `other`.
     fn is_equal_read(&mut self, tensor: TensorId, other: TensorId, start: usize) -> bool {
         let graph = self.sequence.graph;
@@ -142,7 +142,7 @@ impl Check<'_> {
             producer.map(|producer| self.sequence.place(producer))
         };
         match (place_of(tensor), place_of(other)) {
-            // In this round, or in the one before.
+            // In this iteration, or in the one before.
             (Some(place), place_of_other) if place >= self.start => {
                 let length = self.length;
                 if place + length < start {
@@ -153,7 +153,7 @@ impl Check<'_> {
                     .filter(|&place| place >= self.start)
                 {
                     Some(expected) => place_of_other == Some(expected),
-                    // The first round reads what comes before all rounds instead.
+                    // The first iteration reads what comes before all iterations instead.
                     None => {
                         place_of_other.is_none_or(|place| place < self.start)
                             && (is_equal_tensor(graph, tensor, other)
@@ -173,7 +173,7 @@ impl Check<'_> {
         }
     }
 
-    /// Notes that the second round reads `tensor` from the first one, and the first one `enters` in
+    /// Notes that the second iteration reads `tensor` from the first one, and the first one `enters` in
     /// its place.
     fn carry(&mut self, tensor: TensorId, enters: TensorId) -> bool {
         let Some(producer) = self.graph().tensors[tensor].producer else {
@@ -191,13 +191,13 @@ impl Check<'_> {
             && *self.partner_back.entry(other).or_insert(tensor) == tensor
     }
 
-    /// Whether a way leads from what a round reads from the one before to what it writes for the
-    /// next one. Branches beside each other are no rounds, even if a branch of one follows on the
+    /// Whether a way leads from what an iteration reads from the one before to what it writes for the
+    /// next one. Branches beside each other are no iterations, even if a branch of one follows on the
     /// start of the next.
     fn is_chain(&self) -> bool {
         let graph = self.graph();
         let mut reached = vec![false; self.length];
-        // The second round, because the first one reads what comes before all of them.
+        // The second iteration, because the first one reads what comes before all of them.
         for (index, op) in self.ops_of(1).enumerate() {
             let is_reached = graph.predecessors[op].iter().any(|&producer| {
                 match self.sequence.place(producer).checked_sub(self.start) {
@@ -219,10 +219,10 @@ impl Check<'_> {
         })
     }
 
-    /// How many rounds the ops after all rounds read equally. They may read the last round as they
+    /// How many iterations the ops after all iterations read equally. They may read the last iteration as they
     /// like.
-    fn equally_read(&self, rounds: usize, budget: &mut Budget) -> usize {
-        let end = self.start + rounds * self.length;
+    fn equally_read(&self, iterations: usize, budget: &mut Budget) -> usize {
+        let end = self.start + iterations * self.length;
         let graph = self.graph();
         let readers_behind = |op: OpId| {
             let readers = graph.consumers[graph.output[op]].iter().copied();
@@ -230,17 +230,17 @@ impl Check<'_> {
         };
         let is_result = |op: OpId| graph.is_final(graph.output[op]);
         let mut budget_of = |op: OpId| budget.spend(1 + graph.consumers[graph.output[op]].len());
-        for round in 1..rounds.saturating_sub(1) {
-            let is_equal = (self.ops_of(round).zip(self.ops_of(0))).all(|(op, first)| {
+        for iteration in 1..iterations.saturating_sub(1) {
+            let is_equal = (self.ops_of(iteration).zip(self.ops_of(0))).all(|(op, first)| {
                 budget_of(op);
                 is_result(op) == is_result(first) && readers_behind(op).eq(readers_behind(first))
             });
             if !is_equal {
-                // This round counts as the last one, which any op may read.
-                return round + 1;
+                // This iteration counts as the last one, which any op may read.
+                return iteration + 1;
             }
         }
-        rounds
+        iterations
     }
 }
 

@@ -6,9 +6,9 @@ use super::sequence::Sequence;
 use fuseline_core::{Graph, KernelId, Partition};
 use std::cmp::Reverse;
 
-/// Rounds of a repeat, at least.
-pub(super) const MIN_ROUNDS: usize = 3;
-/// Ops of a round, at least. A chain of one op again and again is read at a glance.
+/// Iterations of a repeat, at least.
+pub(super) const MIN_ITERATIONS: usize = 3;
+/// Ops of an iteration, at least. A chain of one op again and again is read at a glance.
 const MIN_ROUND_OPS: usize = 2;
 /// Distances to later kernels of the same hash that are tried: a block of a model may hold so many
 /// equal kernels.
@@ -18,19 +18,19 @@ const MAX_PERIODS: usize = 64;
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     first: usize,
-    /// Kernels of a round.
+    /// Kernels of an iteration.
     period: usize,
     /// Kernels from `first` on that have the hashes of those a period later.
     common: usize,
 }
 
 impl Candidate {
-    const fn rounds(&self) -> usize {
+    const fn iterations(&self) -> usize {
         self.common / self.period + 1
     }
 
-    /// Where the rounds begin: of the places that cost no round, the first one that the fewest
-    /// tensors lead across. So a round is a block of a model and not the end of one with the start
+    /// Where the iterations begin: of the places that cost no iteration, the first one that the fewest
+    /// tensors lead across. So an iteration is a block of a model and not the end of one with the start
     /// of the next.
     fn aligned(&self, sequence: &Sequence<'_>) -> usize {
         let places = self.first..=self.first + self.common % self.period;
@@ -44,7 +44,7 @@ impl Candidate {
         first: usize,
         budget: &mut Budget,
     ) -> Option<Repeat> {
-        checked(sequence, first, self.period, self.rounds(), budget)
+        checked(sequence, first, self.period, self.iterations(), budget)
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn find(graph: &Graph, partition: &Partition) -> Vec<Repeat> {
     while at < sequence.len() && !budget.is_spent() {
         match best_at(&sequence, at, &mut budget) {
             Some(repeat) => {
-                // Also past rounds too short to be hidden, or each of their kernels would be tried
+                // Also past iterations too short to be hidden, or each of their kernels would be tried
                 // again.
                 at = repeat.all().end;
                 if hidden_ops(&sequence, &repeat) > 0 {
@@ -71,11 +71,11 @@ pub(super) fn find(graph: &Graph, partition: &Partition) -> Vec<Repeat> {
     found
 }
 
-/// The repeat that starts at a kernel, or a little later, and hides the most ops. Rounds of too few
+/// The repeat that starts at a kernel, or a little later, and hides the most ops. Iterations of too few
 /// ops hide none.
 fn best_at(sequence: &Sequence<'_>, at: usize, budget: &mut Budget) -> Option<Repeat> {
     let mut candidates = candidates_at(sequence, at);
-    // What hides the most comes first, and short rounds before those that are several of them.
+    // What hides the most comes first, and short iterations before those that are several of them.
     candidates.sort_by_key(|candidate| (Reverse(candidate.common), candidate.period));
     let mut best: Option<Repeat> = None;
     let mut short: Vec<Repeat> = Vec::new();
@@ -84,13 +84,13 @@ fn best_at(sequence: &Sequence<'_>, at: usize, budget: &mut Budget) -> Option<Re
             candidate.period.is_multiple_of(repeat.kernels)
                 && repeat.all().end >= at + 2 * candidate.period
         };
-        // Such rounds are several of the short ones, which hide more.
+        // Such iterations are several of the short ones, which hide more.
         if short.iter().any(is_multiple) {
             continue;
         }
         let mut from = |first| candidate.checked(sequence, first, budget);
         let first = candidate.aligned(sequence);
-        // Hashes do not see what is read from elsewhere, so the aligned rounds may be unequal.
+        // Hashes do not see what is read from elsewhere, so the aligned iterations may be unequal.
         let repeat = from(first).or_else(|| if first == at { None } else { from(at) });
         if let Some(repeat) = repeat {
             let hides = |repeat: &Repeat| hidden_ops(sequence, repeat);
@@ -106,7 +106,7 @@ fn best_at(sequence: &Sequence<'_>, at: usize, budget: &mut Budget) -> Option<Re
     best
 }
 
-/// Ops that a repeat hides. None where its rounds have too few.
+/// Ops that a repeat hides. None where its iterations have too few.
 fn hidden_ops(sequence: &Sequence<'_>, repeat: &Repeat) -> usize {
     let [first, second, end] =
         [repeat.shown().start, repeat.shown().end, repeat.all().end].map(|at| sequence.start(at));
@@ -124,7 +124,7 @@ fn candidates_at(sequence: &Sequence<'_>, at: usize) -> Vec<Candidate> {
     for later in laters.take(MAX_PERIODS) {
         let period = later - at;
         // All further ones are farther away.
-        if later + period * (MIN_ROUNDS - 1) > sequence.len() {
+        if later + period * (MIN_ITERATIONS - 1) > sequence.len() {
             break;
         }
         let candidate = Candidate {
@@ -132,7 +132,7 @@ fn candidates_at(sequence: &Sequence<'_>, at: usize) -> Vec<Candidate> {
             period,
             common: sequence.common(at, later),
         };
-        if candidate.rounds() >= MIN_ROUNDS {
+        if candidate.iterations() >= MIN_ITERATIONS {
             candidates.push(candidate);
         }
     }
@@ -140,11 +140,11 @@ fn candidates_at(sequence: &Sequence<'_>, at: usize) -> Vec<Candidate> {
 }
 
 impl Repeat {
-    pub(super) fn new(first: usize, kernels: usize, rounds: usize) -> Self {
+    pub(super) fn new(first: usize, kernels: usize, iterations: usize) -> Self {
         Self {
             first: KernelId::new(first),
             kernels,
-            rounds,
+            iterations,
             carried: Vec::new(),
         }
     }

@@ -1,5 +1,5 @@
 //! Equal kernels again and again, as the blocks of a language model are, of which the picture shows
-//! one round.
+//! one iteration.
 //!
 //! ```text
 //!   prefix   body   body   body   body   suffix          kernels in the order in which they run
@@ -23,44 +23,44 @@ use std::ops::Range;
 /// Most ops that are all drawn: so many can be looked through.
 pub const ALL_DRAWN_OPS: usize = 60;
 
-/// Equal rounds of kernels, each of which reads what the one before it writes.
+/// Equal iterations of kernels, each of which reads what the one before it writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Repeat {
-    /// The first kernel of the first round.
+    /// The first kernel of the first iteration.
     pub first: KernelId,
-    /// Number of kernels of a round.
+    /// Number of kernels of an iteration.
     pub kernels: usize,
-    /// Number of rounds, at least 3.
-    pub rounds: usize,
-    /// What leads from round to round.
+    /// Number of iterations, at least 3.
+    pub iterations: usize,
+    /// What leads from iteration to iteration.
     pub carried: Vec<Carried>,
 }
 
-/// A tensor that each round reads from the one before it.
+/// A tensor that each iteration reads from the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Carried {
-    /// What the first round reads in its place.
+    /// What the first iteration reads in its place.
     pub enters: TensorId,
-    /// The op of the first round that writes it for the second.
+    /// The op of the first iteration that writes it for the second.
     pub producer: OpId,
 }
 
 impl Repeat {
-    /// The kernels of the first round, which are shown.
+    /// The kernels of the first iteration, which are shown.
     pub fn shown(&self) -> Range<usize> {
         self.first.index()..self.first.index() + self.kernels
     }
 
-    /// The kernels of all rounds.
+    /// The kernels of all iterations.
     pub fn all(&self) -> Range<usize> {
-        self.first.index()..self.first.index() + self.kernels * self.rounds
+        self.first.index()..self.first.index() + self.kernels * self.iterations
     }
 
-    /// The round of a kernel, from 0; `None` for a kernel of no round.
-    pub fn round_of(&self, kernel: KernelId) -> Option<usize> {
+    /// The iteration of a kernel, from 0; `None` for a kernel of no iteration.
+    pub fn iteration_of(&self, kernel: KernelId) -> Option<usize> {
         let place = kernel.index().checked_sub(self.first.index())?;
-        let round = place / self.kernels.max(1);
-        (round < self.rounds).then_some(round)
+        let iteration = place / self.kernels.max(1);
+        (iteration < self.iterations).then_some(iteration)
     }
 }
 
@@ -122,7 +122,7 @@ impl Repeats {
         self.runs.is_empty()
     }
 
-    /// The op that is shown in place of this one: itself, unless it is in a later round.
+    /// The op that is shown in place of this one: itself, unless it is in a later iteration.
     pub fn shown_op(&self, op: OpId) -> OpId {
         self.shown_op.get(op).copied().unwrap_or(op)
     }
@@ -133,7 +133,7 @@ impl Repeats {
     }
 
     /// The tensor that is shown in place of this one from outside: what the shown op reads where an
-    /// op of a later round reads it. `graph` is the one for which the repeats were found.
+    /// op of a later iteration reads it. `graph` is the one for which the repeats were found.
     pub fn shown_tensor(&self, graph: &Graph, tensor: TensorId) -> TensorId {
         let shown = || {
             let reader = *graph.consumers.get(tensor)?.first()?;
@@ -145,7 +145,7 @@ impl Repeats {
         shown().unwrap_or(tensor)
     }
 
-    /// The tensor of the shown round that equals this one: what the shown op writes, or what it
+    /// The tensor of the shown iteration that equals this one: what the shown op writes, or what it
     /// reads from outside.
     pub fn equal_tensor(&self, graph: &Graph, tensor: TensorId) -> TensorId {
         match graph.tensors.get(tensor).and_then(|of| of.producer) {
@@ -167,11 +167,11 @@ impl Repeats {
         self.shown_kernel(kernel) == kernel
     }
 
-    /// The run of a kernel with the kernel's round, from 0.
-    pub fn round_of(&self, kernel: KernelId) -> Option<(&Repeat, usize)> {
+    /// The run of a kernel with the kernel's iteration, from 0.
+    pub fn iteration_of(&self, kernel: KernelId) -> Option<(&Repeat, usize)> {
         let after = self.runs.partition_point(|run| run.first <= kernel);
         let run = self.runs.get(after.checked_sub(1)?)?;
-        Some((run, run.round_of(kernel)?))
+        Some((run, run.iteration_of(kernel)?))
     }
 
     /// Whether each hidden op is still equal to the shown one and reads equal tensors, as it may

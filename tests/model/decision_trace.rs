@@ -3,7 +3,7 @@
 use crate::ids::ops;
 use crate::random_graph;
 use fuseline_core::fusion::reason::Reason;
-use fuseline_core::fusion::record::{Decision, Record, record};
+use fuseline_core::fusion::decision_trace::{Decision, DecisionTrace, trace_decisions};
 use fuseline_core::{
     Graph, IdVec, KernelId, Op, OpId, OpType, Options, Partition, Policy, ReshapeCost, TensorDecl,
     analyze_program, build_graph, notation, plan,
@@ -17,8 +17,8 @@ fn graph_of(text: &str) -> Graph {
     outcome.analysis.unwrap().graph
 }
 
-fn sentences(graph: &Graph, record: &Record) -> Vec<String> {
-    let decisions = record.decisions.iter();
+fn sentences(graph: &Graph, trace: &DecisionTrace) -> Vec<String> {
+    let decisions = trace.decisions.iter();
     decisions
         .map(|decision| decision_text(graph, decision))
         .collect()
@@ -66,18 +66,18 @@ fn all_options() -> Vec<Options> {
 }
 
 fn check_replay(graph: &Graph, options: &Options) {
-    let record = record(graph, options);
+    let trace = trace_decisions(graph, options);
     let partition = plan(graph, options).partition;
     let policy = options.policy;
-    let last = record.decisions.len();
-    assert_eq!(record.partition_after(graph, last), partition, "{policy:?}");
-    assert_eq!(record.partition_after(graph, last + 1), partition);
-    let alone = record.partition_after(graph, 0);
+    let last = trace.decisions.len();
+    assert_eq!(trace.partition_after(graph, last), partition, "{policy:?}");
+    assert_eq!(trace.partition_after(graph, last + 1), partition);
+    let alone = trace.partition_after(graph, 0);
     assert_eq!(alone.kernels.len(), graph.ops.len());
-    let counts = record.kernel_counts(graph);
+    let counts = trace.kernel_counts(graph);
     assert_eq!(counts.len(), last + 1);
     for (step, &count) in counts.iter().enumerate() {
-        let kernels = record.partition_after(graph, step);
+        let kernels = trace.partition_after(graph, step);
         let is_free = |op: &OpId| {
             options.conventions.reshape == ReshapeCost::View && graph.ops[*op].is_view()
         };
@@ -143,9 +143,9 @@ fn an_op_in_two_kernels_is_replayed() {
     let graph = graph_of("input x : bf16[8, 5]\ns = softmax(x)\ny = neg(x)\n");
     let options = Options::of_policy(Policy::Inductor);
     check_replay(&graph, &options);
-    let record = record(&graph, &options);
-    assert_eq!(record.kernel_counts(&graph).last(), Some(&2));
-    let sentences = sentences(&graph, &record);
+    let trace = trace_decisions(&graph, &options);
+    assert_eq!(trace.kernel_counts(&graph).last(), Some(&2));
+    let sentences = sentences(&graph, &trace);
     assert_eq!(
         sentences.iter().filter(|s| s.contains(" fuse (")).count(),
         1
@@ -180,18 +180,18 @@ fn every_example_can_be_replayed() {
         let graph = graph_of(example.text);
         for mut options in all_options() {
             options.fusion.budget_states = 20_000;
-            let record = record(&graph, &options);
+            let trace = trace_decisions(&graph, &options);
             let partition = plan(&graph, &options).partition;
-            let last = record.decisions.len();
+            let last = trace.decisions.len();
             assert_eq!(
-                record.partition_after(&graph, last),
+                trace.partition_after(&graph, last),
                 partition,
                 "{} {:?}",
                 example.id,
                 options.policy
             );
             for step in (0..last).step_by(last / 8 + 1) {
-                let kernels = record.partition_after(&graph, step);
+                let kernels = trace.partition_after(&graph, step);
                 assert!(runs_in_order(&graph, &kernels));
             }
         }
@@ -214,9 +214,9 @@ weight v : f16[32, 16]
 #[test]
 fn the_rules_say_what_their_scan_does() {
     let graph = graph_of(BLOCK);
-    let record = record(&graph, &Options::of_policy(Policy::Rules));
+    let trace = trace_decisions(&graph, &Options::of_policy(Policy::Rules));
     assert_eq!(
-        sentences(&graph, &record),
+        sentences(&graph, &trace),
         [
             "`h` starts a kernel",
             "`h2` joins the kernel of `h`",
@@ -232,7 +232,7 @@ fn the_rules_say_what_their_scan_does() {
         ]
     );
     let groups = |step| {
-        let kernels = record.partition_after(&graph, step).kernels;
+        let kernels = trace.partition_after(&graph, step).kernels;
         kernels.iter().map(<[OpId]>::to_vec).collect::<Vec<_>>()
     };
     let of = |lists: &[&[usize]]| lists.iter().map(|list| ops(list)).collect::<Vec<_>>();
@@ -243,30 +243,30 @@ fn the_rules_say_what_their_scan_does() {
 #[test]
 fn merging_names_both_kernels() {
     let graph = graph_of("input x : f32[8, 8]\na = exp(x)\nb = relu(x)\nc = add(a, b)\n");
-    let record = record(&graph, &Options::default());
+    let trace = trace_decisions(&graph, &Options::default());
     let merged = Decision::Merged {
         op: OpId::new(2),
         producer: OpId::new(1),
     };
-    assert!(record.decisions.contains(&Decision::Joined {
+    assert!(trace.decisions.contains(&Decision::Joined {
         op: OpId::new(2),
         producer: OpId::new(0)
     }));
-    assert_eq!(record.decisions.last(), Some(&merged));
+    assert_eq!(trace.decisions.last(), Some(&merged));
 }
 
 #[test]
 fn of_two_matmuls_that_meet_the_later_one_goes_on() {
     let text = "input x : f32[8, 8]\nweight w : f32[8, 8]\na = matmul(x, w)\nb = matmul(x, w)\nc = add(a, b)\n";
     let graph = graph_of(text);
-    let record = record(&graph, &Options::default());
+    let trace = trace_decisions(&graph, &Options::default());
     let reason = Reason::TwoMatmuls {
         first: OpId::new(0),
         second: OpId::new(1),
     };
     let ops = ops(&[0, 2]);
     assert!(
-        record
+        trace
             .decisions
             .contains(&Decision::Refused { ops, reason })
     );
@@ -275,8 +275,8 @@ fn of_two_matmuls_that_meet_the_later_one_goes_on() {
 #[test]
 fn the_compiler_says_what_it_inlines_scores_and_refuses() {
     let graph = graph_of(BLOCK);
-    let record = record(&graph, &Options::of_policy(Policy::Inductor));
-    let sentences = sentences(&graph, &record);
+    let trace = trace_decisions(&graph, &Options::of_policy(Policy::Inductor));
+    let sentences = sentences(&graph, &trace);
     for expected in [
         "`h2` is inlined: each reader recomputes it (readers: 1)",
         "round 1: pairs of kernels to try: 1",
@@ -295,11 +295,11 @@ fn the_compiler_says_what_it_inlines_scores_and_refuses() {
 fn the_optimum_lists_its_regions_then_its_kernels_with_their_costs() {
     let graph = graph_of(BLOCK);
     let options = Options::of_policy(Policy::Optimal);
-    let record = record(&graph, &options);
+    let trace = trace_decisions(&graph, &options);
     let certificate = plan(&graph, &options).certificate.unwrap();
     let (mut states, mut cost, mut regions) = (0, 0.0, 0);
     let mut is_chosen = false;
-    for decision in &record.decisions {
+    for decision in &trace.decisions {
         match decision {
             Decision::Searched {
                 states: own,
@@ -325,7 +325,7 @@ fn the_optimum_lists_its_regions_then_its_kernels_with_their_costs() {
 fn nothing_is_decided_where_nothing_fuses() {
     let graph = graph_of(BLOCK);
     assert!(
-        record(&graph, &Options::of_policy(Policy::None))
+        trace_decisions(&graph, &Options::of_policy(Policy::None))
             .decisions
             .is_empty()
     );
@@ -339,9 +339,9 @@ fn stated_kernels_are_accepted_or_refused_with_the_reason() {
         .replace("s = sub(g, m)", "s = sub(g, m) @kernel 7")
         .replace("z = matmul(s, v)", "z = matmul(s, v) @kernel 7");
     let graph = graph_of(&text);
-    let record = record(&graph, &Options::of_policy(Policy::Manual));
+    let trace = trace_decisions(&graph, &Options::of_policy(Policy::Manual));
     assert_eq!(
-        sentences(&graph, &record),
+        sentences(&graph, &trace),
         [
             "`s`, `z` stay separate: a matmul starts its kernel, and `s` comes before `z`",
             "`@kernel 4`: `h`, `h2`",

@@ -6,12 +6,12 @@ use crate::cost::work::{FLOPS_OF_A_SCORE, op_work};
 use crate::fusion::attention::AttentionShape;
 use crate::fusion::structure::structure;
 use crate::model::functions::Function;
-use crate::model::graph::{Apart, Graph};
+use crate::model::graph::{SeparateKernels, Graph};
 use crate::model::ids::OpId;
 use crate::model::work::Work;
 
 /// The separate kernels of ops that one op replaces. `O(ops^2 * inputs)`.
-pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) -> Apart {
+pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) -> SeparateKernels {
     let structure = structure(graph, ops.iter().copied(), |op| count.is_view(op));
     let mut kernels = Vec::with_capacity(ops.len());
     for &op in ops {
@@ -20,12 +20,12 @@ pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) 
             kernels.push((op_work(graph, op), alone.total()));
         }
     }
-    Apart { structure, kernels }
+    SeparateKernels { structure, kernels }
 }
 
 /// The separate kernels of a call of `sdpa` without a mask: a product, a scale, a softmax and a
 /// product. `None` for any other op, and where the shapes are not known. `O(1)`.
-pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
+pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<SeparateKernels> {
     const STRUCTURE: &str = "matmul(x,x) scale(0) softmax(1) matmul(2,x)";
     let is_call = graph.ops[op].function == Some(Function::Sdpa);
     if !is_call || graph.inputs[op].len() > 3 {
@@ -61,7 +61,7 @@ pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
     // the first one reads and writes.
     let around_product = of_q.saturating_add(of_k).saturating_add(matrix);
     let over_scores = matrix.saturating_mul(2);
-    Some(Apart {
+    Some(SeparateKernels {
         structure: STRUCTURE.to_owned(),
         kernels: vec![
             (product, around_product),

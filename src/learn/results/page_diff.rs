@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Sizes, kernels and choices that differ from a state of the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Made {
+pub struct PageDiff {
     /// Params with another value.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sizes: BTreeMap<String, i64>,
@@ -31,7 +31,7 @@ pub struct Made {
     pub text: Option<String>,
 }
 
-impl Made {
+impl PageDiff {
     /// The difference of a state of the page. `O(text)` for each size and mark.
     pub fn of(asked: &SharedState, now: &SharedState) -> Self {
         let choices = choices(now);

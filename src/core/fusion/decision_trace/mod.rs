@@ -14,7 +14,7 @@ use crate::model::options::Options;
 
 /// The decisions that led a policy to its partition.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Record {
+pub struct DecisionTrace {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,
     /// For each op its final kernel; the kernels of earlier steps are numbered by it and by those
@@ -29,11 +29,11 @@ pub struct Record {
 }
 
 /// Plans again and notes every decision. Takes as long as [`super::plan`].
-pub fn record(graph: &Graph, options: &Options) -> Record {
+pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
     let mut log = Log::listening();
     let plan = plan_noting(graph, options, &mut log);
     let notes = log.into_notes();
-    Record {
+    DecisionTrace {
         decisions: notes.decisions,
         nodes: notes.nodes,
         kernel_of: plan.partition.kernel_of,

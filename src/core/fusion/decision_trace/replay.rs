@@ -3,14 +3,14 @@
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::NodeId;
 use crate::fusion::none;
-use crate::fusion::record::{Decision, Record};
+use crate::fusion::decision_trace::{Decision, DecisionTrace};
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
 use crate::model::order::topological_order;
 use crate::model::partition::Partition;
 
-impl Record {
+impl DecisionTrace {
     /// The kernels after the first `step` decisions. An op without a decision is a kernel of its
     /// own.
     ///
@@ -56,7 +56,7 @@ impl CellId {
 }
 
 struct Replay<'a> {
-    record: &'a Record,
+    trace: &'a DecisionTrace,
     graph: &'a Graph,
     kernels: usize,
     /// For each cell that stands for a kernel whether anything runs for it; of no node before its
@@ -72,19 +72,19 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    fn new(record: &'a Record, graph: &'a Graph) -> Self {
+    fn new(trace: &'a DecisionTrace, graph: &'a Graph) -> Self {
         let count = graph.ops.len();
-        let nodes = record.nodes.iter().map(|_| Vec::new());
-        let runs = |op: OpId| record.is_view.get(op) != Some(&true);
+        let nodes = trace.nodes.iter().map(|_| Vec::new());
+        let runs = |op: OpId| trace.is_view.get(op) != Some(&true);
         Self {
-            record,
+            trace,
             graph,
             kernels: graph.ops.ids().filter(|&op| runs(op)).count(),
             runs: (graph.ops.ids().map(runs))
-                .chain(record.nodes.iter().map(|_| false))
+                .chain(trace.nodes.iter().map(|_| false))
                 .collect(),
             cells: graph.ops.ids().map(|op| vec![op]).chain(nodes).collect(),
-            kernel_cells: DisjointSets::new(count + record.nodes.len()),
+            kernel_cells: DisjointSets::new(count + trace.nodes.len()),
             home: graph.ops.ids().map(CellId::of_op).collect(),
             viewed: IdVec::from_elem(None, count),
         }
@@ -132,7 +132,7 @@ impl<'a> Replay<'a> {
 
     fn add(&mut self, node: NodeId, ops: &[OpId], is_output: bool) {
         let cell = self.of_node(node);
-        let is_view = |&op: &OpId| self.record.is_view.get(op) == Some(&true);
+        let is_view = |&op: &OpId| self.trace.is_view.get(op) == Some(&true);
         self.runs[cell] = !ops.iter().all(is_view);
         self.kernels += usize::from(self.runs[cell]);
         self.cells[cell] = ops.to_vec();
@@ -201,8 +201,8 @@ impl<'a> Replay<'a> {
     fn numbered(&mut self) -> (IdVec<CellId, KernelId>, usize) {
         let count = self.cells.len();
         let mut ranks: Adjacency<CellId, KernelId> = Adjacency::with_capacity(count, count);
-        let nodes = self.record.nodes.iter().map(|node| node.kernel);
-        let last = self.record.kernel_of.iter().copied().chain(nodes);
+        let nodes = self.trace.nodes.iter().map(|node| node.kernel);
+        let last = self.trace.kernel_of.iter().copied().chain(nodes);
         for (ops, kernel) in self.cells.iter().zip(last) {
             ranks.push((!ops.is_empty()).then_some(kernel));
         }
@@ -249,7 +249,7 @@ impl<'a> Replay<'a> {
                 }
             }
         }
-        for (node, placed) in self.record.nodes.iter_enumerated() {
+        for (node, placed) in self.trace.nodes.iter_enumerated() {
             let cell = self.of_node(node);
             if !self.cells[cell].is_empty() {
                 for &read in &placed.reads {

@@ -7,7 +7,7 @@ use crate::model::ids::OpId;
 /// Whether ops of one kernel, ascending, are joined only because they read the same tensor: going
 /// from producers to consumers and back inside the kernel does not reach all of them.
 /// `O(reads * log ops)`.
-pub fn joins_siblings(graph: &Graph, ops: &[OpId]) -> bool {
+pub fn fuses_horizontally(graph: &Graph, ops: &[OpId]) -> bool {
     let Some(&first) = ops.first() else {
         return false;
     };
