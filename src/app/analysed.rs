@@ -186,7 +186,7 @@ impl AnalysedText {
     }
 
     /// The decisions of the policy, all of them.
-    pub fn trace_decisions(&self) -> &Arc<DecisionTrace> {
+    pub fn record(&self) -> &Arc<DecisionTrace> {
         let whole = self.whole();
         (whole.record).get_or_init(|| Arc::new(trace_decisions(whole.graph(), &whole.options)))
     }

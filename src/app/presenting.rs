@@ -6,9 +6,9 @@ use crate::app::stored;
 use fuseline_browser::{self as browser, Channel};
 use fuseline_learn::presenter::command::Command;
 use fuseline_learn::presenter::messages::{
-    FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
+    AudienceView, FromNotes, FromPage, LessonPlace, NOTES, channel_name,
 };
-use fuseline_learn::presenter::plan::{Length, Part, Slide, Workshop};
+use fuseline_learn::presenter::plan::{Length, Slide, Workshop, WorkshopPart};
 use fuseline_learn::stage::Stage;
 use fuseline_view::present::headline::headline;
 use leptos::ev::{self, KeyboardEvent};
@@ -180,7 +180,7 @@ impl Presenting {
     /// Goes to a part of a workshop; in a lesson, to a step from 0.
     fn go_to(self, workshop: Workshop, step: usize) {
         self.workshop.set(Some(workshop));
-        if let Some(Part::Lesson(id)) = workshop.present() {
+        if let Some(WorkshopPart::Lesson(id)) = workshop.present() {
             self.learning.open_listed(id, step);
         }
     }
@@ -330,7 +330,7 @@ impl Presenting {
     }
 
     /// What the class sees. Tracked.
-    fn shown(self) -> Shown {
+    fn shown(self) -> AudienceView {
         let (step, is_answered) = (
             self.learning.step.get(),
             self.learning.judged.with(Option::is_some),
@@ -346,7 +346,7 @@ impl Presenting {
                 is_closing: self.learning.is_closing.get(),
             })
         });
-        Shown {
+        AudienceView {
             workshop: self.workshop.get(),
             place,
             program: self.page.program_name(),

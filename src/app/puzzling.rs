@@ -11,7 +11,7 @@ use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
 use fuseline_learn::language::{Language, Tag};
-use fuseline_learn::puzzle::progress::Progress;
+use fuseline_learn::puzzle::progress::PuzzleProgress;
 use fuseline_learn::puzzle::source::Source;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing};
 use fuseline_learn::puzzle::{MakeError, Posed, Region, Step, make, read};
@@ -60,7 +60,7 @@ pub struct Puzzling {
     /// The way to the optimum, once it was asked for.
     pub walk: RwSignal<Option<Walk>>,
     /// How far the visitor is.
-    pub progress: RwSignal<Progress>,
+    pub progress: RwSignal<PuzzleProgress>,
 }
 
 impl Puzzling {
@@ -85,7 +85,7 @@ impl Puzzling {
             let seen = present_seen(page)?;
             Some(posed.standing(&seen.analysis, seen.has_error))
         });
-        let stored = browser::load(PROGRESS).map(|stored| Progress::read(&stored));
+        let stored = browser::load(PROGRESS).map(|stored| PuzzleProgress::read(&stored));
         let puzzling = Self {
             page,
             session,
@@ -171,7 +171,7 @@ impl Puzzling {
             },
             false,
         );
-        stored::follow(PROGRESS, self.progress, Progress::write);
+        stored::follow(PROGRESS, self.progress, PuzzleProgress::write);
     }
 
     /// The fixed strings around the open puzzle. Tracked.

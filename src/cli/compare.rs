@@ -3,7 +3,7 @@
 use crate::failure::Failed;
 use crate::output::print;
 use fuseline_core::Program;
-use fuseline_core::analysis::measured::{Measurements, Row, errors};
+use fuseline_core::analysis::measured::{MeasuredRow, Measurements, errors};
 use fuseline_core::notation::parse;
 use fuseline_view::present::measured::{PredictedRow, patterns, predicted_rows};
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ fn read(path: &Path) -> Result<Measurements, Failed> {
 /// The op lists of all patterns, by name.
 pub(super) fn programs_beside<'r>(
     folder: &Path,
-    rows: impl Iterator<Item = &'r Row>,
+    rows: impl Iterator<Item = &'r MeasuredRow>,
 ) -> Result<Vec<(String, Program)>, Failed> {
     let mut programs = Vec::new();
     for pattern in patterns(rows) {
@@ -63,7 +63,7 @@ fn predicted(folder: &Path, file: Measurements) -> Result<Vec<PredictedRow>, Fai
     Ok(predicted)
 }
 
-fn name(row: &Row) -> String {
+fn name(row: &MeasuredRow) -> String {
     let size: Vec<String> = row.size.iter().map(i64::to_string).collect();
     format!("{} {} {}", row.pattern, size.join("x"), row.variant.name())
 }

@@ -1,7 +1,7 @@
 //! From measured rows to the record of each fused pattern.
 
 use crate::profile::{MeasuredRun, Profile};
-use fuseline_core::analysis::measured::{Measurements, Row, Variant};
+use fuseline_core::analysis::measured::{MeasuredRow, Measurements, Variant};
 use fuseline_core::analysis::{Analysis, Execution, analyze_program};
 use fuseline_core::cost::traffic::kernel_traffic;
 use fuseline_core::fusion::region::Set;
@@ -47,7 +47,7 @@ impl Measured {
     /// `O(kernels)`.
     pub fn of_script(profile: &Profile, pattern: &str, program: Program) -> Self {
         let row = |run: &MeasuredRun| {
-            Some(Row {
+            Some(MeasuredRow {
                 pattern: pattern.to_owned(),
                 size: program.params.iter().map(|param| param.value).collect(),
                 variant: run.variant.as_deref()?.parse().ok()?,
@@ -98,7 +98,7 @@ pub enum NoRecord {
 
 /// A measured row whose op list is known.
 struct Run<'a> {
-    row: &'a Row,
+    row: &'a MeasuredRow,
     program: Program,
     analysis: Analysis,
     structure: String,
@@ -108,7 +108,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// `None` if it cannot be analysed as a whole.
-    fn of(row: &'a Row, program: &Program, device: &Device) -> Option<Self> {
+    fn of(row: &'a MeasuredRow, program: &Program, device: &Device) -> Option<Self> {
         let options = row.options(device);
         let program = row.sized(program);
         let outcome = analyze_program(&program, &options);
@@ -219,7 +219,7 @@ where
     if unfused_bytes == 0 || fused_bytes == 0 {
         return Err(NoRecord::Empty);
     }
-    let gflops = |row: &Row| flops / row.time_us / 1e3;
+    let gflops = |row: &MeasuredRow| flops / row.time_us / 1e3;
     let (unfused_gflops, fused_gflops) = (gflops(unfused.row), gflops(fused.row));
     let params = &unfused.program.params;
     let record = FusionCalibration {

@@ -2,8 +2,8 @@
 
 use crate::ids::ops;
 use crate::random_graph;
-use fuseline_core::fusion::reason::Reason;
 use fuseline_core::fusion::decision_trace::{Decision, DecisionTrace, trace_decisions};
+use fuseline_core::fusion::reason::Reason;
 use fuseline_core::{
     Graph, IdVec, KernelId, Op, OpId, OpType, Options, Partition, Policy, ReshapeCost, TensorDecl,
     analyze_program, build_graph, notation, plan,
@@ -265,11 +265,7 @@ fn of_two_matmuls_that_meet_the_later_one_goes_on() {
         second: OpId::new(1),
     };
     let ops = ops(&[0, 2]);
-    assert!(
-        trace
-            .decisions
-            .contains(&Decision::Refused { ops, reason })
-    );
+    assert!(trace.decisions.contains(&Decision::Refused { ops, reason }));
 }
 
 #[test]

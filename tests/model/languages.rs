@@ -4,8 +4,8 @@
 use fuseline_learn::language::{Language, Tag};
 use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::check::check;
-use fuseline_learn::lesson::progress::Outcome;
-use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::lesson::progress::StepOutcome;
+use fuseline_learn::lesson::state::AnalyzedProgram;
 use fuseline_learn::lesson::task::Task;
 use fuseline_learn::lesson::{Lesson, StepStates, read};
 use fuseline_learn::puzzle::standing::{Maker, Standing};
@@ -171,7 +171,10 @@ fn a_german_lesson_judges_in_german_and_gives_the_engine_s_reason_in_english() {
         done.words.strip_suffix(&done.reason),
         Some("Du hast das Ziel bei `N` = 512 erreicht. Dort gilt: ")
     );
-    assert_eq!(Outcome::Right.words_in(Language::German), "sofort richtig");
+    assert_eq!(
+        StepOutcome::Right.words_in(Language::German),
+        "sofort richtig"
+    );
 }
 
 #[test]
@@ -247,13 +250,14 @@ fn a_german_puzzle_is_graded_in_german() {
         ]
     );
     let start = posed.seen().unwrap();
-    let told = |seen: &Seen, maker| match posed.standing(&seen.analysis, seen.has_error) {
+    let told = |seen: &AnalyzedProgram, maker| match posed.standing(&seen.analysis, seen.has_error)
+    {
         Standing::Graded(graded) => graded.words_in(Language::German, posed.start, maker),
         Standing::Ungraded(words) => words,
     };
     assert_eq!(told(&start, Maker::Visitor(0)), "134 MB über Par, 66.7 %");
     let way = posed.way(&start).unwrap();
-    let solved = Seen::of(&way.last().unwrap().text, &posed.puzzle.page.options());
+    let solved = AnalyzedProgram::of(&way.last().unwrap().text, &posed.puzzle.page.options());
     let solved = solved.unwrap();
     assert_eq!(
         told(&solved, Maker::Visitor(1)),

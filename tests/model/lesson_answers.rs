@@ -4,8 +4,8 @@
 use crate::lesson_words::tasks;
 use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::arithmetic::number_in;
-use fuseline_learn::lesson::task::Kind;
-use fuseline_learn::lesson::value::{AnswerUnit, Unit, Value};
+use fuseline_learn::lesson::task::TaskKind;
+use fuseline_learn::lesson::value::{AnswerUnit, FigureValue, Unit};
 use proptest::prelude::*;
 
 fn near(read: Option<f64>, expected: Option<f64>) -> bool {
@@ -104,7 +104,7 @@ fn right_spellings(value: f64, unit: Unit) -> Vec<String> {
     };
     let short = |value: f64| format!("{} {prefix}{symbol}", value / factor);
     vec![
-        Value::Number(value, unit).text(),
+        FigureValue::Number(value, unit).text(),
         short(value),
         short(value).replace(' ', ""),
         format!("  {}  ", short(value)),
@@ -132,11 +132,11 @@ fn wrong_spellings(value: f64, unit: Unit) -> Vec<String> {
 fn each_question_takes_ten_right_spellings_and_no_wrong_one() {
     let mut questions = 0;
     for (id, task, states) in tasks() {
-        let Kind::Number { quantity, .. } = &task.kind else {
+        let TaskKind::Number { quantity, .. } = &task.kind else {
             continue;
         };
         let seen = states.answered.seen().unwrap();
-        let Ok(Value::Number(right, unit)) = quantity.value(&seen) else {
+        let Ok(FigureValue::Number(right, unit)) = quantity.value(&seen) else {
             unreachable!("{id}: {quantity}");
         };
         questions += 1;

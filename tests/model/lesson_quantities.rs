@@ -9,32 +9,32 @@ use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::named_figure::NamedFigure;
 use fuseline_learn::lesson::prose::figures;
 use fuseline_learn::lesson::read;
-use fuseline_learn::lesson::state::Seen;
-use fuseline_learn::lesson::value::{Unit, Value};
+use fuseline_learn::lesson::state::AnalyzedProgram;
+use fuseline_learn::lesson::value::{FigureValue, Unit};
 use fuseline_view::page::view::View;
 use fuseline_view::picture::charts::roofline;
 use fuseline_view::present::format::{format_flops, format_seconds};
 use fuseline_view::present::quantity::Quantity;
 
-fn seen(id: &str, policy: Policy) -> Seen {
+fn seen(id: &str, policy: Policy) -> AnalyzedProgram {
     let text = example(id).map_or("", |example| example.text);
     let mut options = Options::of_policy(policy);
     if let Some(h200) = device("h200") {
         options.device = h200.clone();
     }
-    Seen::of(text, &options).unwrap_or_else(|| unreachable!("{id}"))
+    AnalyzedProgram::of(text, &options).unwrap_or_else(|| unreachable!("{id}"))
 }
 
-fn value(quantity: &str, seen: &Seen) -> Value {
+fn value(quantity: &str, seen: &AnalyzedProgram) -> FigureValue {
     let parsed = NamedFigure::parse(quantity).unwrap_or_else(|why| unreachable!("{why}"));
     let value = parsed.value(seen);
     value.unwrap_or_else(|why| unreachable!("{quantity}: {why}"))
 }
 
-fn number(quantity: &str, seen: &Seen) -> f64 {
+fn number(quantity: &str, seen: &AnalyzedProgram) -> f64 {
     match value(quantity, seen) {
-        Value::Number(number, _) => number,
-        Value::Word(word) => unreachable!("{quantity}: {word}"),
+        FigureValue::Number(number, _) => number,
+        FigureValue::Word(word) => unreachable!("{quantity}: {word}"),
     }
 }
 
@@ -107,7 +107,7 @@ fn readers_and_recomputed_ops_are_counted() {
     assert_eq!(value("recomputed", &rules).text(), "0");
     let text = "input x : f16[4096, 4096]\ne = exp(x)\nr = sum(e)\nc = sum(e, axis=0)\n";
     let options = Options::of_policy(Policy::Inductor);
-    let twice = Seen::of(text, &options).unwrap_or_else(|| unreachable!());
+    let twice = AnalyzedProgram::of(text, &options).unwrap_or_else(|| unreachable!());
     assert_eq!(value("recomputed", &twice).text(), "1");
     assert_eq!(value("recomputed of kernel r", &twice).text(), "0");
     assert_eq!(value("unfused recomputed", &twice).text(), "0");
@@ -116,7 +116,8 @@ fn readers_and_recomputed_ops_are_counted() {
 #[test]
 fn warnings_are_those_that_fusion_costs_time() {
     let text = "input x : f16[16, 65536]\ne = exp(x)\nt = sum(e)\n";
-    let few = Seen::of(text, &Options::of_policy(Policy::Rules)).unwrap_or_else(|| unreachable!());
+    let few = AnalyzedProgram::of(text, &Options::of_policy(Policy::Rules))
+        .unwrap_or_else(|| unreachable!());
     assert_eq!(value("warnings", &few).text(), "1");
     assert_eq!(value("warnings of kernel e", &few).text(), "1");
     assert_eq!(value("unfused warnings", &few).text(), "0");

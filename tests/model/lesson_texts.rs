@@ -1,16 +1,16 @@
 //! What is written beside the engine: measured tables in lessons, and the document for teachers.
 
-use fuseline_core::analysis::measured::{Measurements, Row, Variant};
+use fuseline_core::analysis::measured::{MeasuredRow, Measurements, Variant};
 use fuseline_learn::lesson::check::check;
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::named_figure::NamedFigure;
-use fuseline_learn::lesson::prose::Part;
+use fuseline_learn::lesson::prose::ProsePart;
 use fuseline_learn::lesson::read;
 
 const DOCUMENT: &str = include_str!("../../docs/lessons.md");
 const H200: &str = include_str!("../../public/measured/h200.json");
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<MeasuredRow> {
     serde_json::from_str::<Measurements>(H200)
         .unwrap_or_else(|e| unreachable!("{e}"))
         .rows
@@ -18,7 +18,7 @@ fn rows() -> Vec<Row> {
 
 /// The measured row of a table's head, such as `linear_bias_relu  4096 x 4096, bf16`, and of a
 /// variant's name.
-fn row<'a>(rows: &'a [Row], head: &str, variant: &str) -> Option<&'a Row> {
+fn row<'a>(rows: &'a [MeasuredRow], head: &str, variant: &str) -> Option<&'a MeasuredRow> {
     let pattern = head.split_whitespace().next()?;
     let size: Vec<i64> = head
         .split(|c: char| !c.is_ascii_digit() && !c.is_alphanumeric())
@@ -35,7 +35,7 @@ fn one_digit(number: f64, unit: &str) -> String {
 }
 
 /// What in a table is not as it was measured.
-fn wrong_cells(table: &str, rows: &[Row]) -> Vec<String> {
+fn wrong_cells(table: &str, rows: &[MeasuredRow]) -> Vec<String> {
     let Some(head) = table.lines().next() else {
         return vec!["the table is empty".to_owned()];
     };
@@ -65,7 +65,7 @@ fn code_blocks() -> impl Iterator<Item = (&'static str, String)> {
         let steps = read(listed.text).0.steps.into_iter();
         let parts = steps.flat_map(|step| step.before.into_iter().chain(step.after));
         parts.filter_map(|part| match part {
-            Part::Code(text) => Some((listed.id, text)),
+            ProsePart::Code(text) => Some((listed.id, text)),
             _ => None,
         })
     })

@@ -10,8 +10,8 @@ use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::arithmetic::number_in;
 use fuseline_learn::lesson::library::{LESSONS, listed};
 use fuseline_learn::lesson::solve::with_param;
-use fuseline_learn::lesson::task::{By, Kind, Task};
-use fuseline_learn::lesson::value::{AnswerUnit, Unit, Value};
+use fuseline_learn::lesson::task::{By, Task, TaskKind};
+use fuseline_learn::lesson::value::{AnswerUnit, FigureValue, Unit};
 use fuseline_learn::lesson::{Lesson, StepStates, read};
 use fuseline_view::present::reasons::reason_text;
 use fuseline_view::present::sliders::slider_rows;
@@ -160,7 +160,7 @@ fn a_lesson_ends_with_what_to_say_and_what_to_try() {
 fn each_number_that_is_asked_for_has_a_common_mistake_with_a_nudge() {
     let mut nudges = 0;
     for (id, task, states) in tasks() {
-        let Kind::Number { quantity, .. } = &task.kind else {
+        let TaskKind::Number { quantity, .. } = &task.kind else {
             continue;
         };
         let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
@@ -209,11 +209,11 @@ fn no_form_of_an_answer_gives_the_answer_away() {
         );
     }
     for (id, task, states) in tasks() {
-        let Kind::Number { quantity, .. } = &task.kind else {
+        let TaskKind::Number { quantity, .. } = &task.kind else {
             continue;
         };
         let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
-        let Ok(Value::Number(right, unit)) = quantity.value(&seen) else {
+        let Ok(FigureValue::Number(right, unit)) = quantity.value(&seen) else {
             unreachable!("{id}: {quantity}");
         };
         let sample = number_in(unit.sample(), unit).unwrap_or_else(|why| unreachable!("{why}"));
@@ -235,8 +235,8 @@ fn a_first_wrong_answer_gets_no_right_one() {
             judged.unwrap_or_else(|why| unreachable!("{id}: {why}"))
         };
         match &task.kind {
-            Kind::Do { .. } => {}
-            Kind::Number { .. } | Kind::First { .. } => {
+            TaskKind::Do { .. } => {}
+            TaskKind::Number { .. } | TaskKind::First { .. } => {
                 let unit = task.kind.unit().map_or("", Unit::symbol);
                 for (given, nudge) in [
                     ("0", "The answer is larger."),
@@ -247,7 +247,7 @@ fn a_first_wrong_answer_gets_no_right_one() {
                     assert_eq!(judged.nudge, nudge, "{id}");
                 }
             }
-            Kind::Choose(_) | Kind::Each { .. } => {
+            TaskKind::Choose(_) | TaskKind::Each { .. } => {
                 let options = task.choosables(&seen).unwrap_or_default();
                 let places = |is_right: bool| -> Vec<usize> {
                     let places = options.iter().enumerate();
@@ -312,7 +312,7 @@ fn every_wrong_choice_gets_a_hint_of_its_own() {
             hints += 1;
         }
         // What is missing has no option that was chosen to speak of.
-        let has_own_hints = matches!(&task.kind, Kind::Choose(_));
+        let has_own_hints = matches!(&task.kind, TaskKind::Choose(_));
         assert!(has_own_hints || !task.hint.is_empty(), "{id}: {ask:?}");
     }
     assert!(hints > 40, "{hints}");
@@ -389,7 +389,7 @@ fn a_done_task_says_at_which_value_and_why() {
 #[test]
 fn the_answer_takes_a_good_part_of_the_slider() {
     let (task, states) = first_lesson_step(5);
-    let Kind::Do {
+    let TaskKind::Do {
         by: By::Param(name),
         ..
     } = &task.kind

@@ -5,7 +5,7 @@ use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::check::check;
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::prose::{word_count, written_text};
-use fuseline_learn::lesson::task::Kind;
+use fuseline_learn::lesson::task::TaskKind;
 use fuseline_learn::lesson::{Lesson, Problem, read};
 
 fn all() -> impl Iterator<Item = (&'static str, Lesson)> {
@@ -139,7 +139,7 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                 .unwrap_or_else(|| unreachable!("{id}: no answer"));
             let judge = |answer: &Answer| task.judge(answer, &states.answered, &seen);
             match &task.kind {
-                Kind::Number { .. } => {
+                TaskKind::Number { .. } => {
                     let figure = right.split(". ").next().unwrap_or_default();
                     let judged = judge(&Answer::Text(figure.trim_end_matches('.').to_owned()));
                     assert!(judged.is_ok_and(|judged| judged.is_right), "{id}: {figure}");
@@ -149,7 +149,7 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                     )));
                     assert!(wrong.is_ok_and(|judged| !judged.is_right), "{id}: {figure}");
                 }
-                Kind::Choose(_) | Kind::Each { .. } => {
+                TaskKind::Choose(_) | TaskKind::Each { .. } => {
                     let options = task.choosables(&seen).unwrap_or_default();
                     let of = |is_right: bool| {
                         let places = options.iter().enumerate();
@@ -166,11 +166,11 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                         "{id}: {wrong:?}"
                     );
                 }
-                Kind::Do { .. } => {
+                TaskKind::Do { .. } => {
                     let way = task.way(&states.asked).and_then(|way| way.seen());
                     assert!(way.is_some_and(|seen| task.is_done(&seen)), "{id}");
                 }
-                Kind::First { .. } => {
+                TaskKind::First { .. } => {
                     let value = right.split(['=', '.']).nth(1).unwrap_or_default();
                     let judged = judge(&Answer::Text(value.trim().to_owned()));
                     assert!(judged.is_ok_and(|judged| judged.is_right), "{id}: {right}");
@@ -358,23 +358,23 @@ fn an_unknown_key_is_told_beside_a_question_that_cannot_be_read() {
 
 #[test]
 fn progress_comes_back_from_its_text() {
-    use fuseline_learn::lesson::progress::{Outcome, Progress};
-    let mut progress = Progress::default();
-    progress.end("exercise", 2, Outcome::Nudged);
-    assert_eq!(Progress::read(&progress.write()), progress);
-    assert_eq!(Progress::read("{"), Progress::default());
+    use fuseline_learn::lesson::progress::{LessonProgress, StepOutcome};
+    let mut progress = LessonProgress::default();
+    progress.end("exercise", 2, StepOutcome::Nudged);
+    assert_eq!(LessonProgress::read(&progress.write()), progress);
+    assert_eq!(LessonProgress::read("{"), LessonProgress::default());
     // As earlier versions kept it.
-    let old = Progress::read(r#"{ "done": { "exercise": [0, 4] } }"#);
-    assert_eq!(old.outcome("exercise", 4), Some(Outcome::Right));
+    let old = LessonProgress::read(r#"{ "done": { "exercise": [0, 4] } }"#);
+    assert_eq!(old.outcome("exercise", 4), Some(StepOutcome::Right));
     assert_eq!(old.done_count("exercise"), 2);
 }
 
 #[test]
 fn the_best_end_of_a_step_counts_and_right_at_once_only_at_once() {
-    use fuseline_learn::lesson::progress::Outcome::{self, Nudged, Right, Shown, Skipped};
-    use fuseline_learn::lesson::progress::Progress;
-    let after = |ends: &[Outcome]| {
-        let mut progress = Progress::default();
+    use fuseline_learn::lesson::progress::LessonProgress;
+    use fuseline_learn::lesson::progress::StepOutcome::{self, Nudged, Right, Shown, Skipped};
+    let after = |ends: &[StepOutcome]| {
+        let mut progress = LessonProgress::default();
         for &end in ends {
             progress.end("exercise", 0, end);
         }

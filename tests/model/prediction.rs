@@ -1,6 +1,8 @@
 //! The model compared with every row of the measured files.
 
-use fuseline_core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
+use fuseline_core::analysis::measured::{
+    MeasuredRow, Measurements, Predicted, Variant, errors, predict,
+};
 use fuseline_core::json::read_json;
 use fuseline_core::notation::parse;
 use std::path::Path;
@@ -10,12 +12,12 @@ const FILES: [&str; 2] = ["h200.json", "h200_sizes.json"];
 /// counters.
 const UNSEEN: [&str; 2] = ["h200_fresh.json", "h100.json"];
 
-fn predictions(file: &str) -> Vec<(Row, Predicted)> {
+fn predictions(file: &str) -> Vec<(MeasuredRow, Predicted)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/measured");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
     let file = read_json::<Measurements>(&text).unwrap();
     let device = file.listed_device().unwrap();
-    let predicted = |row: Row| {
+    let predicted = |row: MeasuredRow| {
         let list = std::fs::read_to_string(folder.join(format!("{}.fuse", row.pattern))).unwrap();
         let predicted = predict(&row, &parse(&list).program, device).unwrap();
         (row, predicted)
@@ -24,7 +26,7 @@ fn predictions(file: &str) -> Vec<(Row, Predicted)> {
 }
 
 /// Predicted and measured reads of the selected rows.
-fn reads(rows: &[(Row, Predicted)], keep: impl Fn(&Predicted) -> bool) -> Vec<(f64, f64)> {
+fn reads(rows: &[(MeasuredRow, Predicted)], keep: impl Fn(&Predicted) -> bool) -> Vec<(f64, f64)> {
     let kept = rows.iter().filter(|(_, predicted)| keep(predicted));
     kept.filter_map(|(row, predicted)| {
         Some((predicted.dram_read_bytes, row.dram_read_bytes? as f64))

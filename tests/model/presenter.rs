@@ -4,7 +4,7 @@
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
 use fuseline_learn::presenter::command::{Command, KEYS};
-use fuseline_learn::presenter::messages::{FromNotes, FromPage, LessonPlace, Shown};
+use fuseline_learn::presenter::messages::{AudienceView, FromNotes, FromPage, LessonPlace};
 use fuseline_learn::presenter::plan::{Length, SlideKind, Workshop, class_minutes, plan, standing};
 use fuseline_learn::presenter::qr::Code;
 use fuseline_learn::puzzle::library::listed as puzzle;
@@ -240,7 +240,7 @@ fn a_code_holds_each_lesson_and_refuses_what_is_too_long() {
 
 #[test]
 fn messages_come_back_as_they_were_sent() {
-    let shown = FromPage::Shows(Box::new(Shown {
+    let shown = FromPage::Shows(Box::new(AudienceView {
         workshop: Workshop::new(Length::Min180).moved(2),
         place: Some(LessonPlace {
             id: Some("tiling".to_owned()),

@@ -5,9 +5,9 @@ use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::{KernelId, Objective, Policy};
-use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::lesson::state::AnalyzedProgram;
 use fuseline_learn::puzzle::library::{PUZZLES, listed, next};
-use fuseline_learn::puzzle::progress::Progress;
+use fuseline_learn::puzzle::progress::PuzzleProgress;
 use fuseline_learn::puzzle::rank::Rank;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing, amount_text};
 use fuseline_learn::puzzle::{Posed, Region, read};
@@ -26,11 +26,11 @@ pub(crate) fn posed(id: &str) -> &'static Posed {
     &POSED.iter().find(|(known, _)| *known == id).unwrap().1
 }
 
-fn seen(posed: &Posed, text: &str) -> Seen {
-    Seen::of(text, &posed.puzzle.page.options()).unwrap()
+fn seen(posed: &Posed, text: &str) -> AnalyzedProgram {
+    AnalyzedProgram::of(text, &posed.puzzle.page.options()).unwrap()
 }
 
-fn graded(posed: &Posed, seen: &Seen) -> Graded {
+fn graded(posed: &Posed, seen: &AnalyzedProgram) -> Graded {
     match posed.standing(&seen.analysis, seen.has_error) {
         Standing::Graded(graded) => graded,
         Standing::Ungraded(words) => panic!("{words}"),
@@ -38,13 +38,13 @@ fn graded(posed: &Posed, seen: &Seen) -> Graded {
 }
 
 /// The text with the kernels of these two ops merged.
-fn merged(posed: &Posed, seen: &Seen, ops: [&str; 2]) -> Seen {
+fn merged(posed: &Posed, seen: &AnalyzedProgram, ops: [&str; 2]) -> AnalyzedProgram {
     let analysis = &seen.analysis;
     let [a, b] = ops.map(|op| analysis.partition.kernel_of[analysis.graph.op_named(op).unwrap()]);
     changed(posed, seen, Change::Merge(a, b)).unwrap()
 }
 
-fn changed(posed: &Posed, from: &Seen, change: Change) -> Option<Seen> {
+fn changed(posed: &Posed, from: &AnalyzedProgram, change: Change) -> Option<AnalyzedProgram> {
     let proposal = propose(
         change,
         KernelsInText {
@@ -171,7 +171,7 @@ fn other_kernels_programs_and_choices_are_not_graded() {
     let ungraded = |text: &str, change: &dyn Fn(&mut fuseline_core::Options)| {
         let mut options = posed.puzzle.page.options();
         change(&mut options);
-        let seen = Seen::of(text, &options).unwrap();
+        let seen = AnalyzedProgram::of(text, &options).unwrap();
         match posed.standing(&seen.analysis, seen.has_error) {
             Standing::Ungraded(words) => words,
             Standing::Graded(graded) => panic!("{graded:?}"),
@@ -231,7 +231,7 @@ fn above(above_pct: f64) -> Graded {
 
 #[test]
 fn progress_keeps_the_best() {
-    let mut progress = Progress::default();
+    let mut progress = PuzzleProgress::default();
     assert_eq!(progress.above_pct("chain"), None);
     progress.note("chain", &above(12.5), 2);
     progress.note("chain", &above(40.0), 3);
@@ -256,9 +256,9 @@ fn progress_keeps_the_best() {
         (progress.kernels("chain"), progress.kernels("diamond")),
         (Some("moves=2"), None)
     );
-    assert_eq!(Progress::read(&progress.write()), progress);
-    assert_eq!(Progress::read("{"), Progress::default());
-    let old = Progress::read(r#"{"above_pct":{"chain":0.0}}"#);
+    assert_eq!(PuzzleProgress::read(&progress.write()), progress);
+    assert_eq!(PuzzleProgress::read("{"), PuzzleProgress::default());
+    let old = PuzzleProgress::read(r#"{"above_pct":{"chain":0.0}}"#);
     assert_eq!(
         (old.rank("chain"), old.fewest_moves("chain")),
         (Some(Rank::Optimum), None)

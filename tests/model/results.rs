@@ -7,13 +7,13 @@ use fuseline_core::splitmix::SplitMix64;
 use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::library::{LESSONS, listed};
 use fuseline_learn::lesson::open::OpenLesson;
-use fuseline_learn::lesson::progress::Outcome;
+use fuseline_learn::lesson::progress::StepOutcome;
 use fuseline_learn::lesson::solve::first_value;
-use fuseline_learn::lesson::task::{Kind, Task};
-use fuseline_learn::lesson::value::Value;
+use fuseline_learn::lesson::task::{Task, TaskKind};
+use fuseline_learn::lesson::value::FigureValue;
 use fuseline_learn::own::digest;
 use fuseline_learn::results::check::{Cell, Standing};
-use fuseline_learn::results::class::{Added, Class, Column, Solved};
+use fuseline_learn::results::class::{Added, Class, QuestionColumn, Solved};
 use fuseline_learn::results::handed_in::{HandedIn, begins_results, handed_in};
 use fuseline_learn::results::page_diff::PageDiff;
 use fuseline_learn::results::table::{LessonColumns, table};
@@ -49,18 +49,18 @@ fn asked(open: &OpenLesson, step: usize, task: &Task) -> Asked {
     let states = &open.states[step];
     let seen = open.seen(step).unwrap().answered;
     let (right, wrong) = match &task.kind {
-        Kind::Number { quantity, .. } => {
-            let Value::Number(right, unit) = quantity.value(&seen).unwrap() else {
+        TaskKind::Number { quantity, .. } => {
+            let FigureValue::Number(right, unit) = quantity.value(&seen).unwrap() else {
                 panic!("{quantity} is a word");
             };
-            let write = |number| text(&Value::Number(number, unit).text());
+            let write = |number| text(&FigureValue::Number(number, unit).text());
             (write(right), Some(write(right * 1.7 + 1.0)))
         }
-        Kind::First { param, when, .. } => {
+        TaskKind::First { param, when, .. } => {
             let right = first_value(&states.answered, param, when).unwrap();
             (text(&right.to_string()), Some(text("1")))
         }
-        Kind::Choose(_) | Kind::Each { .. } => {
+        TaskKind::Choose(_) | TaskKind::Each { .. } => {
             let options = task.choosables(&seen).unwrap();
             let all: Vec<usize> = (0..options.len()).collect();
             let right: Vec<usize> = (all.iter().copied())
@@ -68,7 +68,7 @@ fn asked(open: &OpenLesson, step: usize, task: &Task) -> Asked {
                 .collect();
             (chosen(&right), Some(chosen(&all)))
         }
-        Kind::Do { .. } => {
+        TaskKind::Do { .. } => {
             let way = task.way(&states.asked).unwrap();
             let made = PageDiff::of(&states.asked.shared, &way.shared);
             (Act::Make(made), None)
@@ -99,17 +99,17 @@ fn tried(question: &Asked, way: u64) -> (Vec<Act>, Standing) {
     let (right, wrong) = (question.right.clone(), question.wrong.clone());
     let ended = Standing::Ended;
     match way {
-        0..=3 => (vec![right], ended(Outcome::Right)),
-        4 if question.has_wrong => (vec![wrong, right], ended(Outcome::Nudged)),
-        4 => (vec![wrong, right], ended(Outcome::Shown)),
-        5 => (vec![wrong.clone(), wrong, right], ended(Outcome::Shown)),
+        0..=3 => (vec![right], ended(StepOutcome::Right)),
+        4 if question.has_wrong => (vec![wrong, right], ended(StepOutcome::Nudged)),
+        4 => (vec![wrong, right], ended(StepOutcome::Shown)),
+        5 => (vec![wrong.clone(), wrong, right], ended(StepOutcome::Shown)),
         // Whoever copies the answer that the page showed is no further.
-        6 => (vec![Act::ShowMe, right], ended(Outcome::Shown)),
+        6 => (vec![Act::ShowMe, right], ended(StepOutcome::Shown)),
         // Whoever was right at once stays so, whatever they try afterwards.
-        7 => (vec![right, wrong], ended(Outcome::Right)),
+        7 => (vec![right, wrong], ended(StepOutcome::Right)),
         // In a task to do it is no wrong answer, but asking for the answer.
         8 if question.has_wrong => (vec![wrong], Standing::Open),
-        8 => (vec![wrong], ended(Outcome::Shown)),
+        8 => (vec![wrong], ended(StepOutcome::Shown)),
         _ => (Vec::new(), Standing::Untouched),
     }
 }
@@ -138,7 +138,7 @@ fn student(at: usize) -> (Results, Expected) {
         let last = standings.iter().rposition(|s| *s != Standing::Untouched);
         for standing in standings.iter_mut().take(last.unwrap_or_default()) {
             if *standing == Standing::Untouched {
-                *standing = Standing::Ended(Outcome::Skipped);
+                *standing = Standing::Ended(StepOutcome::Skipped);
             }
         }
         standings
@@ -222,7 +222,7 @@ fn exercise() -> OpenLesson {
 }
 
 /// The column of a question of the exercise, as a class of one answers it.
-fn column_of(step: usize, acts: &[Act]) -> Column {
+fn column_of(step: usize, acts: &[Act]) -> QuestionColumn {
     let open = exercise();
     let mut results = Results::default();
     for act in acts {
@@ -261,7 +261,10 @@ fn a_forged_answer_is_not_counted_and_says_why() {
             // Beside an answer it changes nothing.
             let with_right = [forged, question.right.clone()];
             let column = column_of(question.step, &with_right);
-            assert_eq!(column.cells[0].standing, Standing::Ended(Outcome::Right));
+            assert_eq!(
+                column.cells[0].standing,
+                Standing::Ended(StepOutcome::Right)
+            );
             assert_eq!(column.cells[0].tries, 1);
         }
     }
@@ -381,7 +384,7 @@ fn own_lessons_and_puzzles_are_checked_once_their_files_are_there() {
     class.teach(own);
     assert_eq!(class.missing_exercises(), 0);
     let found = columns(&class);
-    let right = Standing::Ended(Outcome::Right);
+    let right = Standing::Ended(StepOutcome::Right);
     assert_eq!(found[0].columns[0].cells[0].standing, right);
     assert!(found[0].title.starts_with("My "));
 }

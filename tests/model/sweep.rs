@@ -2,7 +2,7 @@
 //! exact.
 
 use crate::cli::{json, run, stderr, stdout};
-use fuseline_core::analysis::sweep::{Change, Crossing, Measure, Relation, Sweep, sweep};
+use fuseline_core::analysis::sweep::{Crossing, CrossingChange, Measure, Relation, Sweep, sweep};
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::notation::edit::set_param;
@@ -119,20 +119,20 @@ fn holds(analysed: &Analysed, text: &str, param: &str, crossing: &Crossing, valu
     let of_all =
         |holds: &dyn Fn(&Analysis) -> bool| crossing.policies.iter().all(|&p| holds(&of(p)));
     match &crossing.change {
-        Change::Fits(fits) => of_all(&|analysis| {
+        CrossingChange::Fits(fits) => of_all(&|analysis| {
             let memory = analysis.options.device.hardware.memory_bytes.unwrap().value;
             (analysis.fused.peak_memory.bytes as f64 <= memory) == *fits
         }),
-        Change::Weights { tensors, is_larger } => {
+        CrossingChange::Weights { tensors, is_larger } => {
             let analysis = of(Policy::None);
             let weights = weight_bytes(&analysis);
             (tensors.iter()).all(|name| (tensor_bytes(&analysis, name) > weights) == *is_larger)
         }
-        Change::Half { tensors, is_more } => of_all(&|analysis| {
+        CrossingChange::Half { tensors, is_more } => of_all(&|analysis| {
             let moved: u64 = tensors.iter().map(|name| moved_bytes(analysis, name)).sum();
             (2 * moved > analysis.fused.traffic.total) == *is_more
         }),
-        Change::Order {
+        CrossingChange::Order {
             measure,
             policies,
             now,
@@ -141,7 +141,7 @@ fn holds(analysed: &Analysed, text: &str, param: &str, crossing: &Crossing, valu
             let [one, other] = policies.map(of);
             relation(*measure, [&one, &other]) == *now
         }
-        Change::Largest { tensors, .. } => {
+        CrossingChange::Largest { tensors, .. } => {
             let leaders = |value| {
                 let analysis = analysed.at(text, param, value, Policy::None);
                 let ops = analysis.graph.output.iter();
@@ -158,8 +158,10 @@ fn holds(analysed: &Analysed, text: &str, param: &str, crossing: &Crossing, valu
             let (here, there) = (leaders(value), leaders(crossing.value));
             here == there && tensors.iter().all(|name| here.contains(name))
         }
-        Change::Kernels { count, .. } => of_all(&|analysis| analysis.fused.launches == *count),
-        Change::Bound { kernels, bound, .. } => of_all(&|analysis| {
+        CrossingChange::Kernels { count, .. } => {
+            of_all(&|analysis| analysis.fused.launches == *count)
+        }
+        CrossingChange::Bound { kernels, bound, .. } => of_all(&|analysis| {
             kernels.iter().all(|ops| {
                 let mut kernels = analysis.fused.kernels.iter();
                 let named = kernels.find(|kernel| {
@@ -267,7 +269,7 @@ fn no_crossing_of_the_whole_slider_is_missed() {
         grid.iter().map(of).collect::<Vec<_>>()
     };
     let place = |value: i64| grid.iter().position(|&v| v == value).unwrap();
-    let found = |is: &dyn Fn(&Change) -> bool| -> Vec<i64> {
+    let found = |is: &dyn Fn(&CrossingChange) -> bool| -> Vec<i64> {
         let crossings = sweep.crossings.iter().filter(|c| is(&c.change));
         crossings.map(|crossing| crossing.value).collect()
     };
@@ -278,7 +280,7 @@ fn no_crossing_of_the_whole_slider_is_missed() {
     });
     let is_scores = |names: &[String]| names.contains(&"scores".to_owned());
     let found_weights =
-        found(&|c| matches!(c, Change::Weights { tensors, .. } if is_scores(tensors)));
+        found(&|c| matches!(c, CrossingChange::Weights { tensors, .. } if is_scores(tensors)));
     assert_eq!(found_weights, weights);
     assert_eq!(weights.len(), 1);
     let rules = all(Policy::Rules);
@@ -287,13 +289,13 @@ fn no_crossing_of_the_whole_slider_is_missed() {
         let moved = ["scores", "scores_raw"].map(|name| moved_bytes(analysis, name));
         2 * moved.iter().sum::<u64>() > analysis.fused.traffic.total
     });
-    assert_eq!(found(&|c| matches!(c, Change::Half { .. })), half);
+    assert_eq!(found(&|c| matches!(c, CrossingChange::Half { .. })), half);
     let compiled = all(Policy::Inductor);
     let order = changes(&grid, |v| {
         relation(Measure::Bytes, [&rules[place(v)], &compiled[place(v)]])
     });
     let pair = [Policy::Rules, Policy::Inductor];
-    let of_pair = |c: &Change| matches!(c, Change::Order { measure: Measure::Bytes, policies, .. } if *policies == pair);
+    let of_pair = |c: &CrossingChange| matches!(c, CrossingChange::Order { measure: Measure::Bytes, policies, .. } if *policies == pair);
     assert_eq!(found(&of_pair), order);
     assert_eq!(order.len(), 1);
 }
@@ -317,7 +319,7 @@ proptest! {
         prop_assert_eq!([sweep.points[0].value, sweep.points[sweep.points.len() - 1].value], [min, max]);
         let first = (0..=steps).map(|at| min + at * step).find(|&n| n > width);
         let found: Vec<i64> = (sweep.crossings.iter())
-            .filter(|c| matches!(c.change, Change::Weights { is_larger: true, .. }))
+            .filter(|c| matches!(c.change, CrossingChange::Weights { is_larger: true, .. }))
             .map(|c| c.value)
             .collect();
         let predicted: Vec<i64> = first.filter(|&n| n > min).into_iter().collect();

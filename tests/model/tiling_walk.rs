@@ -1,6 +1,6 @@
 //! A matmul wave by wave: what is computed at each position.
 
-use fuseline_core::analysis::tiling::Progress;
+use fuseline_core::analysis::tiling::TileProgress;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device};
 use fuseline_view::picture::charts::scene::{Role, Scene};
@@ -31,8 +31,11 @@ fn waves_appear_one_after_the_other() {
     let tiled = &report.tiled;
     let (steps, end) = (tiled.steps(), tiled.positions());
     assert!(tiled.waves() > 1);
-    assert_eq!(tiled.progress(0), Progress { waves: 0, steps: 0 });
-    assert_eq!(tiled.progress(steps + 1), Progress { waves: 1, steps: 1 });
+    assert_eq!(tiled.progress(0), TileProgress { waves: 0, steps: 0 });
+    assert_eq!(
+        tiled.progress(steps + 1),
+        TileProgress { waves: 1, steps: 1 }
+    );
     assert_eq!(tiled.progress(u64::MAX).waves, tiled.waves());
     let at = |position| waves(&scene(&analysis, &report, position, (600.0, 480.0)));
     assert_eq!(at(0), 0);

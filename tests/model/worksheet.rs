@@ -2,9 +2,9 @@
 //! neighbour.
 
 use fuseline_learn::lesson::library::LESSONS;
-use fuseline_learn::lesson::prose::{Inline, Part, figures};
-use fuseline_learn::lesson::state::Seen;
-use fuseline_learn::lesson::task::{Kind, Task};
+use fuseline_learn::lesson::prose::{Inline, ProsePart, figures};
+use fuseline_learn::lesson::state::AnalyzedProgram;
+use fuseline_learn::lesson::task::{Task, TaskKind};
 use fuseline_learn::lesson::{Lesson, read};
 use fuseline_learn::teaching::teaching;
 use fuseline_learn::worksheet::{Field, Listing, Question, Worksheet};
@@ -55,19 +55,19 @@ fn every_task_of_every_lesson_is_a_question_with_a_key() {
                 .and_then(|states| task.right_answer(states));
             assert_eq!(answer.as_ref(), Some(&question.key), "{id}, {title}");
             assert!(!question.key.is_empty(), "{id}, {title}");
-            let ask = [Part::Paragraph(question.ask.clone())];
+            let ask = [ProsePart::Paragraph(question.ask.clone())];
             assert!(figures(&ask).is_empty(), "{id}, {title}: figures are text");
             assert!(figures(&question.before).is_empty(), "{id}, {title}");
-            let has_question_mark = |part: &Part| format!("{part:?}").contains("Text(\"?\")");
+            let has_question_mark = |part: &ProsePart| format!("{part:?}").contains("Text(\"?\")");
             assert!(
                 !question.before.iter().any(has_question_mark),
                 "{id}, {title}"
             );
             match (&task.kind, &question.field) {
-                (Kind::Number { .. }, Field::Number(_))
-                | (Kind::First { .. }, Field::Param { .. })
-                | (Kind::Do { .. }, Field::OnPage | Field::Param { .. }) => {}
-                (Kind::Choose(_) | Kind::Each { .. }, Field::Options { labels, .. }) => {
+                (TaskKind::Number { .. }, Field::Number(_))
+                | (TaskKind::First { .. }, Field::Param { .. })
+                | (TaskKind::Do { .. }, Field::OnPage | Field::Param { .. }) => {}
+                (TaskKind::Choose(_) | TaskKind::Each { .. }, Field::Options { labels, .. }) => {
                     assert!(labels.len() > 1, "{id}, {title}");
                 }
                 (kind, field) => unreachable!("{id}, {title}: {kind:?} has {field:?}"),
@@ -119,12 +119,12 @@ fn the_key_of_other_sizes_is_what_the_engine_finds_for_the_printed_program() {
         for seed in 1..4 {
             for question in Worksheet::new(&lesson, seed).questions {
                 let task = task_of(&lesson, &question);
-                let Kind::Number { quantity, .. } = &task.kind else {
+                let TaskKind::Number { quantity, .. } = &task.kind else {
                     assert!(!question.has_other_sizes, "{id}, {}", question.title);
                     continue;
                 };
                 let state = &question.states.answered;
-                let seen = Seen::of(&state.shared.text, &state.options());
+                let seen = AnalyzedProgram::of(&state.shared.text, &state.options());
                 let seen = seen.unwrap_or_else(|| unreachable!("{id}, {}", question.title));
                 assert!(!seen.has_error, "{id}, {}", question.title);
                 let value = quantity.value(&seen).map(|value| value.text());

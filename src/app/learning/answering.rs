@@ -4,8 +4,8 @@ use super::{Learning, is_in_lesson};
 use crate::app::state::{Page, SetIfChanged};
 use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
-use fuseline_learn::lesson::progress::Outcome;
-use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::lesson::progress::StepOutcome;
+use fuseline_learn::lesson::state::AnalyzedProgram;
 use fuseline_learn::lesson::to_do::Wanted;
 use leptos::prelude::*;
 
@@ -31,9 +31,9 @@ impl Learning {
         }
         self.show(&states.answered);
         let outcome = match (judged.is_right, is_first) {
-            (false, _) => Outcome::Shown,
-            (true, false) => Outcome::Nudged,
-            (true, true) => Outcome::Right,
+            (false, _) => StepOutcome::Shown,
+            (true, false) => StepOutcome::Nudged,
+            (true, true) => StepOutcome::Right,
         };
         self.finish(judged, outcome);
         Ok(())
@@ -47,7 +47,7 @@ impl Learning {
         self.record(|open, step| self.recording.ask(open, step));
         let given_up = task.given_up(&states);
         self.show(&task.way(&states.asked).unwrap_or(states.answered));
-        self.finish(given_up.unwrap_or_default(), Outcome::Shown);
+        self.finish(given_up.unwrap_or_default(), StepOutcome::Shown);
     }
 
     /// Notes what the visitor did at the present step.
@@ -60,7 +60,7 @@ impl Learning {
         });
     }
 
-    fn finish(self, judged: Judged, outcome: Outcome) {
+    fn finish(self, judged: Judged, outcome: StepOutcome) {
         self.nudge.set_if_changed(String::new());
         self.judged.set(Some(judged));
         self.end_step(outcome);
@@ -81,14 +81,14 @@ impl Learning {
                     is_right: true,
                     ..Judged::default()
                 });
-                self.finish(done, Outcome::Right);
+                self.finish(done, StepOutcome::Right);
             }
         });
     }
 
     /// The steps of the open lesson that the visitor did not answer at once, from 0, with their
     /// titles and how they ended. Tracked.
-    pub fn missed_steps(self) -> Vec<(usize, String, Option<Outcome>)> {
+    pub fn missed_steps(self) -> Vec<(usize, String, Option<StepOutcome>)> {
         self.open.with(|open| {
             let Some(OpenLesson {
                 id: Some(id),
@@ -103,7 +103,7 @@ impl Learning {
                 (at, step.title.clone(), outcome)
             });
             steps
-                .filter(|&(.., outcome)| outcome != Some(Outcome::Right))
+                .filter(|&(.., outcome)| outcome != Some(StepOutcome::Right))
                 .collect()
         })
     }
@@ -114,7 +114,7 @@ impl Learning {
     }
 
     /// The present step has ended.
-    pub(super) fn end_step(self, outcome: Outcome) {
+    pub(super) fn end_step(self, outcome: StepOutcome) {
         let id = self
             .open
             .with_untracked(|open| open.as_ref().and_then(|open| open.id));
@@ -150,10 +150,10 @@ pub(super) fn wanted(
 }
 
 /// What the engine sees on the present page. Tracked.
-pub fn present_seen(page: Page) -> Option<Seen> {
+pub fn present_seen(page: Page) -> Option<AnalyzedProgram> {
     let shown = page.present.get()?;
     let is_refused = !shown.analysis().refused.is_empty();
-    Some(Seen {
+    Some(AnalyzedProgram {
         text: shown.text.clone(),
         parsed: shown.parsed.clone(),
         analysis: shown.analysis().clone(),

@@ -11,9 +11,9 @@ use answering::wanted;
 use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::Judged;
-use fuseline_learn::lesson::library::{Listed, listed, listed_after};
+use fuseline_learn::lesson::library::{ListedLesson, listed, listed_after};
 use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
-use fuseline_learn::lesson::progress::{Outcome, Place, Progress};
+use fuseline_learn::lesson::progress::{LessonPosition, LessonProgress, StepOutcome};
 use fuseline_learn::lesson::state::PageState;
 use fuseline_learn::lesson::task::Task;
 use fuseline_learn::lesson::to_do::Wanted;
@@ -59,7 +59,7 @@ pub struct Learning {
     /// What a first wrong answer got, which leaves the task open; else empty.
     pub nudge: RwSignal<String>,
     /// How far the visitor is.
-    pub progress: RwSignal<Progress>,
+    pub progress: RwSignal<LessonProgress>,
     /// Whether the file of the lesson is being edited.
     pub is_edited: RwSignal<bool>,
     /// Whether the lesson is shown as it prints.
@@ -79,7 +79,7 @@ impl Learning {
         let page = session.page;
         let open = RwSignal::new(None::<OpenLesson>);
         let step = RwSignal::new(0);
-        let stored = browser::load(PROGRESS).map(|stored| Progress::read(&stored));
+        let stored = browser::load(PROGRESS).map(|stored| LessonProgress::read(&stored));
         let seen = Memo::new_with_compare(
             move |_| {
                 let step = step.get();
@@ -120,7 +120,8 @@ impl Learning {
 
     /// Opens the lesson of the last visit where it was, on the page as it is.
     fn resume(self) {
-        let Some(Place { id, step }) = self.progress.with_untracked(|p| p.open.clone()) else {
+        let Some(LessonPosition { id, step }) = self.progress.with_untracked(|p| p.open.clone())
+        else {
             return;
         };
         let open = match id {
@@ -151,7 +152,7 @@ impl Learning {
                 )
             },
             move |&(step, id), _, _| {
-                let open = id.map(|id| Place {
+                let open = id.map(|id| LessonPosition {
                     id: id.map(str::to_owned),
                     step,
                 });
@@ -159,7 +160,7 @@ impl Learning {
             },
             false,
         );
-        stored::follow(PROGRESS, self.progress, Progress::write);
+        stored::follow(PROGRESS, self.progress, LessonProgress::write);
         Effect::new(move || {
             let linked = self.session.linked_lesson.get();
             if linked.is_some() {
@@ -284,9 +285,9 @@ impl Learning {
             return;
         }
         if untrack(|| self.task()).is_none() {
-            self.end_step(Outcome::Right);
+            self.end_step(StepOutcome::Right);
         } else if self.judged.with_untracked(Option::is_none) {
-            self.end_step(Outcome::Skipped);
+            self.end_step(StepOutcome::Skipped);
         }
         if untrack(|| self.is_last()) {
             self.is_closing.set(true);
@@ -384,7 +385,7 @@ impl Learning {
     }
 
     /// The lesson of the page after the open one. Tracked.
-    pub fn listed_after(self) -> Option<&'static Listed> {
+    pub fn listed_after(self) -> Option<&'static ListedLesson> {
         self.open.with(|open| listed_after(open.as_ref()?.id?))
     }
 

@@ -5,9 +5,9 @@ use super::tables::STANDINGS;
 use crate::app::covers::closes_on_back;
 use crate::components::lesson::prose::inlines;
 use fuseline_browser as browser;
-use fuseline_learn::lesson::library::Listed;
+use fuseline_learn::lesson::library::ListedLesson;
 use fuseline_learn::presenter::command::Command;
-use fuseline_learn::results::class::Column;
+use fuseline_learn::results::class::QuestionColumn;
 use fuseline_view::page::links::listed_lesson_fragment;
 use leptos::ev;
 use leptos::html;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 #[component]
 pub fn Discussion(
     /// The lesson, if it is one of the page.
-    listed: Option<&'static Listed>,
+    listed: Option<&'static ListedLesson>,
     /// The title of the lesson.
     title: String,
     /// Its questions that somebody answered.
-    columns: Arc<Vec<Column>>,
+    columns: Arc<Vec<QuestionColumn>>,
     shown: RwSignal<Option<usize>>,
 ) -> impl IntoView {
     let label = format!("First guesses: {title}");
@@ -121,7 +121,7 @@ pub fn Discussion(
 }
 
 /// How the students ended up: `Right at once: 4, right later: 9, shown or skipped: 2.`
-fn standings(column: &Column) -> String {
+fn standings(column: &QuestionColumn) -> String {
     let counts = STANDINGS.map(|(title, is_so)| (title, column.count(is_so)));
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let counts: Vec<_> = counts

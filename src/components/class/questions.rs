@@ -3,8 +3,8 @@
 use super::discussion::Discussion;
 use crate::components::lesson::prose::inlines;
 use crate::components::sentence::sentence;
-use fuseline_learn::lesson::library::Listed;
-use fuseline_learn::results::class::{Column, Guess};
+use fuseline_learn::lesson::library::ListedLesson;
+use fuseline_learn::results::class::{Guess, QuestionColumn};
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ const MAX_GUESSES: usize = 6;
 #[component]
 pub fn Questions(
     /// The lesson, if it is one of the page.
-    listed: Option<&'static Listed>,
+    listed: Option<&'static ListedLesson>,
     /// The title of the lesson.
     title: String,
     /// Its questions.
-    columns: Vec<Column>,
+    columns: Vec<QuestionColumn>,
 ) -> impl IntoView {
     let is_open = RwSignal::new(false);
     let columns = columns.into_iter();
@@ -44,7 +44,11 @@ pub fn Questions(
     }
 }
 
-fn question(column: &Column, at: usize, shown: RwSignal<Option<usize>>) -> impl IntoView + use<> {
+fn question(
+    column: &QuestionColumn,
+    at: usize,
+    shown: RwSignal<Option<usize>>,
+) -> impl IntoView + use<> {
     let title = column.full_title();
     let label = format!("Show to the class: {title}");
     view! {
@@ -59,14 +63,14 @@ fn question(column: &Column, at: usize, shown: RwSignal<Option<usize>>) -> impl 
 }
 
 /// The right answer with its reason.
-pub(super) fn answer(column: &Column) -> Option<impl IntoView + use<>> {
+pub(super) fn answer(column: &QuestionColumn) -> Option<impl IntoView + use<>> {
     (!column.right.is_empty())
         .then(|| view! { <p class="class-answer">"Answer: " {sentence(&column.right)}</p> })
 }
 
 /// The first guesses as bars; with the right one marked and what the lesson says to the others
 /// where the answer is told.
-pub(super) fn guesses(column: &Column, is_explained: bool) -> impl IntoView + use<> {
+pub(super) fn guesses(column: &QuestionColumn, is_explained: bool) -> impl IntoView + use<> {
     let all: usize = column.guesses.iter().map(|guess| guess.count).sum();
     let (shown, others) = column
         .guesses

@@ -4,7 +4,7 @@ use super::questions::Questions;
 use crate::app::classroom::Classroom;
 use crate::app::learning::Learning;
 use fuseline_learn::lesson::library::listed;
-use fuseline_learn::lesson::progress::Outcome;
+use fuseline_learn::lesson::progress::StepOutcome;
 use fuseline_learn::results::check::{Cell, Standing};
 use fuseline_learn::results::class::{PuzzleColumn, Solved};
 use fuseline_learn::results::table::{LessonColumns, standing_words};
@@ -22,13 +22,16 @@ type Counted = (&'static str, fn(&Standing) -> bool);
 /// What of a class is counted at each question.
 pub(super) const STANDINGS: [Counted; 4] = [
     ("Right at once", |standing| {
-        *standing == Standing::Ended(Outcome::Right)
+        *standing == Standing::Ended(StepOutcome::Right)
     }),
     ("Right later", |standing| {
-        *standing == Standing::Ended(Outcome::Nudged)
+        *standing == Standing::Ended(StepOutcome::Nudged)
     }),
     ("Shown or skipped", |standing| {
-        matches!(standing, Standing::Ended(Outcome::Shown | Outcome::Skipped))
+        matches!(
+            standing,
+            Standing::Ended(StepOutcome::Shown | StepOutcome::Skipped)
+        )
     }),
     ("Stuck here", |standing| *standing == Standing::Open),
 ];
@@ -119,10 +122,10 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
     let (mark, class) = match &cell.standing {
         Standing::Untouched => ("", ""),
         Standing::Open => ("…", "is-open"),
-        Standing::Ended(Outcome::Right) => ("✓", "is-right"),
-        Standing::Ended(Outcome::Nudged) => ("✓", "is-nudged"),
-        Standing::Ended(Outcome::Shown) => ("→", "is-shown"),
-        Standing::Ended(Outcome::Skipped) => ("–", "is-skipped"),
+        Standing::Ended(StepOutcome::Right) => ("✓", "is-right"),
+        Standing::Ended(StepOutcome::Nudged) => ("✓", "is-nudged"),
+        Standing::Ended(StepOutcome::Shown) => ("→", "is-shown"),
+        Standing::Ended(StepOutcome::Skipped) => ("–", "is-skipped"),
         Standing::Refused(_) => ("!", "is-refused"),
     };
     let tries = (cell.tries > 1).then_some(cell.tries);

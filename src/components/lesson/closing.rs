@@ -3,7 +3,7 @@
 use crate::app::learning::{Learning, Room};
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
-use fuseline_learn::lesson::progress::Outcome;
+use fuseline_learn::lesson::progress::StepOutcome;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -29,7 +29,7 @@ pub fn ClosingCard(
     let missed = Memo::new(move |_| learning.missed_steps());
     let missed_rows = move || {
         let rows = missed.get().into_iter().map(|(at, title, outcome)| {
-            let how = outcome.map_or(words.not_done(), |outcome: Outcome| outcome.words_in(words));
+            let how = outcome.map_or(words.not_done(), |outcome: StepOutcome| outcome.words_in(words));
             view! {
                 <li>
                     <button type="button" class="link-button" on:click=move |_| learning.go(at)>{words.step(at + 1, &title)}</button>

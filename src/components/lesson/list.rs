@@ -7,7 +7,7 @@ use crate::app::state::Page;
 use crate::components::presenter::plan::PlanTable;
 use crate::components::radio_button::RadioButton;
 use fuseline_browser as browser;
-use fuseline_learn::lesson::library::{LESSONS, Listed};
+use fuseline_learn::lesson::library::{LESSONS, ListedLesson};
 use fuseline_learn::lesson::read;
 use fuseline_learn::presenter::plan::{Length, Workshop as Plan};
 use leptos::ev;
@@ -56,7 +56,7 @@ fn Rooms() -> impl IntoView {
 
 /// A lesson of the page.
 #[component]
-fn LessonRow(listed: &'static Listed) -> impl IntoView {
+fn LessonRow(listed: &'static ListedLesson) -> impl IntoView {
     let learning = Learning::of_context();
     let (lesson, _) = read(listed.text);
     let (steps, minutes) = (lesson.steps.len(), lesson.minutes);

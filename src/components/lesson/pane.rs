@@ -8,7 +8,7 @@ use crate::app::sharing::{self, lesson_link};
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::Step;
-use fuseline_learn::lesson::progress::Outcome;
+use fuseline_learn::lesson::progress::StepOutcome;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -151,12 +151,12 @@ fn StepDots(
 }
 
 /// The class of a step that ended.
-const fn class_of(outcome: Outcome) -> &'static str {
+const fn class_of(outcome: StepOutcome) -> &'static str {
     match outcome {
-        Outcome::Skipped => "is-skipped",
-        Outcome::Shown => "is-shown",
-        Outcome::Nudged => "is-nudged",
-        Outcome::Right => "is-right",
+        StepOutcome::Skipped => "is-skipped",
+        StepOutcome::Shown => "is-shown",
+        StepOutcome::Nudged => "is-nudged",
+        StepOutcome::Right => "is-right",
     }
 }
 

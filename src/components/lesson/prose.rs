@@ -1,14 +1,14 @@
 //! Prose as elements: text reaches the page as text, never as markup.
 
-use fuseline_learn::lesson::prose::{Inline, Part};
-use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::lesson::prose::{Inline, ProsePart};
+use fuseline_learn::lesson::state::AnalyzedProgram;
 use leptos::prelude::*;
 
 /// Paragraphs, lists and code. Figures have their values in what the engine sees.
-pub fn prose(parts: &[Part], seen: Option<&Seen>) -> impl IntoView + use<> {
+pub fn prose(parts: &[ProsePart], seen: Option<&AnalyzedProgram>) -> impl IntoView + use<> {
     let parts = parts.iter().map(|part| match part {
-        Part::Paragraph(content) => view! { <p>{inlines(content, seen)}</p> }.into_any(),
-        Part::List { is_numbered, items } => {
+        ProsePart::Paragraph(content) => view! { <p>{inlines(content, seen)}</p> }.into_any(),
+        ProsePart::List { is_numbered, items } => {
             let items = items
                 .iter()
                 .map(|item| view! { <li>{inlines(item, seen)}</li> });
@@ -19,17 +19,17 @@ pub fn prose(parts: &[Part], seen: Option<&Seen>) -> impl IntoView + use<> {
                 view! { <ul>{items}</ul> }.into_any()
             }
         }
-        Part::Code(code) => view! { <pre><code>{code.clone()}</code></pre> }.into_any(),
+        ProsePart::Code(code) => view! { <pre><code>{code.clone()}</code></pre> }.into_any(),
     });
     parts.collect_view()
 }
 
 /// The parts of a line.
-pub fn inlines(content: &[Inline], seen: Option<&Seen>) -> Vec<AnyView> {
+pub fn inlines(content: &[Inline], seen: Option<&AnalyzedProgram>) -> Vec<AnyView> {
     content.iter().map(|inline| one(inline, seen)).collect()
 }
 
-fn one(inline: &Inline, seen: Option<&Seen>) -> AnyView {
+fn one(inline: &Inline, seen: Option<&AnalyzedProgram>) -> AnyView {
     match inline {
         Inline::Text(text) => text.clone().into_any(),
         Inline::Code(code) => view! { <code>{code.clone()}</code> }.into_any(),

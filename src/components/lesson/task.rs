@@ -7,7 +7,7 @@ use crate::components::sentence::sentence;
 use fuseline_browser as browser;
 use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::{Answer, Choosable, Judged};
-use fuseline_learn::lesson::task::{Kind, Task};
+use fuseline_learn::lesson::task::{Task, TaskKind};
 use fuseline_learn::lesson::value::{AnswerUnit, Unit};
 use leptos::ev::SubmitEvent;
 use leptos::html;
@@ -77,22 +77,22 @@ pub fn TaskView(
         browser::after_picture(move || browser::focus_field(form));
     };
     let field = match &task.kind {
-        Kind::Number { .. } | Kind::First { .. } => {
+        TaskKind::Number { .. } | TaskKind::First { .. } => {
             let unit = task.kind.unit().unwrap_or(Unit::Count);
             view! { <NumberField words unit form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
-        Kind::Choose(_) | Kind::Each { .. } => {
+        TaskKind::Choose(_) | TaskKind::Each { .. } => {
             let seen = learning.seen.get_untracked();
             let options = seen.and_then(|seen| task.choosables(&seen.answered).ok());
             let options: Vec<_> = options.unwrap_or_default();
-            let is_one = matches!(task.kind, Kind::Choose(_))
+            let is_one = matches!(task.kind, TaskKind::Choose(_))
                 && options.iter().filter(|option| option.is_right).count() == 1;
-            let are_names = matches!(task.kind, Kind::Each { .. });
+            let are_names = matches!(task.kind, TaskKind::Each { .. });
             view! { <Choices learning words options is_one are_names form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
-        Kind::Do { .. } => view! { <ToDo learning words /> }.into_any(),
+        TaskKind::Do { .. } => view! { <ToDo learning words /> }.into_any(),
     };
     let others = {
         let task = task.clone();

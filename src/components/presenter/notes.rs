@@ -12,7 +12,7 @@ use fuseline_learn::lesson::library::listed;
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::presenter::command::{Command, KEYS, Key};
 use fuseline_learn::presenter::messages::{
-    FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
+    AudienceView, FromNotes, FromPage, LessonPlace, NOTES, channel_name,
 };
 use fuseline_learn::presenter::plan::{Length, Slide, Workshop, clock, standing};
 use leptos::ev;
@@ -31,7 +31,7 @@ fn keys() -> impl Iterator<Item = &'static Key> {
 pub fn SpeakerNotes() -> impl IntoView {
     let id = browser::query_value(NOTES).unwrap_or_default();
     show_theme(stored_theme());
-    let shown = RwSignal::new(None::<Shown>);
+    let shown = RwSignal::new(None::<AudienceView>);
     let has_ended = RwSignal::new(false);
     let channel = Channel::open(&channel_name(&id), move |message: FromPage| {
         has_ended.set(message == FromPage::Ended);
@@ -118,7 +118,7 @@ pub fn SpeakerNotes() -> impl IntoView {
 #[component]
 fn Times(
     /// What the class sees.
-    shown: RwSignal<Option<Shown>>,
+    shown: RwSignal<Option<AudienceView>>,
     /// The workshop, if one is presented.
     workshop: Memo<Option<Workshop>>,
     /// Lets the clock begin again.
@@ -149,7 +149,7 @@ fn Times(
         })
     };
     let step = Memo::new(move |_| {
-        let of = |shown: &Shown| shown.place.as_ref().map_or(0, |place| place.step);
+        let of = |shown: &AudienceView| shown.place.as_ref().map_or(0, |place| place.step);
         shown.with(|shown| shown.as_ref().map_or(0, of))
     });
     // The plan reads the lessons: once for each step, not each second.
@@ -265,7 +265,7 @@ fn slide_view(slide: Slide, workshop: Option<Workshop>) -> impl IntoView {
 }
 
 /// Without a lesson: the program and its result.
-fn program_view(shown: Shown) -> impl IntoView {
+fn program_view(shown: AudienceView) -> impl IntoView {
     view! {
         <h2>{shown.program}</h2>
         <p>{shown.result}</p>
@@ -280,7 +280,7 @@ fn program_view(shown: Shown) -> impl IntoView {
 #[component]
 fn Commands(
     /// What the class sees.
-    shown: RwSignal<Option<Shown>>,
+    shown: RwSignal<Option<AudienceView>>,
     /// Sends a command to the page.
     send: Callback<Command>,
 ) -> impl IntoView {

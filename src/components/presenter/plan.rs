@@ -1,6 +1,6 @@
 //! The plan of a workshop as a table.
 
-use fuseline_learn::presenter::plan::{Part, Planned, Workshop, clock, plan};
+use fuseline_learn::presenter::plan::{Planned, Workshop, WorkshopPart, clock, plan};
 use leptos::prelude::*;
 
 /// When each part begins, and what it is. `open` goes to a lesson.
@@ -27,8 +27,8 @@ pub fn PlanTable(
             None => part.title().into_any(),
         };
         let kind = match part {
-            Part::Lesson(_) => "lesson",
-            Part::Slide(slide) => slide.kind.name(),
+            WorkshopPart::Lesson(_) => "lesson",
+            WorkshopPart::Slide(slide) => slide.kind.name(),
         };
         view! {
             <tr aria-current=is_present.then_some("step")>

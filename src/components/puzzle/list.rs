@@ -2,8 +2,8 @@
 
 use super::make::OwnPuzzles;
 use crate::app::puzzling::Puzzling;
-use fuseline_learn::puzzle::library::{Listed, PUZZLES};
-use fuseline_learn::puzzle::progress::Progress;
+use fuseline_learn::puzzle::library::{ListedPuzzle, PUZZLES};
+use fuseline_learn::puzzle::progress::PuzzleProgress;
 use fuseline_learn::puzzle::rank::Rank;
 use fuseline_learn::puzzle::read;
 use fuseline_learn::puzzle::source::Source;
@@ -16,7 +16,8 @@ use strum::VariantArray;
 #[component]
 pub fn PuzzleList() -> impl IntoView {
     let puzzling = Puzzling::of_context();
-    let solved = move || puzzling.map_or(0, |puzzling| puzzling.progress.with(Progress::solved));
+    let solved =
+        move || puzzling.map_or(0, |puzzling| puzzling.progress.with(PuzzleProgress::solved));
     view! {
         <div class="lesson-list">
             <h3>"Puzzles"</h3>
@@ -36,7 +37,7 @@ pub fn PuzzleList() -> impl IntoView {
 }
 
 #[component]
-fn PuzzleRow(listed: &'static Listed) -> impl IntoView {
+fn PuzzleRow(listed: &'static ListedPuzzle) -> impl IntoView {
     let puzzling = Puzzling::of_context();
     let (puzzle, _) = read(listed.text);
     let objective = puzzle.page.shared.fusion.objective.name();

@@ -133,7 +133,10 @@ fn by_saving(a: &Advised, b: &Advised) -> Ordering {
 
 /// For each edge between kernels these, and what their merge alone would save; of the same edge in
 /// the iterations of a block those of the first one, with the price of all.
-fn estimates(shown: KernelsInText<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], RepeatedPrice)> {
+fn estimates(
+    shown: KernelsInText<'_>,
+    edges: &[PricedEdge],
+) -> Vec<([KernelId; 2], RepeatedPrice)> {
     let kernel_of = &shown.analysis.partition.kernel_of;
     let iterations = Iterations::new(shown.analysis, shown.statement_of_op);
     let mut merges: Vec<([KernelId; 2], RepeatedPrice)> = Vec::new();

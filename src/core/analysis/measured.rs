@@ -25,7 +25,7 @@ pub struct Measurements {
     /// How it was measured.
     pub note: String,
     /// The rows, in the order of the file.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MeasuredRow>,
 }
 
 /// One program at one size, run in one way.
@@ -33,7 +33,7 @@ pub struct Measurements {
 #[serde(
     expecting = "a row with `pattern`, `size`, `variant`, `time_us`, `kernels` and `dram_read_bytes`"
 )]
-pub struct Row {
+pub struct MeasuredRow {
     /// The name of its op list.
     pub pattern: String,
     /// Values of its first params, in the order of the list.
@@ -147,7 +147,7 @@ impl Measurements {
     }
 }
 
-impl Row {
+impl MeasuredRow {
     /// The op list of its pattern at its size.
     pub fn sized(&self, program: &Program) -> Program {
         let mut program = program.clone();
@@ -182,7 +182,7 @@ impl Row {
 
 /// The prediction for a row on a device; `program` is its op list. `None` if the list cannot be
 /// analysed or the device has no rates to predict times with.
-pub fn predict(row: &Row, program: &Program, device: &Device) -> Option<Predicted> {
+pub fn predict(row: &MeasuredRow, program: &Program, device: &Device) -> Option<Predicted> {
     let options = row.options(device);
     predicted(&analyze_program(&row.sized(program), &options).analysis?)
 }

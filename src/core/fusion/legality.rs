@@ -6,7 +6,7 @@
 
 use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
 use super::reason::Reason;
-use super::region::{Bits, LocalOp, Region, RegionContext, Set, Value};
+use super::region::{Bits, LocalOp, Region, RegionContext, RegionValue, Set};
 use super::rows::RowDomain;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
@@ -205,8 +205,9 @@ fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
     if region.next[place] & set == 0 {
         return false;
     }
-    let shared =
-        |value: &Value| value.readers & place.bit() != 0 && value.readers & set != place.bit();
+    let shared = |value: &RegionValue| {
+        value.readers & place.bit() != 0 && value.readers & set != place.bit()
+    };
     region.prev[place] & set != 0 || region.values.iter().any(shared)
 }
 
@@ -214,7 +215,7 @@ fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
 fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), Reason> {
     let available_bytes = region.context.options.device.on_chip_bytes();
     let full = rows.full_elements();
-    let is_full = |value: &&Value| {
+    let is_full = |value: &&RegionValue| {
         value.readers & set != 0 && value.elements.is_none_or(|elements| elements == full)
     };
     let values = region.values.iter().filter(is_full).count() as u64;
@@ -235,7 +236,7 @@ fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), R
 }
 
 fn check_operands(region: &Region<'_>, set: Set) -> Result<(), Reason> {
-    let is_read = |value: &&Value| value.readers & set != 0 && value.producer & set == 0;
+    let is_read = |value: &&RegionValue| value.readers & set != 0 && value.producer & set == 0;
     let read = region.values.iter().filter(is_read).count();
     let written = Bits(set).filter(|&place| region.is_written(place, set));
     let operands = read + written.count();

@@ -120,7 +120,9 @@ impl Region<'_> {
                 self.separate_ticks(set, clock),
                 nearest.speedup,
             )),
-            Evidence::Refuses(_) => bound_ticks.max(self.separate_ticks(set, clock).saturating_add(1)),
+            Evidence::Refuses(_) => {
+                bound_ticks.max(self.separate_ticks(set, clock).saturating_add(1))
+            }
         }
     }
 
@@ -128,7 +130,10 @@ impl Region<'_> {
     fn separate_ticks(&self, set: Set, clock: Clock) -> u64 {
         let sum = |ticks: &mut dyn Iterator<Item = u64>| ticks.fold(0, u64::saturating_add);
         match self.separate(set) {
-            Some(separate) => sum(&mut self.context.separate_s(&separate).map(|s| clock.ticks_of(s))),
+            Some(separate) => sum(&mut self
+                .context
+                .separate_s(&separate)
+                .map(|s| clock.ticks_of(s))),
             None => sum(&mut Bits(set).map(|place| {
                 let op = place.bit();
                 self.ticks(op, self.bytes(op), clock)

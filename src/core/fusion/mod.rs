@@ -7,6 +7,8 @@
 pub mod attention;
 pub mod certificate;
 pub mod decision;
+pub mod decision_trace;
+pub mod horizontal;
 pub mod inductor;
 pub mod legality;
 pub mod loops;
@@ -18,11 +20,9 @@ pub mod optimal;
 mod pieces;
 mod plan;
 pub mod reason;
-pub mod decision_trace;
 pub mod region;
 pub mod rows;
 pub(super) mod rules;
-pub mod horizontal;
 pub mod structure;
 mod views;
 

@@ -7,9 +7,9 @@ use super::error::{AnswerError, NumberError, ValueError};
 use super::prose::quoted;
 use super::reason::reason;
 use super::solve::first_value;
-use super::state::{PageState, Seen};
-use super::task::{Kind, Task};
-use super::value::{Unit, Value, within_text};
+use super::state::{AnalyzedProgram, PageState};
+use super::task::{Task, TaskKind};
+use super::value::{FigureValue, Unit, within_text};
 use super::way_words::way_words;
 use super::wording::join_sentences;
 use serde::{Deserialize, Serialize};
@@ -69,9 +69,9 @@ impl Task {
     ///
     /// # Errors
     /// Why the engine cannot say what is right.
-    pub fn choosables(&self, seen: &Seen) -> Result<Vec<Choosable>, ValueError> {
+    pub fn choosables(&self, seen: &AnalyzedProgram) -> Result<Vec<Choosable>, ValueError> {
         match &self.kind {
-            Kind::Choose(choices) => (choices.iter())
+            TaskKind::Choose(choices) => (choices.iter())
                 .map(|choice| {
                     Ok(Choosable {
                         label: choice.label.clone(),
@@ -80,7 +80,7 @@ impl Task {
                     })
                 })
                 .collect(),
-            Kind::Each { things, condition } => (things_of(*things, seen).into_iter())
+            TaskKind::Each { things, condition } => (things_of(*things, seen).into_iter())
                 .map(|thing| {
                     Ok(Choosable {
                         label: thing.name,
@@ -89,7 +89,9 @@ impl Task {
                     })
                 })
                 .collect(),
-            Kind::Number { .. } | Kind::First { .. } | Kind::Do { .. } => Ok(Vec::new()),
+            TaskKind::Number { .. } | TaskKind::First { .. } | TaskKind::Do { .. } => {
+                Ok(Vec::new())
+            }
         }
     }
 
@@ -101,15 +103,15 @@ impl Task {
         &self,
         answer: &Answer,
         state: &PageState,
-        seen: &Seen,
+        seen: &AnalyzedProgram,
     ) -> Result<Judged, AnswerError> {
         match (&self.kind, answer) {
-            (Kind::Number { .. } | Kind::First { .. }, Answer::Text(text)) => {
+            (TaskKind::Number { .. } | TaskKind::First { .. }, Answer::Text(text)) => {
                 let numbers = self.numbers(text, state, seen)?;
                 let nudge = self.nudge(&numbers, seen);
                 let why = match &self.kind {
-                    Kind::Number { quantity, .. } => reason(quantity, seen),
-                    Kind::First { param, when, .. } => {
+                    TaskKind::Number { quantity, .. } => reason(quantity, seen),
+                    TaskKind::First { param, when, .. } => {
                         // The values of a slider are whole.
                         #[allow(clippy::cast_possible_truncation, reason = "it comes from an i64")]
                         let right = numbers.right as i64;
@@ -120,7 +122,7 @@ impl Task {
                 let value = self.number_words(numbers.right);
                 Ok(self.judged(&nudge, &value, numbers.within, why, seen))
             }
-            (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
+            (TaskKind::Choose(_) | TaskKind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
                     return Err(AnswerError::NothingChosen(self.language));
                 }
@@ -139,10 +141,10 @@ impl Task {
         &self,
         answer: &Answer,
         state: &PageState,
-        seen: &Seen,
+        seen: &AnalyzedProgram,
     ) -> Result<String, AnswerError> {
         match (&self.kind, answer) {
-            (Kind::Number { .. } | Kind::First { .. }, Answer::Text(text)) => {
+            (TaskKind::Number { .. } | TaskKind::First { .. }, Answer::Text(text)) => {
                 let numbers = self.numbers(text, state, seen)?;
                 Ok(self.number_words(if numbers.are_near() {
                     numbers.right
@@ -150,7 +152,7 @@ impl Task {
                     numbers.given
                 }))
             }
-            (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
+            (TaskKind::Choose(_) | TaskKind::Each { .. }, Answer::Chosen(chosen)) => {
                 let options = self.choosables(seen)?;
                 let options = options.iter().enumerate();
                 let chosen = options.filter(|(at, _)| chosen.contains(at));
@@ -161,15 +163,20 @@ impl Task {
     }
 
     /// The number in an answer, and the right one.
-    fn numbers(&self, text: &str, state: &PageState, seen: &Seen) -> Result<Numbers, AnswerError> {
+    fn numbers(
+        &self,
+        text: &str,
+        state: &PageState,
+        seen: &AnalyzedProgram,
+    ) -> Result<Numbers, AnswerError> {
         match &self.kind {
-            Kind::Number { quantity, within } => {
-                let Value::Number(right, unit) = quantity.value(seen)? else {
+            TaskKind::Number { quantity, within } => {
+                let FigureValue::Number(right, unit) = quantity.value(seen)? else {
                     return Err(ValueError::NoNumber(quantity.to_string()).into());
                 };
                 Ok(self.compared(text, unit, right, *within)?)
             }
-            Kind::First {
+            TaskKind::First {
                 param,
                 when,
                 within,
@@ -177,7 +184,7 @@ impl Task {
                 let right = first_value(state, param, when)? as f64;
                 Ok(self.compared(text, Unit::Count, right, *within)?)
             }
-            Kind::Choose(_) | Kind::Each { .. } | Kind::Do { .. } => {
+            TaskKind::Choose(_) | TaskKind::Each { .. } | TaskKind::Do { .. } => {
                 Err(AnswerError::OtherKind(self.language))
             }
         }
@@ -202,14 +209,14 @@ impl Task {
     /// A number that is asked for, as the page writes it.
     fn number_words(&self, number: f64) -> String {
         match &self.kind {
-            Kind::First { param, .. } => param_value(param, number),
-            kind => Value::Number(number, kind.unit().unwrap_or(Unit::Count)).text(),
+            TaskKind::First { param, .. } => param_value(param, number),
+            kind => FigureValue::Number(number, kind.unit().unwrap_or(Unit::Count)).text(),
         }
     }
 
     /// What is said to a first wrong number: the nudge of its mistake, else on which side it is
     /// wrong. Empty for a right one.
-    fn nudge(&self, numbers: &Numbers, seen: &Seen) -> String {
+    fn nudge(&self, numbers: &Numbers, seen: &AnalyzedProgram) -> String {
         if numbers.are_near() {
             return String::new();
         }
@@ -224,7 +231,11 @@ impl Task {
         mistake.map_or(side, |mistake| &mistake.nudge).to_owned()
     }
 
-    fn judge_choice(&self, chosen: &[usize], seen: &Seen) -> Result<Judged, AnswerError> {
+    fn judge_choice(
+        &self,
+        chosen: &[usize],
+        seen: &AnalyzedProgram,
+    ) -> Result<Judged, AnswerError> {
         let options = self.choosables(seen)?;
         if chosen.iter().any(|&at| at >= options.len()) {
             return Err(AnswerError::NoSuchOption);
@@ -255,21 +266,28 @@ impl Task {
     }
 
     /// Why the first of the wrongly chosen options is wrong. The others are left to the visitor.
-    fn first_wrong_hint(&self, options: &[Choosable], chosen: &[usize], seen: &Seen) -> String {
+    fn first_wrong_hint(
+        &self,
+        options: &[Choosable],
+        chosen: &[usize],
+        seen: &AnalyzedProgram,
+    ) -> String {
         let mut wrong = (options.iter().enumerate())
             .filter(|(at, option)| chosen.contains(at) && !option.is_right);
         let Some((at, _)) = wrong.next() else {
             return String::new();
         };
         match &self.kind {
-            Kind::Choose(choices) => choices.get(at).map_or("", |choice| &choice.hint).to_owned(),
-            Kind::Each { things, condition } => {
+            TaskKind::Choose(choices) => {
+                choices.get(at).map_or("", |choice| &choice.hint).to_owned()
+            }
+            TaskKind::Each { things, condition } => {
                 let subject = things_of(*things, seen).into_iter().nth(at);
                 subject.map_or_else(String::new, |thing| {
                     reason_for_things(&[thing.subject], condition, seen)
                 })
             }
-            Kind::Number { .. } | Kind::First { .. } | Kind::Do { .. } => String::new(),
+            TaskKind::Number { .. } | TaskKind::First { .. } | TaskKind::Do { .. } => String::new(),
         }
     }
 
@@ -279,7 +297,7 @@ impl Task {
 
     fn labels<'a>(&self, options: impl Iterator<Item = &'a Choosable>) -> String {
         let quoted = options.map(|option| match &self.kind {
-            Kind::Each { .. } => format!("`{}`", option.label),
+            TaskKind::Each { .. } => format!("`{}`", option.label),
             _ => self.language.option(&option.label),
         });
         self.language.listed(quoted.collect())
@@ -287,16 +305,21 @@ impl Task {
 
     /// Why the chosen options are right or not: what was wrongly chosen comes first, then what was
     /// left out.
-    fn why_chosen(&self, options: &[Choosable], chosen: &[usize], seen: &Seen) -> String {
+    fn why_chosen(
+        &self,
+        options: &[Choosable],
+        chosen: &[usize],
+        seen: &AnalyzedProgram,
+    ) -> String {
         match &self.kind {
-            Kind::Choose(choices) => {
+            TaskKind::Choose(choices) => {
                 let mut pairs = choices.iter().zip(options);
                 let right = pairs.find(|(_, option)| option.is_right);
                 right.map_or_else(String::new, |(choice, _)| {
                     reasons_of(&choice.condition, seen)
                 })
             }
-            Kind::Each { things, condition } => {
+            TaskKind::Each { things, condition } => {
                 let things = things_of(*things, seen);
                 let why = |is_chosen: bool, is_right: bool| {
                     let explanation = things.iter().zip(options).enumerate();
@@ -327,7 +350,7 @@ impl Task {
 
     /// The right answer, which the visitor did not give. `None` where the engine finds none.
     pub fn given_up(&self, states: &StepStates) -> Option<Judged> {
-        let (words, reason) = if let Kind::Do { .. } = self.kind {
+        let (words, reason) = if let TaskKind::Do { .. } = self.kind {
             let way = way_words(&states.asked, &self.way(&states.asked)?);
             (way.clone(), way)
         } else {
@@ -344,30 +367,41 @@ impl Task {
     }
 
     /// The right answer as a sentence, and the engine's reason; `None` for a task to do.
-    fn answer_and_reason(&self, state: &PageState, seen: &Seen) -> Option<(String, String)> {
+    fn answer_and_reason(
+        &self,
+        state: &PageState,
+        seen: &AnalyzedProgram,
+    ) -> Option<(String, String)> {
         match &self.kind {
-            Kind::Number { quantity, .. } => {
+            TaskKind::Number { quantity, .. } => {
                 let value = quantity.value(seen).ok()?.text();
                 Some((format!("{value}."), reason(quantity, seen)))
             }
-            Kind::First { param, when, .. } => {
+            TaskKind::First { param, when, .. } => {
                 let right = first_value(state, param, when).ok()?;
                 let words = around(state, param, right, when);
                 Some((format!("{}.", param_value(param, right as f64)), words))
             }
-            Kind::Choose(_) | Kind::Each { .. } => {
+            TaskKind::Choose(_) | TaskKind::Each { .. } => {
                 let options = self.choosables(seen).ok()?;
                 let right = (options.iter().enumerate()).filter(|(_, option)| option.is_right);
                 let right: Vec<_> = right.map(|(at, _)| at).collect();
                 let why = self.why_chosen(&options, &right, seen);
                 Some((format!("{}.", self.right_labels(&options)), why))
             }
-            Kind::Do { .. } => None,
+            TaskKind::Do { .. } => None,
         }
     }
 
     /// An answer is right if there is nothing to say to who tries again.
-    fn judged(&self, nudge: &str, value: &str, within: f64, reason: String, seen: &Seen) -> Judged {
+    fn judged(
+        &self,
+        nudge: &str,
+        value: &str,
+        within: f64,
+        reason: String,
+        seen: &AnalyzedProgram,
+    ) -> Judged {
         let language = self.language;
         let (is_right, verdict) = match (nudge.is_empty(), within > 0.0) {
             (false, _) => (false, language.wrong(value)),
@@ -385,7 +419,12 @@ impl Task {
 
     /// A verdict with its reason, and the reason of the engine in it: that of the lesson stands in
     /// its place.
-    fn with_reason(&self, verdict: &str, reason: String, seen: &Seen) -> (String, String) {
+    fn with_reason(
+        &self,
+        verdict: &str,
+        reason: String,
+        seen: &AnalyzedProgram,
+    ) -> (String, String) {
         if self.why.is_empty() {
             return (join_sentences(verdict, &reason), reason);
         }

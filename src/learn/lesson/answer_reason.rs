@@ -4,10 +4,10 @@ use super::condition::{Condition, Operand};
 use super::named_figure::{NamedFigure, NamedSubject, kernel_names, tensor_named};
 use super::reason::{of_ops, reason};
 use super::solve::{value_before, with_param};
-use super::state::{PageState, Seen};
+use super::state::{AnalyzedProgram, PageState};
 use super::task::Things;
 use super::tensor_reason::of_tensors;
-use super::value::{Unit, Value};
+use super::value::{FigureValue, Unit};
 use super::wording::{Naming, join_sentences, noun, operand_words, relation_words, value_words};
 use fuseline_core::model::functions::Function;
 use fuseline_core::{Graph, OpId, TensorId};
@@ -25,7 +25,7 @@ pub(super) struct Thing {
 }
 
 /// The things of a kind.
-pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<Thing> {
+pub(super) fn things_of(things: Things, seen: &AnalyzedProgram) -> Vec<Thing> {
     let (analysis, graph) = (&seen.analysis, &seen.analysis.graph);
     match things {
         Things::Tensors => (graph.tensors.iter_enumerated())
@@ -79,7 +79,7 @@ const MAX_REASONS: usize = 2;
 pub(super) fn reason_for_things(
     subjects: &[NamedSubject],
     condition: &Condition,
-    seen: &Seen,
+    seen: &AnalyzedProgram,
 ) -> String {
     let tensors = subjects.iter().filter_map(|subject| match subject {
         NamedSubject::Tensor(name) => tensor_named(&seen.analysis, name).ok(),
@@ -95,7 +95,7 @@ pub(super) fn reason_for_things(
 }
 
 /// The reasons of both sides of a condition.
-pub(super) fn reasons_of(condition: &Condition, seen: &Seen) -> String {
+pub(super) fn reasons_of(condition: &Condition, seen: &AnalyzedProgram) -> String {
     let (left, right) = match condition {
         Condition::OneKernel(names) => return of_ops(names, seen),
         Condition::Compare { left, right, .. } => (left, right),
@@ -108,7 +108,7 @@ pub(super) fn reasons_of(condition: &Condition, seen: &Seen) -> String {
 }
 
 /// A quantity with its value and its reason.
-fn sided(figure: &NamedFigure, seen: &Seen) -> String {
+fn sided(figure: &NamedFigure, seen: &AnalyzedProgram) -> String {
     let Ok(value) = figure.value(seen) else {
         return String::new();
     };
@@ -161,6 +161,6 @@ pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Conditio
 
 /// `S = 1,920`.
 pub(super) fn param_value(param: &str, value: f64) -> String {
-    let value = Value::Number(value, Unit::Count).text();
+    let value = FigureValue::Number(value, Unit::Count).text();
     format!("`{param}` = {value}")
 }

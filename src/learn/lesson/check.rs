@@ -3,11 +3,11 @@
 use super::answer::is_near;
 use super::condition::Condition;
 use super::error::ValueError;
-use super::prose::{Part, figures};
+use super::prose::{ProsePart, figures};
 use super::solve::{first_value, value_before};
-use super::state::{PageState, Seen};
-use super::task::{Kind, Task};
-use super::value::Value;
+use super::state::{AnalyzedProgram, PageState};
+use super::task::{Task, TaskKind};
+use super::value::FigureValue;
 use super::{Lesson, MAX_WORDS, Problem, Step, StepStates};
 
 /// What in a lesson does not hold when the engine runs its steps. Takes an analysis a step, and a
@@ -44,9 +44,13 @@ fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
     check_figures(&step.notes, &answered, problems);
     if let Some(task) = &step.task {
         for line in [&task.ask, &task.hint] {
-            check_figures(&[Part::Paragraph(line.clone())], &asked, problems);
+            check_figures(&[ProsePart::Paragraph(line.clone())], &asked, problems);
         }
-        check_figures(&[Part::Paragraph(task.why.clone())], &answered, problems);
+        check_figures(
+            &[ProsePart::Paragraph(task.why.clone())],
+            &answered,
+            problems,
+        );
     }
     if let Some(task) = &step.task
         && let Err((line, what, mend)) = check_task(task, states, &asked, &answered)
@@ -56,12 +60,12 @@ fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
 }
 
 /// What a state shows, unless it has no op.
-fn shown(state: &PageState) -> Option<Seen> {
+fn shown(state: &PageState) -> Option<AnalyzedProgram> {
     let seen = state.seen()?;
     (!seen.analysis.graph.ops.is_empty()).then_some(seen)
 }
 
-fn check_figures(parts: &[Part], seen: &Seen, problems: &mut Vec<Problem>) {
+fn check_figures(parts: &[ProsePart], seen: &AnalyzedProgram, problems: &mut Vec<Problem>) {
     for figure in figures(parts) {
         if let Err(what) = figure.text(seen) {
             problems.push(Problem::new(
@@ -78,8 +82,8 @@ type Wrong = (usize, String, String);
 fn check_task(
     task: &Task,
     states: &StepStates,
-    asked: &Seen,
-    answered: &Seen,
+    asked: &AnalyzedProgram,
+    answered: &AnalyzedProgram,
 ) -> Result<(), Wrong> {
     let mend = |mend: &str| mend.to_owned();
     let wrong = |what: ValueError| {
@@ -90,11 +94,11 @@ fn check_task(
         )
     };
     match &task.kind {
-        Kind::Number { quantity, within } => match quantity.value(answered).map_err(wrong)? {
-            Value::Number(right, _) => check_mistakes(task, right, *within, answered),
-            Value::Word(_) => Ok(()),
+        TaskKind::Number { quantity, within } => match quantity.value(answered).map_err(wrong)? {
+            FigureValue::Number(right, _) => check_mistakes(task, right, *within, answered),
+            FigureValue::Word(_) => Ok(()),
         },
-        Kind::First {
+        TaskKind::First {
             param,
             when,
             within,
@@ -103,7 +107,7 @@ fn check_task(
             is_ever_false(&states.answered, param, first, when, task.line)?;
             check_mistakes(task, first as f64, *within, answered)
         }
-        Kind::Choose(_) | Kind::Each { .. } => {
+        TaskKind::Choose(_) | TaskKind::Each { .. } => {
             let options = task.choosables(answered).map_err(wrong)?;
             match options.iter().filter(|option| option.is_right).count() {
                 0 => Err((
@@ -119,7 +123,7 @@ fn check_task(
                 _ => Ok(()),
             }
         }
-        Kind::Do { until, .. } => {
+        TaskKind::Do { until, .. } => {
             for condition in until {
                 condition.holds(asked).map_err(wrong)?;
             }
@@ -143,7 +147,12 @@ fn check_task(
 }
 
 /// A mistake must be wrong, and no other one.
-fn check_mistakes(task: &Task, right: f64, within: f64, seen: &Seen) -> Result<(), Wrong> {
+fn check_mistakes(
+    task: &Task,
+    right: f64,
+    within: f64,
+    seen: &AnalyzedProgram,
+) -> Result<(), Wrong> {
     for (at, mistake) in task.mistakes.iter().enumerate() {
         let wrong = |what: String, mend: &str| (mistake.line, what, mend.to_owned());
         let value = mistake

@@ -4,8 +4,8 @@
 use super::arithmetic::number_in;
 use super::error::{ReadError, ValueError};
 use super::named_figure::{NamedFigure, NamedSubject, op_named};
-use super::state::Seen;
-use super::value::{Unit, Value, is_number};
+use super::state::AnalyzedProgram;
+use super::value::{FigureValue, Unit, is_number};
 use fuseline_view::present::quantity::Quantity;
 use std::fmt;
 
@@ -46,7 +46,7 @@ pub enum Relation {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// A number or a word.
-    Value(Value),
+    Value(FigureValue),
     /// Another quantity, times a factor.
     Figure {
         /// The factor: `50 % of bytes` is a half.
@@ -119,7 +119,7 @@ impl Condition {
     ///
     /// # Errors
     /// Why that cannot be said: a name that the program does not have.
-    pub fn holds(&self, seen: &Seen) -> Result<bool, ValueError> {
+    pub fn holds(&self, seen: &AnalyzedProgram) -> Result<bool, ValueError> {
         match self {
             Self::OneKernel(names) => {
                 let mut kernels = Vec::with_capacity(names.len());
@@ -146,7 +146,7 @@ impl Condition {
     ///
     /// # Errors
     /// As [`Self::holds`].
-    pub fn values(&self, seen: &Seen) -> Result<Option<[Value; 2]>, ValueError> {
+    pub fn values(&self, seen: &AnalyzedProgram) -> Result<Option<[FigureValue; 2]>, ValueError> {
         match self {
             Self::OneKernel(_) => Ok(None),
             Self::Compare { left, right, .. } => Ok(Some([left.value(seen)?, right.value(seen)?])),
@@ -175,7 +175,7 @@ impl fmt::Display for Operand {
             Self::Figure { factor, figure } => write!(
                 f,
                 "{} of {figure}",
-                Value::Number(100.0 * factor, Unit::Percent).text()
+                FigureValue::Number(100.0 * factor, Unit::Percent).text()
             ),
         }
     }
@@ -207,7 +207,10 @@ impl Operand {
             });
         }
         if is_number(text) {
-            return Ok(Self::Value(Value::Number(number_in(text, unit)?, unit)));
+            return Ok(Self::Value(FigureValue::Number(
+                number_in(text, unit)?,
+                unit,
+            )));
         }
         Ok(Self::Figure {
             factor: 1.0,
@@ -219,15 +222,15 @@ impl Operand {
         if text.is_empty() || text.contains(char::is_whitespace) {
             return Err(ReadError::NoWord(text.to_owned()));
         }
-        Ok(Self::Value(Value::Word(text.to_owned())))
+        Ok(Self::Value(FigureValue::Word(text.to_owned())))
     }
 
-    pub(super) fn value(&self, seen: &Seen) -> Result<Value, ValueError> {
+    pub(super) fn value(&self, seen: &AnalyzedProgram) -> Result<FigureValue, ValueError> {
         match self {
             Self::Value(value) => Ok(value.clone()),
             Self::Figure { factor, figure } => match figure.value(seen)? {
-                Value::Number(number, unit) => Ok(Value::Number(number * factor, unit)),
-                Value::Word(word) => Ok(Value::Word(word)),
+                FigureValue::Number(number, unit) => Ok(FigureValue::Number(number * factor, unit)),
+                FigureValue::Word(word) => Ok(FigureValue::Word(word)),
             },
         }
     }
@@ -245,14 +248,14 @@ impl Relation {
         }
     }
 
-    fn holds(self, left: &Value, right: &Value) -> Result<bool, ValueError> {
+    fn holds(self, left: &FigureValue, right: &FigureValue) -> Result<bool, ValueError> {
         match (left, right) {
-            (Value::Word(left), Value::Word(right)) => match self {
+            (FigureValue::Word(left), FigureValue::Word(right)) => match self {
                 Self::Equal => Ok(left == right),
                 Self::Different => Ok(left != right),
                 _ => Err(ValueError::NoOrder(left.clone())),
             },
-            (&Value::Number(left, of_left), &Value::Number(right, of_right)) => {
+            (&FigureValue::Number(left, of_left), &FigureValue::Number(right, of_right)) => {
                 if of_left != of_right {
                     return Err(ValueError::Units(of_left, of_right));
                 }

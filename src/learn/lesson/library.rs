@@ -2,7 +2,7 @@
 
 /// A lesson of the page: a file below `public/lessons`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedLesson {
     /// Name of its file without extension; stable, for links and stored progress.
     pub id: &'static str,
     /// The file.
@@ -11,7 +11,7 @@ pub struct Listed {
 
 macro_rules! lesson {
     ($id:literal) => {
-        Listed {
+        ListedLesson {
             id: $id,
             text: include_str!(concat!("../../../public/lessons/", $id, ".md")),
         }
@@ -19,7 +19,7 @@ macro_rules! lesson {
 }
 
 /// All lessons.
-pub static LESSONS: &[Listed] = &[
+pub static LESSONS: &[ListedLesson] = &[
     lesson!("exercise"),
     lesson!("roofline"),
     lesson!("bound"),
@@ -38,12 +38,12 @@ pub static LESSONS: &[Listed] = &[
 ];
 
 /// The lesson of this id.
-pub fn listed(id: &str) -> Option<&'static Listed> {
+pub fn listed(id: &str) -> Option<&'static ListedLesson> {
     LESSONS.iter().find(|lesson| lesson.id == id)
 }
 
 /// The lesson after the one of this id; `None` after the last.
-pub fn listed_after(id: &str) -> Option<&'static Listed> {
+pub fn listed_after(id: &str) -> Option<&'static ListedLesson> {
     let place = LESSONS.iter().position(|lesson| lesson.id == id)?;
     LESSONS.get(place + 1)
 }

@@ -2,7 +2,7 @@
 
 use super::entries::{Block, Problem};
 use super::named_figure::NamedFigure;
-use super::prose::{Figure, Inline, Part};
+use super::prose::{Figure, Inline, ProsePart};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// A piece of a lesson's file.
@@ -15,7 +15,7 @@ pub(super) enum Piece {
         line: usize,
         text: String,
     },
-    Prose(Part),
+    Prose(ProsePart),
     /// A fenced block with a word behind its fence.
     Block(Block),
 }
@@ -40,7 +40,7 @@ pub(super) fn inline(text: &str, line: usize, problems: &mut Vec<Problem>) -> Ve
     let (pieces, found) = pieces_after(line.saturating_sub(1), text);
     problems.extend(found);
     let paragraphs = pieces.into_iter().filter_map(|piece| match piece {
-        Piece::Prose(Part::Paragraph(content)) => Some(content),
+        Piece::Prose(ProsePart::Paragraph(content)) => Some(content),
         _ => None,
     });
     paragraphs.flatten().collect()
@@ -249,7 +249,7 @@ impl Reader {
                     self.pieces.push(if is_front {
                         Piece::Front(block)
                     } else if block.kind.is_empty() {
-                        Piece::Prose(Part::Code(block.text))
+                        Piece::Prose(ProsePart::Code(block.text))
                     } else {
                         Piece::Block(block)
                     });
@@ -261,7 +261,7 @@ impl Reader {
                 // paragraphs.
                 if let Some(List { is_numbered, items }) = self.list.take() {
                     self.pieces
-                        .push(Piece::Prose(Part::List { is_numbered, items }));
+                        .push(Piece::Prose(ProsePart::List { is_numbered, items }));
                 }
                 return;
             }
@@ -274,18 +274,22 @@ impl Reader {
         match element {
             Element::Paragraph => match self.open.last_mut() {
                 Some(parent) => parent.content.extend(content),
-                None => self.pieces.push(Piece::Prose(Part::Paragraph(content))),
+                None => self
+                    .pieces
+                    .push(Piece::Prose(ProsePart::Paragraph(content))),
             },
             Element::Item => match &mut self.list {
                 Some(list) => list.items.push(content),
-                None => self.pieces.push(Piece::Prose(Part::Paragraph(content))),
+                None => self
+                    .pieces
+                    .push(Piece::Prose(ProsePart::Paragraph(content))),
             },
             Element::Title { line, is_step } => {
                 let text = plain(&content);
                 self.pieces.push(if is_step {
                     Piece::Title { line, text }
                 } else {
-                    Piece::Prose(Part::Paragraph(vec![Inline::Strong(content)]))
+                    Piece::Prose(ProsePart::Paragraph(vec![Inline::Strong(content)]))
                 });
             }
             Element::Emphasis => self.put(Inline::Emphasis(content)),
@@ -303,7 +307,7 @@ impl Reader {
             },
             None => self
                 .pieces
-                .push(Piece::Prose(Part::Paragraph(vec![inline]))),
+                .push(Piece::Prose(ProsePart::Paragraph(vec![inline]))),
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::condition::Operand;
 use super::entries::{Item, Problem};
 use super::error::ValueError;
-use super::state::Seen;
-use super::value::{Unit, Value};
+use super::state::AnalyzedProgram;
+use super::value::{FigureValue, Unit};
 use std::fmt;
 
 /// A common wrong answer to a number that is asked for.
@@ -59,18 +59,18 @@ impl Mistake {
     ///
     /// # Errors
     /// Why it has no value here.
-    pub(super) fn value(&self, right: f64, seen: &Seen) -> Result<f64, ValueError> {
+    pub(super) fn value(&self, right: f64, seen: &AnalyzedProgram) -> Result<f64, ValueError> {
         match &self.number {
             Mistaken::Times(factor) => Ok(factor * right),
             Mistaken::Is(operand) => match operand.value(seen)? {
-                Value::Number(number, _) => Ok(number),
-                Value::Word(word) => Err(ValueError::NoNumber(word)),
+                FigureValue::Number(number, _) => Ok(number),
+                FigureValue::Word(word) => Err(ValueError::NoNumber(word)),
             },
         }
     }
 
     /// Whether an answer is this mistake.
-    pub(super) fn is_made_by(&self, given: f64, right: f64, seen: &Seen) -> bool {
+    pub(super) fn is_made_by(&self, given: f64, right: f64, seen: &AnalyzedProgram) -> bool {
         self.value(right, seen)
             .is_ok_and(|wrong| (given - wrong).abs() <= NEAR * wrong.abs())
     }

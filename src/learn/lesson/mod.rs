@@ -36,7 +36,7 @@ pub use entries::Problem;
 use crate::language::{Language, Tag};
 use entries::{Block, entry_of, unknown};
 use markdown::{Piece, pieces, pieces_after};
-use prose::Part;
+use prose::ProsePart;
 use setting::Setting;
 use state::PageState;
 use task::Task;
@@ -70,15 +70,15 @@ pub struct Step {
     /// What the page becomes.
     pub page: Setting,
     /// What is read first.
-    pub before: Vec<Part>,
+    pub before: Vec<ProsePart>,
     /// What is asked.
     pub task: Option<Task>,
     /// What the page becomes when the task is answered.
     pub then: Setting,
     /// What is read after the answer.
-    pub after: Vec<Part>,
+    pub after: Vec<ProsePart>,
     /// What only the speaker reads.
-    pub notes: Vec<Part>,
+    pub notes: Vec<ProsePart>,
 }
 
 impl Step {
@@ -237,7 +237,7 @@ impl Step {
 }
 
 /// Notes for the speaker: Markdown in a block.
-fn notes(block: &Block, problems: &mut Vec<Problem>) -> Vec<Part> {
+fn notes(block: &Block, problems: &mut Vec<Problem>) -> Vec<ProsePart> {
     let (pieces, found) = pieces_after(block.line, &block.text);
     problems.extend(found);
     let parts = pieces.into_iter().filter_map(|piece| match piece {

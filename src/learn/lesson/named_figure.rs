@@ -1,8 +1,8 @@
 //! Figures of a page's state, as lessons name them: `unfused bytes`, `intensity of kernel softmax`.
 
 use super::error::{ReadError, ValueError};
-use super::state::Seen;
-use super::value::{Unit, Value};
+use super::state::AnalyzedProgram;
+use super::value::{FigureValue, Unit};
 use fuseline_core::{Analysis, OpId, Policy, TensorId};
 use fuseline_view::present::names::op_names;
 use fuseline_view::present::quantity::{Figure, Kind, Quantity, Run, Subject, Values};
@@ -78,7 +78,7 @@ impl NamedFigure {
     ///
     /// # Errors
     /// Why it has none.
-    pub fn value(&self, seen: &Seen) -> Result<Value, ValueError> {
+    pub fn value(&self, seen: &AnalyzedProgram) -> Result<FigureValue, ValueError> {
         let analysis = &self.analysis(seen);
         let run = match self.kernels {
             Kernels::Unfused => Run::Unfused,
@@ -99,7 +99,7 @@ impl NamedFigure {
                 let param = params.iter().find(|param| param.name.text == *name);
                 let param = param.ok_or_else(|| ValueError::NoParam(name.clone()))?;
                 let is_value = self.quantity == Quantity::Param;
-                let value = Value::Number(param.value as f64, Unit::Count);
+                let value = FigureValue::Number(param.value as f64, Unit::Count);
                 return is_value.then_some(value).ok_or_else(|| self.lacks_value());
             }
         };
@@ -116,7 +116,7 @@ impl NamedFigure {
             of,
         };
         let value = Values::new(analysis).of(figure);
-        let value = value.map(|value| Value::of(value, self.quantity));
+        let value = value.map(|value| FigureValue::of(value, self.quantity));
         value.ok_or_else(|| self.lacks_value())
     }
 
@@ -125,7 +125,7 @@ impl NamedFigure {
     }
 
     /// The analysis whose kernels are meant.
-    pub(super) fn analysis(&self, seen: &Seen) -> Arc<Analysis> {
+    pub(super) fn analysis(&self, seen: &AnalyzedProgram) -> Arc<Analysis> {
         match self.kernels {
             Kernels::Under(policy) => seen.under(policy),
             // The comparison of a kernel with its ops one by one knows bytes and times only.

@@ -1,8 +1,8 @@
 //! A lesson that is open: its file, read, and the page at each of its steps.
 
 use super::check::check;
-use super::library::{Listed, listed_after};
-use super::state::Seen;
+use super::library::{ListedLesson, listed_after};
+use super::state::AnalyzedProgram;
 use super::{Lesson, Problem, StepStates, read};
 use crate::own::own_id;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct OpenLesson {
 
 impl OpenLesson {
     /// A lesson of the page.
-    pub fn listed(listed: &Listed) -> Self {
+    pub fn listed(listed: &ListedLesson) -> Self {
         Self::read(Some(listed.id), listed.text)
     }
 
@@ -85,7 +85,7 @@ impl OpenLesson {
 #[derive(Clone, Debug)]
 pub struct StepSeen {
     /// When it begins.
-    pub asked: Arc<Seen>,
+    pub asked: Arc<AnalyzedProgram>,
     /// When its task is answered.
-    pub answered: Arc<Seen>,
+    pub answered: Arc<AnalyzedProgram>,
 }

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is kept of all lessons.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Progress {
+pub struct LessonProgress {
     /// The lesson that is open, and the step.
-    pub open: Option<Place>,
+    pub open: Option<LessonPosition>,
     /// The document that was open before the lesson.
     pub before: Option<String>,
     /// For each lesson of the page how its steps ended.
-    pub ended: BTreeMap<String, BTreeMap<usize, Outcome>>,
+    pub ended: BTreeMap<String, BTreeMap<usize, StepOutcome>>,
     /// The same without how, as earlier versions kept it. Read and no longer written.
     #[serde(skip_serializing)]
     done: BTreeMap<String, BTreeSet<usize>>,
@@ -22,7 +22,7 @@ pub struct Progress {
 /// How a step ended, the best last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum StepOutcome {
     /// The visitor went on without an answer.
     Skipped,
     /// The page showed the answer, after two wrong ones or when it was asked to.
@@ -33,7 +33,7 @@ pub enum Outcome {
     Right,
 }
 
-impl Outcome {
+impl StepOutcome {
     /// What it says of a step, after a dash.
     pub const fn words(self) -> &'static str {
         self.words_in(Language::English)
@@ -52,21 +52,21 @@ impl Outcome {
 
 /// A step of a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct LessonPosition {
     /// The lesson of the page; `None` for one of somebody's own.
     pub id: Option<String>,
     /// The step, from 0.
     pub step: usize,
 }
 
-impl Progress {
+impl LessonProgress {
     /// What was stored; nothing where that cannot be read.
     pub fn read(stored: &str) -> Self {
         let mut read: Self = serde_json::from_str(stored).unwrap_or_default();
         for (id, steps) in std::mem::take(&mut read.done) {
             let ended = read.ended.entry(id).or_default();
             for step in steps {
-                ended.entry(step).or_insert(Outcome::Right);
+                ended.entry(step).or_insert(StepOutcome::Right);
             }
         }
         read
@@ -79,10 +79,12 @@ impl Progress {
 
     /// A step has ended. Of several times the best counts, but who was nudged or shown the answer
     /// once is never right at once.
-    pub fn end(&mut self, id: &str, step: usize, outcome: Outcome) {
+    pub fn end(&mut self, id: &str, step: usize, outcome: StepOutcome) {
         let ended = self.ended.entry(id.to_owned()).or_default();
         let outcome = match (ended.get(&step), outcome) {
-            (Some(Outcome::Nudged | Outcome::Shown), Outcome::Right) => Outcome::Nudged,
+            (Some(StepOutcome::Nudged | StepOutcome::Shown), StepOutcome::Right) => {
+                StepOutcome::Nudged
+            }
             (Some(&before), now) => before.max(now),
             (None, now) => now,
         };
@@ -90,21 +92,21 @@ impl Progress {
     }
 
     /// How a step ended, if it has.
-    pub fn outcome(&self, id: &str, step: usize) -> Option<Outcome> {
+    pub fn outcome(&self, id: &str, step: usize) -> Option<StepOutcome> {
         self.ended.get(id)?.get(&step).copied()
     }
 
     /// Whether a step is done, and not just skipped.
     pub fn is_done(&self, id: &str, step: usize) -> bool {
         self.outcome(id, step)
-            .is_some_and(|outcome| outcome != Outcome::Skipped)
+            .is_some_and(|outcome| outcome != StepOutcome::Skipped)
     }
 
     /// Number of steps of a lesson that are done.
     pub fn done_count(&self, id: &str) -> usize {
         let outcomes = self.ended.get(id).into_iter().flat_map(BTreeMap::values);
         outcomes
-            .filter(|&&outcome| outcome != Outcome::Skipped)
+            .filter(|&&outcome| outcome != StepOutcome::Skipped)
             .count()
     }
 

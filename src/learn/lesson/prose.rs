@@ -3,11 +3,11 @@
 
 use super::error::ValueError;
 use super::named_figure::NamedFigure;
-use super::state::Seen;
+use super::state::AnalyzedProgram;
 
 /// A part of the prose that stands below others.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum ProsePart {
     Paragraph(Vec<Inline>),
     /// A list, each item on its own.
     List {
@@ -53,13 +53,13 @@ impl Figure {
     ///
     /// # Errors
     /// Why it has no value.
-    pub fn text(&self, seen: &Seen) -> Result<String, ValueError> {
+    pub fn text(&self, seen: &AnalyzedProgram) -> Result<String, ValueError> {
         Ok(self.quantity.value(seen)?.text())
     }
 }
 
 /// All figures in parts.
-pub fn figures(parts: &[Part]) -> Vec<&Figure> {
+pub fn figures(parts: &[ProsePart]) -> Vec<&Figure> {
     let mut found = Vec::new();
     each_inline(parts, &mut |inline| {
         if let Inline::Figure(figure) = inline {
@@ -70,7 +70,7 @@ pub fn figures(parts: &[Part]) -> Vec<&Figure> {
 }
 
 /// A line with its figures as text. Nested as deep as its elements on the page are.
-pub fn filled(line: &[Inline], seen: &Seen) -> Vec<Inline> {
+pub fn filled(line: &[Inline], seen: &AnalyzedProgram) -> Vec<Inline> {
     let filled_one = |inline: &Inline| match inline {
         Inline::Figure(figure) => Inline::Text(figure.text(seen).unwrap_or_else(|_| "?".into())),
         Inline::Emphasis(content) => Inline::Emphasis(filled(content, seen)),
@@ -85,8 +85,8 @@ pub fn filled(line: &[Inline], seen: &Seen) -> Vec<Inline> {
 }
 
 /// A line as text, with its figures, and code between backticks.
-pub(crate) fn quoted(line: &[Inline], seen: &Seen) -> String {
-    let parts = [Part::Paragraph(filled(line, seen))];
+pub(crate) fn quoted(line: &[Inline], seen: &AnalyzedProgram) -> String {
+    let parts = [ProsePart::Paragraph(filled(line, seen))];
     let mut text = String::new();
     each_inline(&parts, &mut |inline| match inline {
         Inline::Text(written) => text.push_str(written),
@@ -97,7 +97,7 @@ pub(crate) fn quoted(line: &[Inline], seen: &Seen) -> String {
 }
 
 /// Number of words; a figure is one.
-pub fn word_count(parts: &[Part]) -> usize {
+pub fn word_count(parts: &[ProsePart]) -> usize {
     let mut words = 0;
     each_inline(parts, &mut |inline| match inline {
         Inline::Text(text) | Inline::Code(text) => {
@@ -113,7 +113,7 @@ pub fn word_count(parts: &[Part]) -> usize {
 }
 
 /// Plain text of all parts, without the figures: what a test reads.
-pub fn written_text(parts: &[Part]) -> String {
+pub fn written_text(parts: &[ProsePart]) -> String {
     let mut text = String::new();
     each_inline(parts, &mut |inline| {
         if let Inline::Text(written) = inline {
@@ -125,16 +125,16 @@ pub fn written_text(parts: &[Part]) -> String {
 }
 
 /// Visits every part of every line, those that hold others first.
-pub(crate) fn each_inline<'a>(parts: &'a [Part], visit: &mut dyn FnMut(&'a Inline)) {
+pub(crate) fn each_inline<'a>(parts: &'a [ProsePart], visit: &mut dyn FnMut(&'a Inline)) {
     // Nested at most as deep as the reader of Markdown allows.
     let mut open: Vec<&Inline> = Vec::new();
     for part in parts {
         match part {
-            Part::Paragraph(line) => open.extend(line.iter().rev()),
-            Part::List { items, .. } => {
+            ProsePart::Paragraph(line) => open.extend(line.iter().rev()),
+            ProsePart::List { items, .. } => {
                 open.extend(items.iter().rev().flat_map(|i| i.iter().rev()));
             }
-            Part::Code(_) => {}
+            ProsePart::Code(_) => {}
         }
         while let Some(inline) = open.pop() {
             visit(inline);

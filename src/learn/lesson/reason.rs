@@ -4,7 +4,7 @@ use super::named_figure::{
     Kernels, NamedFigure, NamedSubject, is_of_launch, kernel_names, op_named, tensor_named,
 };
 use super::resources;
-use super::state::Seen;
+use super::state::AnalyzedProgram;
 use super::tensor_reason::{name_and_size, of_tensor, product};
 use super::time_reason::{limits_words, speedup, time_words};
 use super::wording::join_sentences;
@@ -27,7 +27,7 @@ const MAX_NAMES: usize = 6;
 const MAX_EDGES: usize = 2;
 
 /// Why a quantity has its value: sentences, or nothing where there is nothing to tell.
-pub(super) fn reason(figure: &NamedFigure, seen: &Seen) -> String {
+pub(super) fn reason(figure: &NamedFigure, seen: &AnalyzedProgram) -> String {
     let analysis = figure.analysis(seen);
     let is_unfused = figure.kernels == Kernels::Unfused;
     match &figure.subject {
@@ -148,7 +148,7 @@ fn vector_ridge(analysis: &Analysis) -> String {
 }
 
 /// Which kernels have ops of these names.
-pub(super) fn of_ops(names: &[String], seen: &Seen) -> String {
+pub(super) fn of_ops(names: &[String], seen: &AnalyzedProgram) -> String {
     let analysis = &seen.analysis;
     let mut kernels: Vec<KernelId> = names
         .iter()

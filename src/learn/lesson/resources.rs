@@ -1,6 +1,6 @@
 //! What kernels ask of a device: registers, blocks, bytes that its memory really has to read.
 
-use super::value::{Unit, Value};
+use super::value::{FigureValue, Unit};
 use super::wording::join_sentences;
 use fuseline_core::analysis::device_model::{Product, device_count};
 use fuseline_core::analysis::limits::{KernelLimits, limits};
@@ -65,7 +65,7 @@ fn tiles(analysis: &Analysis, id: KernelId, limits: &KernelLimits) -> String {
     let tile = tiling.tile;
     let down = (product.rows / tile.rows).ceil();
     let across = (product.columns / tile.columns).ceil();
-    let number = |count: f64| Value::Number(count, Unit::Count).text();
+    let number = |count: f64| FigureValue::Number(count, Unit::Count).text();
     let batch = if product.batch > 1.0 {
         format!("{} × ", number(product.batch))
     } else {
@@ -111,7 +111,7 @@ fn occupancy(analysis: &Analysis, limits: &KernelLimits) -> String {
     let Some(multiprocessor) = hardware.multiprocessor() else {
         return String::new();
     };
-    let number = |count: u32| Value::Number(f64::from(count), Unit::Count).text();
+    let number = |count: u32| FigureValue::Number(f64::from(count), Unit::Count).text();
     let on_chip = match limits.on_chip_bytes {
         0 => String::new(),
         bytes => format!(" and a block needs {} on chip", format_bytes(bytes)),

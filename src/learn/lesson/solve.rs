@@ -2,8 +2,8 @@
 
 use super::condition::Condition;
 use super::error::ValueError;
-use super::state::{PageState, Seen};
-use super::task::{By, Kind, Task};
+use super::state::{AnalyzedProgram, PageState};
+use super::task::{By, Task, TaskKind};
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::model::options::Switch;
@@ -119,7 +119,7 @@ impl Task {
     /// A state of the page in which a task to do is done, found by the engine; `None` if it finds
     /// none.
     pub fn way(&self, state: &PageState) -> Option<PageState> {
-        let Kind::Do { by, .. } = &self.kind else {
+        let TaskKind::Do { by, .. } = &self.kind else {
             return None;
         };
         let is_done = |state: &PageState| state.seen().is_some_and(|seen| self.is_done(&seen));
@@ -173,7 +173,7 @@ fn merges(state: &PageState) -> Vec<PageState> {
 }
 
 /// The state after a change by hand; `None` where it is not possible.
-pub fn changed(state: &PageState, seen: &Seen, change: Change) -> Option<PageState> {
+pub fn changed(state: &PageState, seen: &AnalyzedProgram, change: Change) -> Option<PageState> {
     let proposal = propose(
         change,
         KernelsInText {

@@ -64,7 +64,7 @@ impl Mark {
 /// The page has one with more parts, which it computes on demand. A lesson needs all of these at
 /// once, also of pages that nobody has opened.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct AnalyzedProgram {
     pub text: Arc<str>,
     pub parsed: Arc<Parsed>,
     pub analysis: Arc<Analysis>,
@@ -89,12 +89,12 @@ impl PageState {
     }
 
     /// Analyses its program; `None` if it has no graph.
-    pub fn seen(&self) -> Option<Seen> {
-        Seen::of(&self.shared.text, &self.options())
+    pub fn seen(&self) -> Option<AnalyzedProgram> {
+        AnalyzedProgram::of(&self.shared.text, &self.options())
     }
 }
 
-impl Seen {
+impl AnalyzedProgram {
     /// Analyses a text; `None` if its ops form no graph.
     pub fn of(text: &str, options: &Options) -> Option<Self> {
         let parsed = parse(text);

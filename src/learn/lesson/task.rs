@@ -21,7 +21,7 @@ pub struct Task {
     /// The question.
     pub ask: Vec<Inline>,
     /// What kind of answer it has.
-    pub kind: Kind,
+    pub kind: TaskKind,
     /// Shown to who asks for it.
     pub hint: Vec<Inline>,
     /// The reason of the answer where the engine has none, such as a measurement; else empty.
@@ -32,7 +32,7 @@ pub struct Task {
 
 /// The kinds of tasks.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum TaskKind {
     /// Predict a number, then see it.
     Number {
         /// Which number.
@@ -97,7 +97,7 @@ pub enum By {
     Choices,
 }
 
-impl Kind {
+impl TaskKind {
     /// The unit in which an answer is written; `None` if it is no number.
     pub const fn unit(&self) -> Option<Unit> {
         match self {
@@ -156,11 +156,11 @@ impl Task {
 
     /// Whether the visitor changes the page to find the answer.
     pub const fn is_done_on_page(&self) -> bool {
-        matches!(self.kind, Kind::Do { .. } | Kind::First { .. })
+        matches!(self.kind, TaskKind::Do { .. } | TaskKind::First { .. })
     }
 }
 
-fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
+fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<TaskKind> {
     let within = fields.take("within");
     let within = within.and_then(|entry| {
         reported(
@@ -176,7 +176,7 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
             "a condition: `when: share of tensor scores > 50 %`",
             problems,
         )?;
-        return Some(Kind::First {
+        return Some(TaskKind::First {
             param: first.value,
             when: reported(Condition::parse(&when.value), &when, problems)?,
             within: within.unwrap_or(0.0),
@@ -197,18 +197,18 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
             ));
             None
         }
-        Some(unit) => Some(Kind::Number {
+        Some(unit) => Some(TaskKind::Number {
             within: within.unwrap_or(within_of(unit)),
             quantity,
         }),
     }
 }
 
-fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) -> Option<Kind> {
+fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) -> Option<TaskKind> {
     for (key, things) in [("tensors", Things::Tensors), ("kernels", Things::Kernels)] {
         if let Some(entry) = fields.take(key) {
             let condition = reported(Condition::parse(&entry.value), &entry, problems)?;
-            return Some(Kind::Each { things, condition });
+            return Some(TaskKind::Each { things, condition });
         }
     }
     if items.len() < 2 {
@@ -231,10 +231,10 @@ fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) ->
             hint: item.hint,
         })
     });
-    Some(Kind::Choose(choices.collect()))
+    Some(TaskKind::Choose(choices.collect()))
 }
 
-fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
+fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<TaskKind> {
     let mut until = Vec::new();
     while let Some(entry) = fields.take("until") {
         until.extend(reported(Condition::parse(&entry.value), &entry, problems));
@@ -266,7 +266,7 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
             return None;
         }
     };
-    Some(Kind::Do { until, by })
+    Some(TaskKind::Do { until, by })
 }
 
 /// What was read, or `None` with the problem reported.

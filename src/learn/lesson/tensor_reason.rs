@@ -1,6 +1,6 @@
 //! Where a tensor is, and why.
 
-use super::value::Value;
+use super::value::FigureValue;
 use fuseline_core::{Analysis, OpId, TensorId};
 use fuseline_view::present::format::{format_bytes, format_exact};
 use fuseline_view::present::names::{counted, listed, quoted_op};
@@ -30,7 +30,7 @@ pub(super) fn name_and_size(analysis: &Analysis, tensor: TensorId) -> String {
     format!(
         "`{}` ({})",
         analysis.graph.tensor_name(tensor),
-        Value::bytes(bytes).text()
+        FigureValue::bytes(bytes).text()
     )
 }
 

@@ -5,8 +5,8 @@ use super::answer::Judged;
 use super::answer_reason::{param_value, reasons_of};
 use super::condition::Condition;
 use super::solve::Border;
-use super::state::{PageState, Seen};
-use super::task::{By, Kind, Task};
+use super::state::{AnalyzedProgram, PageState};
+use super::task::{By, Task, TaskKind};
 use super::wording::{clause_of, value_words};
 use fuseline_view::present::words::{capitalized, uncapitalized};
 
@@ -25,7 +25,7 @@ impl Task {
     /// What stands behind the way that the engine finds to do a task, with quoted parts as code: up
     /// to which size others are right, too, or that there are others. A few analyses.
     pub fn other_ways(&self, states: &StepStates) -> Option<String> {
-        let Kind::Do { by, .. } = &self.kind else {
+        let TaskKind::Do { by, .. } = &self.kind else {
             return None;
         };
         let border = match by {
@@ -53,8 +53,8 @@ impl Task {
     /// The conditions of a task to do, in the present state of the page; empty for other tasks.
     /// `asked` is the page at the beginning of the step: what held there is no goal, and is told
     /// only once it no longer holds.
-    pub fn wanted(&self, seen: &Seen, asked: &Seen) -> Vec<Wanted> {
-        let Kind::Do { until, .. } = &self.kind else {
+    pub fn wanted(&self, seen: &AnalyzedProgram, asked: &AnalyzedProgram) -> Vec<Wanted> {
+        let TaskKind::Do { until, .. } = &self.kind else {
             return Vec::new();
         };
         let wanted = until.iter().map(|condition| match condition.holds(seen) {
@@ -82,14 +82,14 @@ impl Task {
 
     /// What is said when a task to do is done: at which value, and why the page fulfilled it there.
     /// It stays true when the page moves on. Choices that it asks for by name need no reason.
-    pub fn done_words(&self, seen: &Seen) -> String {
+    pub fn done_words(&self, seen: &AnalyzedProgram) -> String {
         self.done(seen)
             .map_or_else(String::new, |judged| judged.words)
     }
 
     /// The judgement of a task to do that is done; `None` for other tasks.
-    pub fn done(&self, seen: &Seen) -> Option<Judged> {
-        let Kind::Do { until, by } = &self.kind else {
+    pub fn done(&self, seen: &AnalyzedProgram) -> Option<Judged> {
+        let TaskKind::Do { until, by } = &self.kind else {
             return None;
         };
         let at = match by {
@@ -117,13 +117,13 @@ impl Task {
     }
 
     /// Whether a task to do is done.
-    pub fn is_done(&self, seen: &Seen) -> bool {
+    pub fn is_done(&self, seen: &AnalyzedProgram) -> bool {
         let wanted = self.wanted(seen, seen);
         !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds)
     }
 
     /// `Goal: kernel 1 is memory-bound. Now: compute-bound.`, or what holds already.
-    fn wanted_words(&self, condition: &Condition, seen: &Seen, holds: bool) -> String {
+    fn wanted_words(&self, condition: &Condition, seen: &AnalyzedProgram, holds: bool) -> String {
         let wanted = clause_of(condition, seen);
         if holds {
             return format!("{}.", capitalized(&wanted));

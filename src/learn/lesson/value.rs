@@ -79,13 +79,13 @@ impl AnswerUnit for Unit {
 
 /// The value of a quantity.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum FigureValue {
     Number(f64, Unit),
     /// One of a few words: `memory`.
     Word(String),
 }
 
-impl Value {
+impl FigureValue {
     /// A number of things.
     pub const fn count(count: usize) -> Self {
         Self::Number(count as f64, Unit::Count)

@@ -2,8 +2,8 @@
 
 use super::condition::{Condition, Operand, Relation};
 use super::named_figure::{Kernels, NamedFigure, NamedSubject, op_named};
-use super::state::Seen;
-use super::value::{Unit, Value};
+use super::state::AnalyzedProgram;
+use super::value::{FigureValue, Unit};
 use fuseline_core::{KernelId, Policy};
 use fuseline_view::present::names::{listed, op_names};
 use fuseline_view::present::options::policy_title;
@@ -18,7 +18,7 @@ pub(super) enum Naming {
 }
 
 /// A quantity as a noun: `the intensity of kernel 1`.
-pub(super) fn noun(figure: &NamedFigure, seen: &Seen, naming: Naming) -> String {
+pub(super) fn noun(figure: &NamedFigure, seen: &AnalyzedProgram, naming: Naming) -> String {
     let of = subject(figure, seen, naming);
     let under = match (figure.kernels, &figure.subject) {
         (Kernels::Shown, _) | (Kernels::Unfused, NamedSubject::Kernel(_) | NamedSubject::Op(_)) => {
@@ -51,7 +51,7 @@ pub(super) fn noun(figure: &NamedFigure, seen: &Seen, naming: Naming) -> String 
 }
 
 /// What a quantity is of; `None` for the program and the device.
-fn subject(figure: &NamedFigure, seen: &Seen, naming: Naming) -> Option<String> {
+fn subject(figure: &NamedFigure, seen: &AnalyzedProgram, naming: Naming) -> Option<String> {
     Some(match &figure.subject {
         NamedSubject::Program => return None,
         NamedSubject::Kernel(name) => kernel(figure, name, seen, naming),
@@ -60,7 +60,7 @@ fn subject(figure: &NamedFigure, seen: &Seen, naming: Naming) -> Option<String> 
     })
 }
 
-fn kernel(figure: &NamedFigure, name: &str, seen: &Seen, naming: Naming) -> String {
+fn kernel(figure: &NamedFigure, name: &str, seen: &AnalyzedProgram, naming: Naming) -> String {
     let analysis = figure.analysis(seen);
     let op = op_named(&analysis, name).ok();
     let id = op.and_then(|op| analysis.partition.kernel_of.get(op).copied());
@@ -99,10 +99,14 @@ fn quantity_noun(quantity: Quantity) -> String {
 }
 
 /// A value in a sentence: `memory-bound` as the page calls it.
-pub(super) fn value_words(quantity: Quantity, value: &Value, seen: &Seen) -> String {
+pub(super) fn value_words(
+    quantity: Quantity,
+    value: &FigureValue,
+    seen: &AnalyzedProgram,
+) -> String {
     match (quantity, value) {
-        (Quantity::RooflineBound, Value::Word(word)) => format!("{word}-bound"),
-        (Quantity::Policy, Value::Word(word)) => word.parse::<Policy>().map_or_else(
+        (Quantity::RooflineBound, FigureValue::Word(word)) => format!("{word}-bound"),
+        (Quantity::Policy, FigureValue::Word(word)) => word.parse::<Policy>().map_or_else(
             |_| word.clone(),
             |policy| policy_title(policy, seen.analysis.options.fusion.objective).to_owned(),
         ),
@@ -111,7 +115,7 @@ pub(super) fn value_words(quantity: Quantity, value: &Value, seen: &Seen) -> Str
 }
 
 /// A condition as a clause: `kernel 1 is memory-bound`.
-pub(super) fn clause_of(condition: &Condition, seen: &Seen) -> String {
+pub(super) fn clause_of(condition: &Condition, seen: &AnalyzedProgram) -> String {
     match condition {
         Condition::OneKernel(names) => {
             let names = names.iter().map(|name| format!("`{name}`"));
@@ -130,7 +134,11 @@ pub(super) fn clause_of(condition: &Condition, seen: &Seen) -> String {
 }
 
 /// The right side of a condition.
-pub(super) fn operand_words(quantity: Quantity, operand: &Operand, seen: &Seen) -> String {
+pub(super) fn operand_words(
+    quantity: Quantity,
+    operand: &Operand,
+    seen: &AnalyzedProgram,
+) -> String {
     match operand {
         Operand::Value(value) => value_words(quantity, value, seen),
         Operand::Figure { factor, figure } => {
@@ -141,7 +149,7 @@ pub(super) fn operand_words(quantity: Quantity, operand: &Operand, seen: &Seen) 
             if operand.is_whole() {
                 format!("{noun}{value}")
             } else {
-                let part = Value::Number(100.0 * factor, Unit::Percent).text();
+                let part = FigureValue::Number(100.0 * factor, Unit::Percent).text();
                 format!("{part} of {noun}{value}")
             }
         }

@@ -16,7 +16,7 @@ pub fn channel_name(id: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromPage {
     /// What the class sees.
-    Shows(Box<Shown>),
+    Shows(Box<AudienceView>),
     /// Nothing is presented any longer.
     Ended,
 }
@@ -36,7 +36,7 @@ pub enum FromNotes {
 
 /// What the class sees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct AudienceView {
     /// The workshop, if one is presented.
     pub workshop: Option<Workshop>,
     /// The step of a lesson, if one is open and no slide is over it.

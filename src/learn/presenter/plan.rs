@@ -1,6 +1,6 @@
 //! Workshops: lessons in an order, with slides between them. How long a teacher has decides which.
 
-use crate::lesson::library::{Listed, listed};
+use crate::lesson::library::{ListedLesson, listed};
 use crate::lesson::{Lesson, Step, read};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -29,7 +29,7 @@ impl Length {
     }
 
     /// Its parts, in order.
-    pub const fn parts(self) -> &'static [Part] {
+    pub const fn parts(self) -> &'static [WorkshopPart] {
         match self {
             Self::Min45 => MIN_45,
             Self::Min90 => MIN_90,
@@ -40,7 +40,7 @@ impl Length {
 
 /// A part of a workshop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum WorkshopPart {
     /// A lesson of the page, by its id.
     Lesson(&'static str),
     /// A slide that fills the screen.
@@ -90,7 +90,7 @@ impl SlideKind {
     }
 }
 
-const WELCOME: Part = Part::Slide(Slide {
+const WELCOME: WorkshopPart = WorkshopPart::Slide(Slide {
     kind: SlideKind::Welcome,
     minutes: 3,
     title: "Kernel fusion: what it saves, and when",
@@ -103,7 +103,7 @@ const WELCOME: Part = Part::Slide(Slide {
     notes: "Wait until everybody has the page open. One minute for the slider, then collect which numbers changed.",
 });
 
-const SLIDERS: Part = Part::Slide(Slide {
+const SLIDERS: WorkshopPart = WorkshopPart::Slide(Slide {
     kind: SlideKind::Exercise,
     minutes: 4,
     title: "Your turn: find the bottleneck",
@@ -116,7 +116,7 @@ const SLIDERS: Part = Part::Slide(Slide {
     notes: "Two minutes alone, two for the answers, which stand in Kernels. On an H100 with torch.compile: at 512 the two large matmuls, up and down, at 8192 attention, all limited by the matrix units. The two with a layer norm are memory-bound in both; GELU only at 8192: at 512 its error functions take longer.",
 });
 
-const FIRST_PUZZLES: Part = Part::Slide(Slide {
+const FIRST_PUZZLES: WorkshopPart = WorkshopPart::Slide(Slide {
     kind: SlideKind::Exercise,
     minutes: 6,
     title: "Your turn: fuse by hand",
@@ -129,7 +129,7 @@ const FIRST_PUZZLES: Part = Part::Slide(Slide {
     notes: "The first puzzles take a minute each. Let one person show a way to par.",
 });
 
-const MORE_PUZZLES: Part = Part::Slide(Slide {
+const MORE_PUZZLES: WorkshopPart = WorkshopPart::Slide(Slide {
     kind: SlideKind::Exercise,
     minutes: 8,
     title: "Your turn: beat the compiler",
@@ -142,7 +142,7 @@ const MORE_PUZZLES: Part = Part::Slide(Slide {
     notes: "Ask each pair which merge saved most. Hints are on the page; the optimum is the last way out.",
 });
 
-const BREAK: Part = pause(
+const BREAK: WorkshopPart = pause(
     5,
     &[
         "Back in five minutes.",
@@ -150,7 +150,7 @@ const BREAK: Part = pause(
     ],
 );
 
-const LONG_BREAK: Part = pause(
+const LONG_BREAK: WorkshopPart = pause(
     10,
     &[
         "Back in ten minutes.",
@@ -158,8 +158,8 @@ const LONG_BREAK: Part = pause(
     ],
 );
 
-const fn pause(minutes: u32, lines: &'static [&'static str]) -> Part {
-    Part::Slide(Slide {
+const fn pause(minutes: u32, lines: &'static [&'static str]) -> WorkshopPart {
+    WorkshopPart::Slide(Slide {
         kind: SlideKind::Break,
         minutes,
         title: "A break",
@@ -169,7 +169,7 @@ const fn pause(minutes: u32, lines: &'static [&'static str]) -> Part {
     })
 }
 
-const CLOSE: Part = Part::Slide(Slide {
+const CLOSE: WorkshopPart = WorkshopPart::Slide(Slide {
     kind: SlideKind::Close,
     minutes: 5,
     title: "To take home",
@@ -183,40 +183,40 @@ const CLOSE: Part = Part::Slide(Slide {
     notes: "Three minutes to hand in, by whatever way you agreed on. Meanwhile ask for one thing that surprised somebody. Open the codes under Learn, Results of your class: First guesses has the questions to come back to.",
 });
 
-const MIN_45: &[Part] = &[
+const MIN_45: &[WorkshopPart] = &[
     WELCOME,
-    Part::Lesson("exercise"),
-    Part::Lesson("roofline"),
+    WorkshopPart::Lesson("exercise"),
+    WorkshopPart::Lesson("roofline"),
     FIRST_PUZZLES,
     CLOSE,
 ];
 
-const MIN_90: &[Part] = &[
+const MIN_90: &[WorkshopPart] = &[
     WELCOME,
-    Part::Lesson("exercise"),
-    Part::Lesson("roofline"),
+    WorkshopPart::Lesson("exercise"),
+    WorkshopPart::Lesson("roofline"),
     SLIDERS,
-    Part::Lesson("torch_compile"),
+    WorkshopPart::Lesson("torch_compile"),
     BREAK,
-    Part::Lesson("flash_attention"),
+    WorkshopPart::Lesson("flash_attention"),
     FIRST_PUZZLES,
     CLOSE,
 ];
 
-const MIN_180: &[Part] = &[
+const MIN_180: &[WorkshopPart] = &[
     WELCOME,
-    Part::Lesson("exercise"),
-    Part::Lesson("roofline"),
+    WorkshopPart::Lesson("exercise"),
+    WorkshopPart::Lesson("roofline"),
     SLIDERS,
-    Part::Lesson("torch_compile"),
+    WorkshopPart::Lesson("torch_compile"),
     LONG_BREAK,
-    Part::Lesson("flash_attention"),
-    Part::Lesson("tiling"),
+    WorkshopPart::Lesson("flash_attention"),
+    WorkshopPart::Lesson("tiling"),
     FIRST_PUZZLES,
     BREAK,
-    Part::Lesson("limits"),
-    Part::Lesson("precision"),
-    Part::Lesson("profiling"),
+    WorkshopPart::Lesson("limits"),
+    WorkshopPart::Lesson("precision"),
+    WorkshopPart::Lesson("profiling"),
     MORE_PUZZLES,
     CLOSE,
 ];
@@ -258,7 +258,7 @@ impl Workshop {
         Self { length, part: 0 }
     }
 
-    pub fn present(self) -> Option<&'static Part> {
+    pub fn present(self) -> Option<&'static WorkshopPart> {
         self.length.parts().get(self.part)
     }
 
@@ -288,7 +288,7 @@ impl Workshop {
     /// At the lesson of this id; `None` if it is no part.
     pub fn at_lesson(self, id: &str) -> Option<Self> {
         let mut parts = self.length.parts().iter();
-        let part = parts.position(|part| matches!(part, Part::Lesson(of) if *of == id))?;
+        let part = parts.position(|part| matches!(part, WorkshopPart::Lesson(of) if *of == id))?;
         Some(Self { part, ..self })
     }
 }
@@ -296,14 +296,14 @@ impl Workshop {
 /// A part with its place in the workshop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    pub part: &'static Part,
+    pub part: &'static WorkshopPart,
     /// Its minutes, from the beginning.
     pub minutes: Range<u32>,
 }
 
-impl Part {
+impl WorkshopPart {
     /// The lesson, if it is one.
-    pub fn lesson(&self) -> Option<&'static Listed> {
+    pub fn lesson(&self) -> Option<&'static ListedLesson> {
         match self {
             Self::Lesson(id) => listed(id),
             Self::Slide(_) => None,

@@ -2,7 +2,7 @@
 
 /// A puzzle of the page: a file below `public/puzzles`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedPuzzle {
     /// Name of its file without extension; stable, for links and stored progress.
     pub id: &'static str,
     /// The file.
@@ -11,7 +11,7 @@ pub struct Listed {
 
 macro_rules! puzzle {
     ($id:literal) => {
-        Listed {
+        ListedPuzzle {
             id: $id,
             text: include_str!(concat!("../../../public/puzzles/", $id, ".fuse")),
         }
@@ -19,7 +19,7 @@ macro_rules! puzzle {
 }
 
 /// All puzzles.
-pub static PUZZLES: &[Listed] = &[
+pub static PUZZLES: &[ListedPuzzle] = &[
     puzzle!("two_ops"),
     puzzle!("chain"),
     puzzle!("epilogue"),
@@ -35,12 +35,12 @@ pub static PUZZLES: &[Listed] = &[
 ];
 
 /// The puzzle of this id.
-pub fn listed(id: &str) -> Option<&'static Listed> {
+pub fn listed(id: &str) -> Option<&'static ListedPuzzle> {
     PUZZLES.iter().find(|puzzle| puzzle.id == id)
 }
 
 /// The puzzle after this one; `None` after the last, and after one that is not of the page.
-pub fn next(id: &str) -> Option<&'static Listed> {
+pub fn next(id: &str) -> Option<&'static ListedPuzzle> {
     let mut rest = PUZZLES.iter().skip_while(|puzzle| puzzle.id != id);
     rest.nth(1)
 }

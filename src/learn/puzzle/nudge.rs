@@ -1,6 +1,6 @@
 //! First hints: where to look and why, without the move.
 
-use crate::lesson::state::Seen;
+use crate::lesson::state::AnalyzedProgram;
 use fuseline_core::analysis::by_hand::Change;
 use fuseline_core::cost::traffic::Access;
 use fuseline_core::{Analysis, KernelId, OpId, TensorId};
@@ -28,7 +28,12 @@ pub enum Region {
 
 /// The first hint to a change, from what it saves. `edge` are the two ops that hold the kernels
 /// together.
-pub(super) fn nudge(now: &Seen, next: &Seen, change: Change, edge: [OpId; 2]) -> Nudge {
+pub(super) fn nudge(
+    now: &AnalyzedProgram,
+    next: &AnalyzedProgram,
+    change: Change,
+    edge: [OpId; 2],
+) -> Nudge {
     let before = &now.analysis;
     match change {
         Change::Merge(a, b) => of_merge(before, &next.analysis, [a, b], edge),

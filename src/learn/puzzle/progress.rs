@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The best that was reached in each puzzle, by its id, and where the visitor stopped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Progress {
+pub struct PuzzleProgress {
     /// By how many percent the best kernels were above par; 0 at par.
     above_pct: BTreeMap<String, f64>,
     /// The highest rank.
@@ -22,7 +22,7 @@ pub struct Progress {
     pub before: Option<String>,
 }
 
-impl Progress {
+impl PuzzleProgress {
     /// What was stored; nothing where that cannot be read.
     pub fn read(stored: &str) -> Self {
         serde_json::from_str(stored).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Where an open puzzle comes from: the page, or a link or a file of somebody's own.
 
-use super::library::{Listed, listed};
+use super::library::{ListedPuzzle, listed};
 use super::read;
 use crate::own::{OWN, own_id};
 use fuseline_core::notation::edit::set_kernel;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// One of the page.
-    Listed(&'static Listed),
+    Listed(&'static ListedPuzzle),
     /// Somebody's own: its file, in which no kernels are marked.
     Own(Arc<str>),
 }

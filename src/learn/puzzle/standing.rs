@@ -3,7 +3,7 @@
 use super::Puzzle;
 use super::rank::Rank;
 use crate::language::Language;
-use crate::lesson::state::Seen;
+use crate::lesson::state::AnalyzedProgram;
 use fuseline_core::fusion::certificate::{Amount, ROUNDING};
 use fuseline_core::notation::parse;
 use fuseline_core::resolve::ops_and_reads;
@@ -233,7 +233,7 @@ impl Posed {
     }
 
     /// The text of the puzzle with the kernels of its start.
-    pub fn seen(&self) -> Option<Seen> {
+    pub fn seen(&self) -> Option<AnalyzedProgram> {
         self.puzzle.page.seen()
     }
 }

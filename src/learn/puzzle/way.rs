@@ -2,7 +2,7 @@
 
 use super::nudge::{Nudge, nudge};
 use super::standing::{Posed, Standing, cost};
-use crate::lesson::state::Seen;
+use crate::lesson::state::AnalyzedProgram;
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::{Price, Why};
 use fuseline_core::{Analysis, KernelId, Objective, OpId};
@@ -35,7 +35,7 @@ impl Posed {
     ///
     /// `None` for another program, and where the engine finds no way. Takes an analysis a step, and
     /// one for each edge of a kernel that is cut.
-    pub fn way(&self, seen: &Seen) -> Option<Vec<Step>> {
+    pub fn way(&self, seen: &AnalyzedProgram) -> Option<Vec<Step>> {
         if !matches!(
             self.standing(&seen.analysis, seen.has_error),
             Standing::Graded(_)
@@ -66,7 +66,7 @@ impl Posed {
     }
 
     /// Always the merge that saves most; `None` if that does not lead to par.
-    fn best_merges(&self, seen: &Seen) -> Option<Vec<Step>> {
+    fn best_merges(&self, seen: &AnalyzedProgram) -> Option<Vec<Step>> {
         let mut now = seen.clone();
         let mut steps = Vec::new();
         while !self.is_par(&now.analysis) {
@@ -78,7 +78,7 @@ impl Posed {
     }
 
     /// The cheapest cut of a kernel that no kernel of the optimum holds.
-    fn cut(&self, now: &Seen) -> Option<(Step, Seen)> {
+    fn cut(&self, now: &AnalyzedProgram) -> Option<(Step, AnalyzedProgram)> {
         let kernel = self.spanning(&now.analysis)?;
         let graph = &now.analysis.graph;
         let ops = &now.analysis.partition.kernels[kernel];
@@ -94,7 +94,7 @@ impl Posed {
                 step(now, Change::Cut { producer, consumer }, edge)
             });
             steps.min_by(|(_, a), (_, b)| {
-                let of = |seen: &Seen| cost(&seen.analysis).value();
+                let of = |seen: &AnalyzedProgram| cost(&seen.analysis).value();
                 of(a).total_cmp(&of(b))
             })
         };
@@ -124,10 +124,10 @@ impl Posed {
 
 /// The best legal merge of two kernels that may be merged.
 fn merge(
-    now: &Seen,
+    now: &AnalyzedProgram,
     may: &dyn Fn(KernelId, KernelId) -> bool,
     is_gain_only: bool,
-) -> Option<(Step, Seen)> {
+) -> Option<(Step, AnalyzedProgram)> {
     let analysis = &now.analysis;
     let why = Why::new(analysis);
     let mut merges: Vec<([OpId; 2], Price)> = (pairs(analysis).into_iter())
@@ -148,7 +148,7 @@ fn merge(
 }
 
 /// A change with its effect; `None` if it is not possible.
-fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
+fn step(now: &AnalyzedProgram, change: Change, edge: [OpId; 2]) -> Option<(Step, AnalyzedProgram)> {
     let Proposal {
         words, done, text, ..
     } = propose(
@@ -161,7 +161,7 @@ fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
         },
     );
     let text = text?;
-    let next = Seen::of(&text, &now.analysis.options).filter(|next| !next.has_error)?;
+    let next = AnalyzedProgram::of(&text, &now.analysis.options).filter(|next| !next.has_error)?;
     let graph = &now.analysis.graph;
     let [first, second] = edge.map(|op| op_name(graph, op));
     let hint = match change {

@@ -3,10 +3,10 @@
 use super::{Act, Try};
 use crate::lesson::StepStates;
 use crate::lesson::open::OpenLesson;
-use crate::lesson::progress::Outcome;
+use crate::lesson::progress::StepOutcome;
 use crate::lesson::prose::{Inline, filled};
-use crate::lesson::state::Seen;
-use crate::lesson::task::{Kind, Task};
+use crate::lesson::state::AnalyzedProgram;
+use crate::lesson::task::{Task, TaskKind};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ pub struct Question {
     /// The title of its step.
     pub title: String,
     task: Task,
-    asked: Arc<Seen>,
+    asked: Arc<AnalyzedProgram>,
     states: StepStates,
-    answered: Arc<Seen>,
+    answered: Arc<AnalyzedProgram>,
     /// Students answer alike, and some answers take a search.
     said: RefCell<BTreeMap<Act, Said>>,
 }
@@ -56,7 +56,7 @@ pub enum Standing {
     /// They gave a wrong answer and no other one.
     Open,
     /// They are through.
-    Ended(Outcome),
+    Ended(StepOutcome),
     /// What was handed in is no answer to this question, and why.
     Refused(String),
 }
@@ -84,7 +84,7 @@ impl Question {
     /// The right answer and its reason, with quoted parts as code. Empty for a task to do, of which
     /// the engine would search a way.
     pub fn right_answer(&self) -> String {
-        if matches!(self.task.kind, Kind::Do { .. }) {
+        if matches!(self.task.kind, TaskKind::Do { .. }) {
             return String::new();
         }
         self.task.right_answer(&self.states).unwrap_or_default()
@@ -158,12 +158,12 @@ impl Question {
 /// How a question ended that was tried so, in this order; `None` while it is open. The first wrong
 /// answer gets a nudge, the second one shows the answer. Whoever has seen it and writes it down is
 /// no further, so a teacher sees that it was shown.
-fn outcome(said: &[&Said]) -> Option<Outcome> {
+fn outcome(said: &[&Said]) -> Option<StepOutcome> {
     match said {
-        [Said::Right, ..] => Some(Outcome::Right),
-        [Said::Asked, ..] => Some(Outcome::Shown),
-        [_, Said::Right, ..] => Some(Outcome::Nudged),
-        [_, _, ..] => Some(Outcome::Shown),
+        [Said::Right, ..] => Some(StepOutcome::Right),
+        [Said::Asked, ..] => Some(StepOutcome::Shown),
+        [_, Said::Right, ..] => Some(StepOutcome::Nudged),
+        [_, _, ..] => Some(StepOutcome::Shown),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use super::{Results, Solution, Try};
 use crate::language::Language;
 use crate::lesson::library::LESSONS;
 use crate::lesson::open::OpenLesson;
-use crate::lesson::progress::Outcome;
+use crate::lesson::progress::StepOutcome;
 use crate::lesson::prose::Inline;
 use crate::own::{digest, own_id};
 use crate::puzzle::library::PUZZLES;
@@ -46,7 +46,7 @@ pub enum Added {
 
 /// A question and how a class answered it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct QuestionColumn {
     /// Its step, from 0.
     pub step: usize,
     /// The title of the step.
@@ -216,7 +216,7 @@ impl Class {
 
     /// How the class answered the question of a step, from 0, of a lesson with this id; `None` for
     /// a step without one. An analysis or a search for each different answer.
-    pub fn column(&self, id: &str, lesson: &OpenLesson, step: usize) -> Option<Column> {
+    pub fn column(&self, id: &str, lesson: &OpenLesson, step: usize) -> Option<QuestionColumn> {
         let question = Question::of(lesson, step)?;
         let digest = digest(&lesson.text);
         let mut guesses: BTreeMap<String, Guess> = BTreeMap::new();
@@ -231,7 +231,7 @@ impl Class {
             let mut cell = question.cell(tries);
             let went_on = answers.steps.range(step + 1..).next().is_some();
             if cell.standing == Standing::Untouched && went_on {
-                cell.standing = Standing::Ended(Outcome::Skipped);
+                cell.standing = Standing::Ended(StepOutcome::Skipped);
             }
             if let Some(guess) = first_guess(&question, tries) {
                 let of_all = guesses.entry(guess.words.clone()).or_insert(guess);
@@ -242,7 +242,7 @@ impl Class {
         let cells = cells.collect();
         let mut guesses: Vec<_> = guesses.into_values().collect();
         guesses.sort_by_key(|guess| std::cmp::Reverse(guess.count));
-        Some(Column {
+        Some(QuestionColumn {
             step,
             ask: question.ask(),
             right: question.right_answer(),
@@ -266,7 +266,7 @@ impl Class {
     }
 }
 
-impl Column {
+impl QuestionColumn {
     /// The number of its step, from 1, and the title.
     pub fn full_title(&self) -> String {
         Language::English.step(self.step + 1, &self.title)

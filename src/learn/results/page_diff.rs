@@ -1,7 +1,7 @@
 //! What somebody made of a state of the page, as its difference, so that it fits a code.
 
 use crate::lesson::solve::text_with_param;
-use crate::lesson::state::{PageState, Seen};
+use crate::lesson::state::{AnalyzedProgram, PageState};
 use crate::puzzle::is_small;
 use fuseline_core::notation::edit::{main_dtype, set_dtype, set_kernel};
 use fuseline_core::notation::parse;
@@ -89,7 +89,7 @@ impl PageDiff {
     ///
     /// # Errors
     /// Why it sees nothing.
-    pub fn seen(&self, asked: &PageState) -> Result<Seen, &'static str> {
+    pub fn seen(&self, asked: &PageState) -> Result<AnalyzedProgram, &'static str> {
         let shared = self.applied(&asked.shared);
         let shared = shared.map_err(|_| "it does not fit this page")?;
         // A program of the page may be large, somebody's own may not be larger than that of a

@@ -1,7 +1,7 @@
 //! The results of a class as a table to take away.
 
 use super::check::{Cell, Standing};
-use super::class::{Class, Column, PuzzleColumn, Solved};
+use super::class::{Class, PuzzleColumn, QuestionColumn, Solved};
 use fuseline_view::present::tables::Table;
 
 /// The columns of a lesson, as a class answered it.
@@ -10,7 +10,7 @@ pub struct LessonColumns {
     pub id: String,
     pub title: String,
     /// A column for each question.
-    pub columns: Vec<Column>,
+    pub columns: Vec<QuestionColumn>,
 }
 
 /// A row for each question that a student tried and each puzzle, with the verdicts of the engine.

@@ -8,9 +8,9 @@ pub use listing::Listing;
 
 use crate::language::{Language, Tag};
 use crate::lesson::named_figure::NamedFigure;
-use crate::lesson::prose::{Inline, Part, filled};
-use crate::lesson::state::{PageState, Seen};
-use crate::lesson::task::{By, Kind, Task};
+use crate::lesson::prose::{Inline, ProsePart, filled};
+use crate::lesson::state::{AnalyzedProgram, PageState};
+use crate::lesson::task::{By, Task, TaskKind};
 use crate::lesson::value::Unit;
 use crate::lesson::{Lesson, Step, StepStates};
 use crate::puzzle::source::without_kernels;
@@ -43,7 +43,7 @@ pub struct Question {
     /// Whether its numbers differ from those of the lesson.
     pub has_other_sizes: bool,
     /// What is read first, with the engine's figures as text.
-    pub before: Vec<Part>,
+    pub before: Vec<ProsePart>,
     /// Fusion policy and GPU, where they differ from those of the question before.
     pub setting: Vec<String>,
     /// The program.
@@ -159,7 +159,7 @@ fn stated(page: &PageState) -> String {
     }
 }
 
-fn field(task: &Task, asked: &PageState, answered: &Seen) -> Option<Field> {
+fn field(task: &Task, asked: &PageState, answered: &AnalyzedProgram) -> Option<Field> {
     let param = |name: &str, is_dragged| {
         let program = parse(&asked.shared.text).program;
         let param = program
@@ -174,17 +174,17 @@ fn field(task: &Task, asked: &PageState, answered: &Seen) -> Option<Field> {
         })
     };
     match &task.kind {
-        Kind::Number { quantity, .. } => Some(Field::Number(quantity.unit()?)),
-        Kind::First { param: name, .. } => param(name, false),
-        Kind::Do {
+        TaskKind::Number { quantity, .. } => Some(Field::Number(quantity.unit()?)),
+        TaskKind::First { param: name, .. } => param(name, false),
+        TaskKind::Do {
             by: By::Param(name),
             ..
         } => param(name, true).or(Some(Field::OnPage)),
-        Kind::Do { .. } => Some(Field::OnPage),
-        Kind::Choose(_) | Kind::Each { .. } => {
+        TaskKind::Do { .. } => Some(Field::OnPage),
+        TaskKind::Choose(_) | TaskKind::Each { .. } => {
             let options = task.choosables(answered).ok()?;
             let right = options.iter().filter(|option| option.is_right).count();
-            let are_names = matches!(task.kind, Kind::Each { .. });
+            let are_names = matches!(task.kind, TaskKind::Each { .. });
             let labels = options.into_iter().map(|option| {
                 let name = if are_names {
                     format!("`{}`", option.label)
@@ -208,7 +208,7 @@ fn field(task: &Task, asked: &PageState, answered: &Seen) -> Option<Field> {
 fn setting(
     language: Language,
     state: &PageState,
-    seen: &Seen,
+    seen: &AnalyzedProgram,
     known: Option<&PageState>,
 ) -> Vec<String> {
     let shared = &state.shared;
@@ -233,13 +233,13 @@ fn setting(
     lines
 }
 
-fn filled_part(part: &Part, seen: &Seen) -> Part {
+fn filled_part(part: &ProsePart, seen: &AnalyzedProgram) -> ProsePart {
     match part {
-        Part::Paragraph(line) => Part::Paragraph(filled(line, seen)),
-        Part::List { is_numbered, items } => Part::List {
+        ProsePart::Paragraph(line) => ProsePart::Paragraph(filled(line, seen)),
+        ProsePart::List { is_numbered, items } => ProsePart::List {
             is_numbered: *is_numbered,
             items: items.iter().map(|item| filled(item, seen)).collect(),
         },
-        Part::Code(code) => Part::Code(code.clone()),
+        ProsePart::Code(code) => ProsePart::Code(code.clone()),
     }
 }

@@ -1,10 +1,10 @@
 //! Other sizes for a question, where its words stay true.
 
 use crate::lesson::named_figure::NamedFigure;
-use crate::lesson::prose::{Inline, Part, each_inline, figures};
+use crate::lesson::prose::{Inline, ProsePart, each_inline, figures};
 use crate::lesson::solve::with_param;
-use crate::lesson::state::{PageState, Seen};
-use crate::lesson::task::{Kind, Task};
+use crate::lesson::state::{AnalyzedProgram, PageState};
+use crate::lesson::task::{Task, TaskKind};
 use crate::lesson::value::Unit;
 use crate::lesson::{Step, StepStates};
 use fuseline_core::model::program::{Param, ParamRange};
@@ -24,7 +24,7 @@ pub(super) fn changed(
     seed: u32,
     at: usize,
 ) -> Option<StepStates> {
-    let Kind::Number { quantity, .. } = &task.kind else {
+    let TaskKind::Number { quantity, .. } = &task.kind else {
         return None;
     };
     // Counts and shares are about kernels and waves, and the words of their steps about these very
@@ -33,7 +33,7 @@ pub(super) fn changed(
         quantity.unit()?,
         Unit::Bytes | Unit::Flops | Unit::Intensity | Unit::Seconds | Unit::Ratio
     );
-    let ask = [task.ask.clone(), task.why.clone()].map(Part::Paragraph);
+    let ask = [task.ask.clone(), task.why.clone()].map(ProsePart::Paragraph);
     if seed == 0 || !follows_sizes || states_a_number(&step.before) || states_a_number(&ask) {
         return None;
     }
@@ -61,7 +61,7 @@ pub(super) fn changed(
 
 /// What the words of a step are about.
 struct Look {
-    seen: Seen,
+    seen: AnalyzedProgram,
     /// The right answer, as read.
     answer: String,
     /// The kernel of each op and the bottleneck of each kernel, when asked, when answered and under
@@ -150,7 +150,7 @@ fn value_of(state: &PageState, name: &str) -> Option<i64> {
 
 /// Whether a number is written out in parts, and not as a figure of the engine: it may be about a
 /// size. Names such as `y1`, f16 and A100 are no numbers.
-fn states_a_number(parts: &[Part]) -> bool {
+fn states_a_number(parts: &[ProsePart]) -> bool {
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let has_number = |text: &str| {
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -158,7 +158,7 @@ fn states_a_number(parts: &[Part]) -> bool {
     };
     let mut found = parts
         .iter()
-        .any(|part| matches!(part, Part::Code(code) if has_number(code)));
+        .any(|part| matches!(part, ProsePart::Code(code) if has_number(code)));
     each_inline(parts, &mut |inline| {
         if let Inline::Text(text) | Inline::Code(text) = inline {
             found |= has_number(text);

@@ -1,6 +1,6 @@
 //! What limits kernels, in a word or two.
 
-use fuseline_core::analysis::device_model::What;
+use fuseline_core::analysis::device_model::RatedWork;
 use fuseline_core::{Analysis, Bound, KernelId};
 
 /// What limits the speed of a kernel, in a word or two.
@@ -28,20 +28,24 @@ pub fn bottleneck_name(analysis: &Analysis, id: KernelId) -> &'static str {
 }
 
 /// What a part of a predicted time is spent on, in a word or two.
-pub const fn what_name(what: What) -> &'static str {
+pub const fn what_name(what: RatedWork) -> &'static str {
     match what {
-        What::MemoryBytes => "memory",
-        What::BytesAgain => "repeated reads",
-        What::CacheBytes => "L2 cache",
-        What::MatrixFlops | What::WaveFlops | What::Waves => "matrix units",
-        What::Elements => "running statistics",
-        What::Exponentials => "exponentials",
-        What::ErrorFunctions => "error functions",
-        What::Tangents => "hyperbolic tangents",
-        What::Divisions => "divisions",
-        What::Instructions => "vector units",
-        What::Strided => "strided access",
-        What::Softmax | What::WideSoftmax | What::Norm | What::Pool | What::Sum => "library kernel",
+        RatedWork::MemoryBytes => "memory",
+        RatedWork::BytesAgain => "repeated reads",
+        RatedWork::CacheBytes => "L2 cache",
+        RatedWork::MatrixFlops | RatedWork::WaveFlops | RatedWork::Waves => "matrix units",
+        RatedWork::Elements => "running statistics",
+        RatedWork::Exponentials => "exponentials",
+        RatedWork::ErrorFunctions => "error functions",
+        RatedWork::Tangents => "hyperbolic tangents",
+        RatedWork::Divisions => "divisions",
+        RatedWork::Instructions => "vector units",
+        RatedWork::Strided => "strided access",
+        RatedWork::Softmax
+        | RatedWork::WideSoftmax
+        | RatedWork::Norm
+        | RatedWork::Pool
+        | RatedWork::Sum => "library kernel",
     }
 }
 

@@ -5,12 +5,14 @@ use crate::present::format::{
 };
 use crate::present::number::Number;
 use crate::present::prediction_error::SHORT_S;
-use fuseline_core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
+use fuseline_core::analysis::measured::{
+    MeasuredRow, Measurements, Predicted, Variant, errors, predict,
+};
 use fuseline_core::{Device, Program};
 use strum::EnumIter;
 
 /// The names of all patterns, each once, in the order of the rows.
-pub fn patterns<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<String> {
+pub fn patterns<'r>(rows: impl IntoIterator<Item = &'r MeasuredRow>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in rows {
         if !names.contains(&row.pattern) {
@@ -24,7 +26,7 @@ pub fn patterns<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedRow {
     /// What was measured.
-    pub row: Row,
+    pub row: MeasuredRow,
     /// The prediction.
     pub predicted: Predicted,
     /// Predicted and measured time of the eager run; `None` for that run itself, and where there is
@@ -48,7 +50,7 @@ impl PredictedRow {
 /// Each row with its prediction; `programs` are op lists by the name of their pattern. A row is
 /// left out if it has no list or the list cannot be analysed. `O(rows * (rows + ops))`.
 pub fn predicted_rows(
-    rows: Vec<Row>,
+    rows: Vec<MeasuredRow>,
     programs: &[(String, Program)],
     device: &Device,
 ) -> Vec<PredictedRow> {
@@ -285,7 +287,7 @@ pub fn table_rows(rows: &[PredictedRow], quantity: Quantity) -> Vec<MeasuredTabl
     rows.iter().enumerate().filter_map(table_row).collect()
 }
 
-pub(super) fn size_text(row: &Row) -> String {
+pub(super) fn size_text(row: &MeasuredRow) -> String {
     let sizes: Vec<String> = row.size.iter().map(i64::to_string).collect();
     sizes.join("×")
 }

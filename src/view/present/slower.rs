@@ -3,7 +3,9 @@
 use crate::present::format::{format_amount, format_percent, format_seconds};
 use crate::present::names::op_names;
 use fuseline_core::analysis::Analysis;
-use fuseline_core::analysis::device_model::{Breakdown, Part, What, breakdown, generated_matmul};
+use fuseline_core::analysis::device_model::{
+    Breakdown, BreakdownPart, RatedWork, breakdown, generated_matmul,
+};
 use fuseline_core::analysis::why::{Price, Prices};
 use fuseline_core::model::ids::{KernelId, OpId};
 
@@ -82,7 +84,7 @@ pub(super) fn ops_of_both(analysis: &Analysis, [a, b]: [KernelId; 2]) -> Option<
 /// before or less.
 fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
     let longest = merged.longest_part()?;
-    let share = |part: &Part, what| {
+    let share = |part: &BreakdownPart, what| {
         let mut shares = part.shares.iter();
         shares.find(|share| share.what == what).copied()
     };
@@ -90,7 +92,10 @@ fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
         let mut parts = now.iter().flat_map(|now| now.phases.iter().flatten());
         parts.find_map(|part| share(part, what))
     };
-    if let (Some(then), Some(now)) = (share(longest, What::WaveFlops), before(What::WaveFlops)) {
+    if let (Some(then), Some(now)) = (
+        share(longest, RatedWork::WaveFlops),
+        before(RatedWork::WaveFlops),
+    ) {
         let (work, rate) = (then.amount / now.amount, then.per_s / now.per_s);
         return Some(if work * rate > 1.0 {
             format!(
@@ -103,7 +108,7 @@ fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
             format!("a generated matmul, at {percent} of the library's rate")
         });
     }
-    if let Some(again) = share(longest, What::BytesAgain) {
+    if let Some(again) = share(longest, RatedWork::BytesAgain) {
         return Some(format!(
             "a generated matmul, which reads {} from memory again",
             format_amount(again.amount, "B")

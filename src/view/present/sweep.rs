@@ -5,7 +5,7 @@ use super::names::{self, counted, joined};
 use super::number::Number;
 use super::options::{policy_phrase, policy_title};
 use super::times::{TimeKind, unverified};
-use fuseline_core::analysis::sweep::{Change, Crossing, Figures, Measure, Relation, Sweep};
+use fuseline_core::analysis::sweep::{Crossing, CrossingChange, Figures, Measure, Relation, Sweep};
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::resolve::{ParamValues, param_values};
 use fuseline_core::{Bound, Device, Objective, Policy, Program};
@@ -170,15 +170,15 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
     let value = format_exact(crossing.value.unsigned_abs().into());
     let at = format!("At {} = {value}", printable(param));
     match &crossing.change {
-        Change::Fits(true) => format!(
+        CrossingChange::Fits(true) => format!(
             "{at}, the program begins to fit in the memory of {}{under}.",
             device.name
         ),
-        Change::Fits(false) => format!(
+        CrossingChange::Fits(false) => format!(
             "{at}, the program no longer fits in the memory of {}{under}.",
             device.name
         ),
-        Change::Weights { tensors, is_larger } => {
+        CrossingChange::Weights { tensors, is_larger } => {
             let each = if tensors.len() > 1 { " each" } else { "" };
             format!(
                 "{at}, {}{each} {} larger than all weights together.",
@@ -186,7 +186,7 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
                 begins(tensors, *is_larger)
             )
         }
-        Change::Half { tensors, is_more } => {
+        CrossingChange::Half { tensors, is_more } => {
             let together = if tensors.len() > 1 { " together" } else { "" };
             format!(
                 "{at}, {}{together} {} more than half of the memory traffic{under}.",
@@ -194,7 +194,7 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
                 begins(tensors, *is_more)
             )
         }
-        Change::Largest {
+        CrossingChange::Largest {
             tensors,
             before,
             was_equal,
@@ -213,7 +213,7 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
                 String::new()
             }
         ),
-        &Change::Order {
+        &CrossingChange::Order {
             measure,
             policies,
             before,
@@ -224,12 +224,12 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
             let equal_at = param_text(param, crossing.before);
             order_sentence(&at, what, names, [before, now], &equal_at)
         }
-        Change::Kernels { count, before } => format!(
+        CrossingChange::Kernels { count, before } => format!(
             "{at}, the program has {} instead of {}{under}.",
             counted(*count, "kernel"),
             format_count(*before)
         ),
-        Change::Bound {
+        CrossingChange::Bound {
             kernels,
             bound,
             before,
@@ -298,14 +298,15 @@ fn order_sentence(
 }
 
 /// The crossings that the curves of a measure show, by their numbers.
-pub fn concerns(change: &Change, measure: Measure) -> bool {
+pub fn concerns(change: &CrossingChange, measure: Measure) -> bool {
     match change {
-        Change::Order { measure: of, .. } => *of == measure,
-        Change::Kernels { .. } => measure == Measure::Kernels,
-        Change::Bound { .. } => matches!(measure, Measure::Time | Measure::Intensity),
-        Change::Fits(_) | Change::Weights { .. } | Change::Half { .. } | Change::Largest { .. } => {
-            measure == Measure::Bytes
-        }
+        CrossingChange::Order { measure: of, .. } => *of == measure,
+        CrossingChange::Kernels { .. } => measure == Measure::Kernels,
+        CrossingChange::Bound { .. } => matches!(measure, Measure::Time | Measure::Intensity),
+        CrossingChange::Fits(_)
+        | CrossingChange::Weights { .. }
+        | CrossingChange::Half { .. }
+        | CrossingChange::Largest { .. } => measure == Measure::Bytes,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::number::Number;
 use fuseline_core::analysis::Kernel;
-use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What};
+use fuseline_core::analysis::device_model::{Breakdown, BreakdownPart, BreakdownShare, RatedWork};
 use fuseline_core::cost::roofline::{UnitKind, UnitWork, peaks, unit_works};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::options::Options;
@@ -80,7 +80,7 @@ pub(super) fn launch_term(breakdown: &Breakdown) -> Term {
 }
 
 /// `None` for a phase that takes no time.
-fn phase_term(phase: &[Part]) -> Option<Term> {
+fn phase_term(phase: &[BreakdownPart]) -> Option<Term> {
     let parts = phase.iter().filter(|part| part.seconds() > 0.0);
     let parts: Vec<Term> = parts.map(part_term).collect();
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
@@ -99,14 +99,14 @@ fn phase_term(phase: &[Part]) -> Option<Term> {
     ))
 }
 
-pub(super) fn part_term(part: &Part) -> Term {
+pub(super) fn part_term(part: &BreakdownPart) -> Term {
     let shares = part.shares.iter().map(share_term).collect();
     let derivation = Derivation::new(Operation::Sum, shares);
     Term::derived(part.name, Number::Seconds(part.seconds()), derivation)
 }
 
-fn share_term(share: &Share) -> Term {
-    let &Share {
+fn share_term(share: &BreakdownShare) -> Term {
+    let &BreakdownShare {
         what,
         amount,
         per_s,
@@ -121,30 +121,30 @@ fn share_term(share: &Share) -> Term {
     let flops = |of| over(of, "FLOP", "FLOP/s");
     let things = |of| over(of, "", "/s");
     let derivation = match what {
-        What::MemoryBytes => bytes("of memory"),
-        What::BytesAgain => bytes("of memory, read again"),
-        What::CacheBytes => bytes("of the cache"),
-        What::MatrixFlops => flops(""),
-        What::WaveFlops => flops("in whole waves of tiles"),
-        What::Waves => Derivation::new(
+        RatedWork::MemoryBytes => bytes("of memory"),
+        RatedWork::BytesAgain => bytes("of memory, read again"),
+        RatedWork::CacheBytes => bytes("of the cache"),
+        RatedWork::MatrixFlops => flops(""),
+        RatedWork::WaveFlops => flops("in whole waves of tiles"),
+        RatedWork::Waves => Derivation::new(
             Operation::Product,
             vec![
                 Term::given("waves", Number::Whole(amount)),
                 Term::given("", Number::Seconds(1.0 / per_s)),
             ],
         ),
-        What::Elements => things("updates"),
-        What::Exponentials => things("exponentials"),
-        What::ErrorFunctions => things("error functions"),
-        What::Tangents => things("hyperbolic tangents"),
-        What::Divisions => things("divisions"),
-        What::Instructions => things("other instructions"),
-        What::Strided => things("elements of strided operands"),
-        What::Softmax => things("elements of a library softmax"),
-        What::WideSoftmax => things("elements of a library softmax over long rows"),
-        What::Norm => things("elements of a library norm"),
-        What::Pool => things("elements of a library pooling"),
-        What::Sum => things("elements of a library reduction"),
+        RatedWork::Elements => things("updates"),
+        RatedWork::Exponentials => things("exponentials"),
+        RatedWork::ErrorFunctions => things("error functions"),
+        RatedWork::Tangents => things("hyperbolic tangents"),
+        RatedWork::Divisions => things("divisions"),
+        RatedWork::Instructions => things("other instructions"),
+        RatedWork::Strided => things("elements of strided operands"),
+        RatedWork::Softmax => things("elements of a library softmax"),
+        RatedWork::WideSoftmax => things("elements of a library softmax over long rows"),
+        RatedWork::Norm => things("elements of a library norm"),
+        RatedWork::Pool => things("elements of a library pooling"),
+        RatedWork::Sum => things("elements of a library reduction"),
     };
     Term::derived("", Number::Seconds(share.seconds()), derivation)
 }

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 pub struct Breakdown {
     /// The phases of the kernel, one after the other. The parts of a phase overlap, so a phase
     /// takes as long as its longest part.
-    pub phases: SmallVec<[SmallVec<[Part; 4]>; 1]>,
+    pub phases: SmallVec<[SmallVec<[BreakdownPart; 4]>; 1]>,
     /// Fixed time of the kernel.
     pub fixed_s: f64,
     /// The part of it in which a matmul fills its pipeline of tiles and writes its last one. The
@@ -18,18 +18,18 @@ pub struct Breakdown {
 
 /// Work that does not overlap: its shares add up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct BreakdownPart {
     /// What it is called.
     pub name: &'static str,
     /// Its shares, each of another kind.
-    pub shares: SmallVec<[Share; 2]>,
+    pub shares: SmallVec<[BreakdownShare; 2]>,
 }
 
 /// An amount at a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct BreakdownShare {
     /// What it is an amount of.
-    pub what: What,
+    pub what: RatedWork,
     /// How much.
     pub amount: f64,
     /// How much of it in a second.
@@ -38,7 +38,7 @@ pub struct Share {
 
 /// What has a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum RatedWork {
     /// Bytes from and to memory.
     MemoryBytes,
     /// Bytes that are read from memory again.
@@ -77,7 +77,7 @@ pub enum What {
     Sum,
 }
 
-impl What {
+impl RatedWork {
     /// The bottleneck of a kernel in which it takes longest. `None` of what only the roofline can
     /// tell: bytes of the cache are not those of memory, and the rate of a library kernel or of a
     /// running statistic is that of a whole loop over rows, which may wait for memory or for
@@ -104,7 +104,10 @@ impl What {
 
 impl Breakdown {
     /// One phase.
-    pub(super) fn overlapping(parts: impl IntoIterator<Item = Part>, fixed_s: f64) -> Self {
+    pub(super) fn overlapping(
+        parts: impl IntoIterator<Item = BreakdownPart>,
+        fixed_s: f64,
+    ) -> Self {
         Self {
             phases: smallvec![parts.into_iter().collect()],
             fixed_s,
@@ -123,8 +126,9 @@ impl Breakdown {
 
     /// The time of the kernel.
     pub fn time_s(&self) -> f64 {
-        let longest =
-            |parts: &SmallVec<[Part; 4]>| parts.iter().map(Part::seconds).fold(0.0, f64::max);
+        let longest = |parts: &SmallVec<[BreakdownPart; 4]>| {
+            parts.iter().map(BreakdownPart::seconds).fold(0.0, f64::max)
+        };
         self.phases.iter().map(longest).sum::<f64>() + self.fixed_s
     }
 
@@ -134,7 +138,7 @@ impl Breakdown {
     }
 
     /// What takes longest; `None` where nothing takes as long as the kernel's fixed time.
-    pub(super) fn longest(&self) -> Option<What> {
+    pub(super) fn longest(&self) -> Option<RatedWork> {
         let part = self.longest_part()?;
         let longest = part
             .shares
@@ -145,13 +149,13 @@ impl Breakdown {
     }
 
     /// The part that takes longest, whatever its phase; `None` where there is none.
-    pub fn longest_part(&self) -> Option<&Part> {
+    pub fn longest_part(&self) -> Option<&BreakdownPart> {
         let parts = self.phases.iter().flatten();
         parts.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))
     }
 }
 
-impl Part {
+impl BreakdownPart {
     pub(super) fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -164,13 +168,13 @@ impl Part {
     }
 
     /// Adds an amount at a rate. Each kind has one rate.
-    pub(super) fn add(&mut self, what: What, amount: f64, per_s: f64) {
+    pub(super) fn add(&mut self, what: RatedWork, amount: f64, per_s: f64) {
         if amount <= 0.0 {
             return;
         }
         match self.shares.iter_mut().find(|share| share.what == what) {
             Some(share) => share.amount += amount,
-            None => self.shares.push(Share {
+            None => self.shares.push(BreakdownShare {
                 what,
                 amount,
                 per_s,
@@ -186,11 +190,11 @@ impl Part {
 
     /// The time of all shares.
     pub fn seconds(&self) -> f64 {
-        self.shares.iter().map(Share::seconds).sum()
+        self.shares.iter().map(BreakdownShare::seconds).sum()
     }
 }
 
-impl Share {
+impl BreakdownShare {
     /// The amount over the rate.
     pub fn seconds(&self) -> f64 {
         self.amount / self.per_s

@@ -2,7 +2,7 @@
 //! times are found.
 
 use crate::analysis::device_model::predicted::launch;
-use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Launch};
+use crate::analysis::device_model::{Breakdown, DeviceModel, KernelOrigin, ModeledKernel};
 use crate::analysis::result::Analysis;
 use crate::model::ids::{IdVec, KernelId};
 
@@ -20,11 +20,11 @@ pub struct DeviceCount {
 /// known. `O(ops + reads)`.
 pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
-    let code = Code::of(&analysis.options);
+    let code = KernelOrigin::of(&analysis.options);
     let kernels = analysis.fused.kernels.iter_enumerated();
     let kernels: IdVec<KernelId, f64> = kernels
         .map(|(id, kernel)| {
-            let cold = Launch::cold(kernel, &analysis.partition.recomputed[id]);
+            let cold = ModeledKernel::cold(kernel, &analysis.partition.recomputed[id]);
             model.kernel(code, cold).dram_read_bytes()
         })
         .collect();
@@ -42,9 +42,9 @@ pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
     let rates = &model.calibration.as_ref()?.rates;
     let partition = &analysis.partition;
     let fused = analysis.fused.kernels.get(kernel)?;
-    let cold = Launch::cold(fused, &partition.recomputed[kernel]);
+    let cold = ModeledKernel::cold(fused, &partition.recomputed[kernel]);
     let further_s = f64::from(partition.further_launches_of(kernel)) * rates.kernel_s;
-    Some(model.time_s(Code::of(&analysis.options), cold)? + further_s)
+    Some(model.time_s(KernelOrigin::of(&analysis.options), cold)? + further_s)
 }
 
 /// How the predicted time of a fused kernel is found; `None` where it has none. `O(ops + reads)`.
@@ -53,7 +53,7 @@ pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let hits = model.hits(&analysis.fused)?;
     let fused = analysis.fused.kernels.get(kernel)?;
-    let code = Code::of(&analysis.options);
+    let code = KernelOrigin::of(&analysis.options);
     let mut breakdown = model.breakdown(
         code,
         launch(fused, kernel, &hits, Some(&analysis.partition)),

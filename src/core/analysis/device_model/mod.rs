@@ -13,7 +13,9 @@ mod predicted;
 mod range;
 mod time;
 
-pub use crate::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
+pub use crate::analysis::device_model::breakdown::{
+    Breakdown, BreakdownPart, BreakdownShare, RatedWork,
+};
 pub use crate::analysis::device_model::fused::{DeviceCount, breakdown, cold_time, device_count};
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
 pub use crate::analysis::device_model::predicted::{
@@ -40,7 +42,7 @@ use std::ops::{AddAssign, Sub};
 
 /// Where the kernels come from, which decides their speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
+pub(crate) enum KernelOrigin {
     /// One library kernel for each op, as a framework runs them without a compiler.
     Library,
     /// A compiler, or a person who marks kernels. What the library has one call for, a matmul or
@@ -48,7 +50,7 @@ pub(crate) enum Code {
     Generated,
 }
 
-impl Code {
+impl KernelOrigin {
     /// Who makes the kernels of the chosen policy.
     pub(crate) const fn of(options: &Options) -> Self {
         match options.policy {
@@ -122,7 +124,7 @@ impl Sub for Moved {
 
 /// A kernel as the model sees it.
 #[derive(Clone, Copy)]
-pub(crate) struct Launch<'a> {
+pub(crate) struct ModeledKernel<'a> {
     pub(crate) ops: &'a [OpId],
     /// Ops that it computes again.
     pub(crate) recomputed: &'a [OpId],
@@ -133,7 +135,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) written: Moved,
 }
 
-impl<'a> Launch<'a> {
+impl<'a> ModeledKernel<'a> {
     /// A kernel that finds nothing in the shared cache.
     pub(super) fn cold(kernel: &'a Kernel, recomputed: &'a [OpId]) -> Self {
         Self {
@@ -176,33 +178,37 @@ impl<'a> DeviceModel<'a> {
 
     /// The time of a kernel when the program runs repeatedly. `None` on a device without measured
     /// rates, and where the roofline has no peak for the work.
-    pub(crate) fn time_s(&self, code: Code, launch: Launch<'_>) -> Option<f64> {
+    pub(crate) fn time_s(&self, code: KernelOrigin, launch: ModeledKernel<'_>) -> Option<f64> {
         Some(self.breakdown(code, launch)?.time_s())
     }
 
     /// How a kernel is outside the measured sizes, if it is.
-    pub(crate) fn outside(&self, code: Code, launch: Launch<'_>) -> Option<Outside> {
+    pub(crate) fn outside(&self, code: KernelOrigin, launch: ModeledKernel<'_>) -> Option<Outside> {
         self.kernel(code, launch).outside()
     }
 
     /// The time of a kernel in parts.
-    pub(crate) fn breakdown(&self, code: Code, launch: Launch<'_>) -> Option<Breakdown> {
+    pub(crate) fn breakdown(
+        &self,
+        code: KernelOrigin,
+        launch: ModeledKernel<'_>,
+    ) -> Option<Breakdown> {
         let rates = &self.calibration.as_ref()?.rates;
         self.kernel(code, launch).breakdown(rates)
     }
 
-    fn kernel<'k>(&'k self, code: Code, launch: Launch<'k>) -> KernelView<'k> {
+    fn kernel<'k>(&'k self, code: KernelOrigin, launch: ModeledKernel<'k>) -> KernelView<'k> {
         // A person who merges by hand writes the marked kernels and leaves the other ops to the
         // framework, which calls the library.
         let is_left = self.options.policy == Policy::Manual && self.is_one_unmarked_op(&launch);
         KernelView {
             model: self,
-            code: if is_left { Code::Library } else { code },
+            code: if is_left { KernelOrigin::Library } else { code },
             launch,
         }
     }
 
-    fn is_one_unmarked_op(&self, launch: &Launch<'_>) -> bool {
+    fn is_one_unmarked_op(&self, launch: &ModeledKernel<'_>) -> bool {
         let computed = launch.ops.iter().chain(launch.recomputed).copied();
         let mut computed = computed.filter(|&op| !self.is_free_view(op));
         let only = computed.next().filter(|_| computed.next().is_none());
@@ -217,8 +223,8 @@ impl<'a> DeviceModel<'a> {
 /// A kernel on a device.
 struct KernelView<'a> {
     model: &'a DeviceModel<'a>,
-    code: Code,
-    launch: Launch<'a>,
+    code: KernelOrigin,
+    launch: ModeledKernel<'a>,
 }
 
 /// The kind of a kernel.
@@ -325,7 +331,7 @@ impl KernelView<'_> {
         let Some(&op) = self.launch.ops.iter().find(|op| twice(op)) else {
             return 0.0;
         };
-        let threads_a_row = if self.code == Code::Library {
+        let threads_a_row = if self.code == KernelOrigin::Library {
             128.0
         } else {
             512.0

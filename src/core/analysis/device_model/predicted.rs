@@ -1,7 +1,9 @@
 //! The times that a program is predicted to take on a device with measured rates.
 
 use crate::analysis::device_model::range::outside_of_sum;
-use crate::analysis::device_model::{Code, DeviceModel, Hits, Launch, Moved, Outside, What};
+use crate::analysis::device_model::{
+    DeviceModel, Hits, KernelOrigin, ModeledKernel, Moved, Outside, RatedWork,
+};
 use crate::analysis::execution::{Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
 use crate::model::bound::Bound;
@@ -48,7 +50,7 @@ pub struct PredictedTimes {
     /// The op that takes longest as a library kernel.
     pub slowest_op: Option<OpId>,
     /// What takes longest at measured rates; `None` where that is the launch.
-    pub longest: Option<What>,
+    pub longest: Option<RatedWork>,
     /// How `time_s` is outside the measured sizes, if it is.
     pub outside: Option<Outside>,
     /// How `unfused_s` is outside the measured sizes, if it is.
@@ -66,9 +68,9 @@ impl Predicted {
     ) -> Option<Self> {
         let model = DeviceModel::new(graph, options)?;
         let calibration = model.calibration.as_ref()?;
-        let ops = times(&model, Code::Library, unfused, None)?;
+        let ops = times(&model, KernelOrigin::Library, unfused, None)?;
         // Each program has its own hits: unfused, more bytes lie between two accesses to a tensor.
-        let mut kernels = times(&model, Code::of(options), fused, Some(partition))?;
+        let mut kernels = times(&model, KernelOrigin::of(options), fused, Some(partition))?;
         for (time, &further) in kernels.iter_mut().zip(&partition.further_launches) {
             // Launches that no op stands for have no bytes (`docs/inductor.md`), so only a fixed
             // time.
@@ -138,33 +140,33 @@ pub fn generated_matmul(graph: &Graph, kernel: &Kernel) -> Option<OpId> {
 pub struct KernelTime {
     /// The time in seconds.
     pub time_s: f64,
-    longest: Option<What>,
+    longest: Option<RatedWork>,
     outside: Option<Outside>,
 }
 
 impl KernelTime {
-    /// What limits it at measured rates, as far as these tell: see [`What::bound`].
+    /// What limits it at measured rates, as far as these tell: see [`RatedWork::bound`].
     pub fn bound(&self) -> Option<Bound> {
         bound_of(self.longest)
     }
 }
 
 impl PredictedTimes {
-    /// What limits it at measured rates, as far as these tell: see [`What::bound`].
+    /// What limits it at measured rates, as far as these tell: see [`RatedWork::bound`].
     pub fn bound(&self) -> Option<Bound> {
         bound_of(self.longest)
     }
 }
 
-fn bound_of(longest: Option<What>) -> Option<Bound> {
-    longest.map_or(Some(Bound::Launch), What::bound)
+fn bound_of(longest: Option<RatedWork>) -> Option<Bound> {
+    longest.map_or(Some(Bound::Launch), RatedWork::bound)
 }
 
 type Times = IdVec<KernelId, KernelTime>;
 
 fn times(
     model: &DeviceModel<'_>,
-    code: Code,
+    code: KernelOrigin,
     execution: &Execution,
     partition: Option<&Partition>,
 ) -> Option<Times> {
@@ -189,8 +191,8 @@ pub(super) fn launch<'a>(
     id: KernelId,
     hits: &Hits,
     partition: Option<&'a Partition>,
-) -> Launch<'a> {
-    Launch {
+) -> ModeledKernel<'a> {
+    ModeledKernel {
         ops: &kernel.ops,
         recomputed: partition.map_or(&[], |partition| &partition.recomputed[id]),
         work: kernel.work,

@@ -1,7 +1,7 @@
 //! Times of kernels on a measured device.
 
-use crate::analysis::device_model::breakdown::{Breakdown, Part, What};
-use crate::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
+use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
+use crate::analysis::device_model::{KernelOrigin, KernelView, Kind, Moved, Product, row_width};
 use crate::cost::roofline::{MissingFigure, missing_figure};
 use crate::cost::work::{op_work, scores};
 use crate::model::device::Measured;
@@ -45,11 +45,15 @@ impl KernelView<'_> {
                     _ => 0.0,
                 });
                 let exponentials = exponentials.fold(0.0, f64::max);
-                let mut compute = Part::new("arithmetic");
+                let mut compute = BreakdownPart::new("arithmetic");
                 let matrix_flops = work.matrix_flops as f64;
                 // In one part: the parts of a phase overlap, and these two do not.
-                compute.add(What::MatrixFlops, matrix_flops, m.matrix_f16_flops_per_s);
-                compute.add(What::Exponentials, exponentials, m.exp_per_s);
+                compute.add(
+                    RatedWork::MatrixFlops,
+                    matrix_flops,
+                    m.matrix_f16_flops_per_s,
+                );
+                compute.add(RatedWork::Exponentials, exponentials, m.exp_per_s);
                 let again_bytes = self.attention_read_again_bytes();
                 Breakdown::overlapping([compute, bytes(m, moved, again_bytes)], m.kernel_s)
             }
@@ -91,25 +95,25 @@ impl KernelView<'_> {
         } else {
             ("tiles of the library's matmul", 1.0)
         };
-        let mut tiles = Part::new(name);
+        let mut tiles = BreakdownPart::new(name);
         let tile_flops = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner;
         // Idle slots of the last wave and elements beyond the edge take as long as useful ones.
         let wave_flops = tiling.waves * multiprocessors * tile_flops;
         tiles.add(
-            What::WaveFlops,
+            RatedWork::WaveFlops,
             wave_flops,
             m.matrix_f16_flops_per_s * share,
         );
         let fixed_s = if product.is_convolution {
             // The tiles of one multiprocessor follow each other, so each wave adds one fixed time.
-            tiles.add(What::Waves, tiling.waves, 1.0 / m.convolution_tile_s);
+            tiles.add(RatedWork::Waves, tiling.waves, 1.0 / m.convolution_tile_s);
             m.kernel_s
         } else {
             m.matmul_s
         };
-        let mut loads = Part::new("loads of tiles");
+        let mut loads = BreakdownPart::new("loads of tiles");
         loads.add(
-            What::CacheBytes,
+            RatedWork::CacheBytes,
             product.loaded_bytes(&tiling),
             m.l2_bytes_per_s,
         );
@@ -140,26 +144,26 @@ impl KernelView<'_> {
         );
         let source = graph.inputs[op].last().filter(|_| writes)?;
         // A copy that a compiler needs is in `Partition::further_launches`.
-        (self.code == Code::Library)
+        (self.code == KernelOrigin::Library)
             .then(|| graph.tensors[*source].elements())?
             .map(|elements| elements as f64)
     }
 
-    fn pointwise(&self, m: &Measured) -> Part {
-        let mut compute = Part::new("arithmetic");
+    fn pointwise(&self, m: &Measured) -> BreakdownPart {
+        let mut compute = BreakdownPart::new("arithmetic");
         for (id, op) in self.computed() {
-            let mut own = Part::new("");
+            let mut own = BreakdownPart::new("");
             own.compute(m, op);
             if op.op_type == OpType::Opaque {
                 let flops = op_work(self.model.graph, id).vector_flops as f64;
-                own.add(What::Instructions, flops, m.vector_per_s);
+                own.add(RatedWork::Instructions, flops, m.vector_per_s);
             }
             // Library code computes indices for any strides. A compiler knows them when it writes
             // the kernel.
-            let strided = self.code == Code::Library && self.is_strided(id, op);
+            let strided = self.code == KernelOrigin::Library && self.is_strided(id, op);
             if strided && elements(op) / m.strided_per_s > own.seconds() {
                 compute.name = "strided access";
-                compute.add(What::Strided, elements(op), m.strided_per_s);
+                compute.add(RatedWork::Strided, elements(op), m.strided_per_s);
             } else {
                 compute.append(&own);
             }
@@ -168,8 +172,8 @@ impl KernelView<'_> {
     }
 
     /// The arithmetic of all ops on the vector units.
-    fn arithmetic(&self, m: &Measured) -> Part {
-        let mut compute = Part::new("arithmetic");
+    fn arithmetic(&self, m: &Measured) -> BreakdownPart {
+        let mut compute = BreakdownPart::new("arithmetic");
         for (_, op) in self.computed() {
             compute.compute(m, op);
         }
@@ -202,8 +206,8 @@ impl KernelView<'_> {
         };
         let (read, written) = (self.launch.read, self.launch.written);
         let moved = self.launch.moved();
-        if self.code == Code::Library {
-            let mut class = Part::new("library kernel");
+        if self.code == KernelOrigin::Library {
+            let mut class = BreakdownPart::new("library kernel");
             for (id, op) in reductions() {
                 let (count, width) = reduced(id, op);
                 let (what, per_s) = library_rate(m, op, width);
@@ -245,10 +249,10 @@ impl KernelView<'_> {
         // A row longer than `ROW_ELEMENTS` still takes one block, which loops over it.
         let blocks = rows / (ROW_ELEMENTS / widest).floor().max(1.0);
         let waves = (blocks / (self.model.multiprocessors * ROW_BLOCKS)).ceil();
-        let mut statistics = Part::new("running statistics");
-        statistics.add(What::Elements, online, m.online_per_s);
-        let mut waits = Part::new("waits for rows");
-        waits.add(What::Waves, waves, 1.0 / m.row_wave_s);
+        let mut statistics = BreakdownPart::new("running statistics");
+        statistics.add(RatedWork::Elements, online, m.online_per_s);
+        let mut waits = BreakdownPart::new("waits for rows");
+        waits.add(RatedWork::Waves, waves, 1.0 / m.row_wave_s);
         Breakdown {
             phases: smallvec![
                 smallvec![bytes(m, read, 0.0).named("reads"), statistics],
@@ -265,18 +269,22 @@ impl KernelView<'_> {
 
 /// The kernel that writes so many elements where an index says.
 fn write_into(m: &Measured, elements: f64) -> Breakdown {
-    let mut writes = Part::new("scattered writes");
-    writes.add(What::Strided, elements, m.strided_per_s);
+    let mut writes = BreakdownPart::new("scattered writes");
+    writes.add(RatedWork::Strided, elements, m.strided_per_s);
     Breakdown::overlapping([writes], m.kernel_s)
 }
 
 /// Bytes that a kernel moves, and further ones that it reads from memory again.
-fn bytes(m: &Measured, moved: Moved, again_bytes: f64) -> Part {
-    let mut bytes = Part::new("bytes");
+fn bytes(m: &Measured, moved: Moved, again_bytes: f64) -> BreakdownPart {
+    let mut bytes = BreakdownPart::new("bytes");
     let from_memory = moved.bytes.saturating_sub(moved.hit_bytes) as f64;
-    bytes.add(What::MemoryBytes, from_memory, m.memory_bytes_per_s);
-    bytes.add(What::BytesAgain, again_bytes, m.memory_bytes_per_s);
-    bytes.add(What::CacheBytes, moved.hit_bytes as f64, m.l2_bytes_per_s);
+    bytes.add(RatedWork::MemoryBytes, from_memory, m.memory_bytes_per_s);
+    bytes.add(RatedWork::BytesAgain, again_bytes, m.memory_bytes_per_s);
+    bytes.add(
+        RatedWork::CacheBytes,
+        moved.hit_bytes as f64,
+        m.l2_bytes_per_s,
+    );
     bytes
 }
 
@@ -284,23 +292,23 @@ fn elements(op: &Op) -> f64 {
     element_count(&op.shape).unwrap_or(0) as f64
 }
 
-fn library_rate(m: &Measured, op: &Op, width: f64) -> (What, f64) {
+fn library_rate(m: &Measured, op: &Op, width: f64) -> (RatedWork, f64) {
     match op.function {
         Some(Function::Softmax | Function::LogSoftmax) if width <= WARP_ROW => {
-            (What::Softmax, m.library_softmax_per_s)
+            (RatedWork::Softmax, m.library_softmax_per_s)
         }
         Some(Function::Softmax | Function::LogSoftmax) => {
-            (What::WideSoftmax, m.library_wide_softmax_per_s)
+            (RatedWork::WideSoftmax, m.library_wide_softmax_per_s)
         }
         Some(Function::LayerNorm | Function::GroupNorm | Function::RmsNorm) => {
-            (What::Norm, m.library_layer_norm_per_s)
+            (RatedWork::Norm, m.library_layer_norm_per_s)
         }
-        Some(Function::MaxPool2d | Function::AvgPool2d) => (What::Pool, m.library_pool_per_s),
-        _ => (What::Sum, m.library_sum_per_s),
+        Some(Function::MaxPool2d | Function::AvgPool2d) => (RatedWork::Pool, m.library_pool_per_s),
+        _ => (RatedWork::Sum, m.library_sum_per_s),
     }
 }
 
-impl Part {
+impl BreakdownPart {
     /// Adds an elementwise op on the vector units: its slow functions, and one instruction for each
     /// further FLOP.
     fn compute(&mut self, m: &Measured, op: &Op) {
@@ -312,14 +320,14 @@ impl Part {
         let elements = elements(op);
         for operation in slow {
             let (what, per_s) = match operation {
-                SlowOperation::Exponential => (What::Exponentials, m.exp_per_s),
-                SlowOperation::Division => (What::Divisions, m.division_per_s),
-                SlowOperation::ErrorFunction => (What::ErrorFunctions, m.erf_per_s),
-                SlowOperation::Tangent => (What::Tangents, m.tanh_per_s),
+                SlowOperation::Exponential => (RatedWork::Exponentials, m.exp_per_s),
+                SlowOperation::Division => (RatedWork::Divisions, m.division_per_s),
+                SlowOperation::ErrorFunction => (RatedWork::ErrorFunctions, m.erf_per_s),
+                SlowOperation::Tangent => (RatedWork::Tangents, m.tanh_per_s),
             };
             self.add(what, elements, per_s);
         }
         let further = elements * f64::from(instructions);
-        self.add(What::Instructions, further, m.vector_per_s);
+        self.add(RatedWork::Instructions, further, m.vector_per_s);
     }
 }

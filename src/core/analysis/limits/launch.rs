@@ -17,7 +17,7 @@ const ADDRESS_REGISTERS: u64 = 2;
 
 /// A kernel in blocks on a device. All that it needs follows from these figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Launch {
+pub struct BlockLaunch {
     /// How the kernel is divided into blocks.
     pub estimate: Estimate,
     /// Most values that are live at any op, with the running values of reductions.
@@ -30,7 +30,7 @@ pub struct Launch {
     pub multiprocessors: f64,
 }
 
-impl Launch {
+impl BlockLaunch {
     /// On-chip bytes that one block needs: the tiles of attention take no more than there is.
     pub fn on_chip_bytes<N: Numeral>(&self) -> N {
         let available_bytes = self.on_chip_available_bytes;

@@ -14,7 +14,7 @@ mod live;
 mod warning;
 
 pub use crate::analysis::limits::estimate::Estimate;
-pub use crate::analysis::limits::launch::Launch;
+pub use crate::analysis::limits::launch::BlockLaunch;
 pub use crate::analysis::limits::warning::Warning;
 
 use crate::analysis::Analysis;
@@ -49,7 +49,7 @@ pub struct KernelLimits {
     pub tiling: Option<Tiling>,
     /// How it is divided into blocks, from which its resources follow.
     #[serde(skip)]
-    pub launch: Launch,
+    pub launch: BlockLaunch,
     /// FLOPs of ops that it computes again instead of reading them.
     #[serde(skip)]
     pub recomputed_flops: u128,
@@ -85,7 +85,7 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     Some(
         kernels
             .map(|(id, kernel)| {
-                let launch = Launch {
+                let launch = BlockLaunch {
                     estimate: Estimate::of(analysis, kernel, &live[id], multiprocessors),
                     live_values: live[id].at_once,
                     on_chip_available_bytes: analysis.options.device.on_chip_bytes(),
@@ -105,7 +105,7 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     )
 }
 
-fn of_kernel(launch: Launch) -> KernelLimits {
+fn of_kernel(launch: BlockLaunch) -> KernelLimits {
     KernelLimits {
         on_chip_bytes: launch.on_chip_bytes(),
         on_chip_available_bytes: launch.on_chip_available_bytes,

@@ -2,7 +2,7 @@
 
 use crate::analysis::device_model::PredictedTimes;
 use crate::analysis::limits::live::Live;
-use crate::analysis::limits::{Estimate, KernelLimits, Launch};
+use crate::analysis::limits::{BlockLaunch, Estimate, KernelLimits};
 use crate::analysis::{Analysis, Kernel};
 use crate::model::bound::Bound;
 use crate::model::ids::{KernelId, OpId};
@@ -73,7 +73,7 @@ pub(super) fn warnings(
     kernel: KernelId,
     limits: &KernelLimits,
 ) -> Vec<Warning> {
-    let Launch { multiprocessor, .. } = limits.launch;
+    let BlockLaunch { multiprocessor, .. } = limits.launch;
     let multiprocessors = limits.launch.multiprocessors as u64;
     let device = &analysis.options.device;
     let before = &analysis.comparisons[kernel];
@@ -152,12 +152,12 @@ fn slowest_alone(
     analysis: &Analysis,
     kernel: &Kernel,
     predicted: Option<&PredictedTimes>,
-    launch: Launch,
+    launch: BlockLaunch,
 ) -> Option<(OpId, u64)> {
     let alone = |op: OpId| analysis.unfused.of_lone_op(op);
     let with_blocks = |op: OpId| {
         let live = Live::of_rows(&analysis.graph, &[op]);
-        let launch = Launch {
+        let launch = BlockLaunch {
             estimate: Estimate::of(analysis, alone(op), &live, launch.multiprocessors),
             ..launch
         };

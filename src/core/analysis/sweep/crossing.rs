@@ -14,9 +14,9 @@ pub struct Crossing {
     /// The last value at which it does not: of those without an error the one before.
     pub before: i64,
     /// What is different.
-    pub change: Change,
-    /// Under which policies; none for what concerns no policy, and for [`Change::Order`]. Of
-    /// [`Change::Half`] and [`Change::Bound`] it is the chosen one.
+    pub change: CrossingChange,
+    /// Under which policies; none for what concerns no policy, and for [`CrossingChange::Order`]. Of
+    /// [`CrossingChange::Half`] and [`CrossingChange::Bound`] it is the chosen one.
     pub policies: Vec<Policy>,
 }
 
@@ -30,12 +30,12 @@ impl Crossing {
         }
         match (&mut self.change, &other.change) {
             (
-                Change::Bound {
+                CrossingChange::Bound {
                     kernels,
                     bound,
                     before,
                 },
-                Change::Bound {
+                CrossingChange::Bound {
                     kernels: more,
                     bound: other_bound,
                     before: other_before,
@@ -53,7 +53,7 @@ impl Crossing {
 
 /// What is different from a value on. Tensors of equal size are named together.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub enum Change {
+pub enum CrossingChange {
     /// Whether the tensors that are live at once fit the device.
     Fits(bool),
     /// Whether each of some tensors is larger than all weights together.

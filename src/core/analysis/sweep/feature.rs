@@ -1,9 +1,9 @@
 //! What may change along the axis: each feature has a class at every value, and a crossing is where
 //! the class is another.
 
-use super::crossing::{Change, Crossing, Relation};
+use super::crossing::{Crossing, CrossingChange, Relation};
 use super::figures::Measure;
-use super::state::{KernelKey, Near, State, States};
+use super::state::{KernelKey, Near, States, SweepState};
 use crate::model::bound::Bound;
 use crate::model::options::Policy;
 use crate::model::program::Program;
@@ -22,7 +22,7 @@ const LARGE_TENSORS: usize = 6;
 const SMALL_SHARE: f64 = 0.01;
 
 /// A crossing, and the places of its values.
-pub(super) struct Found {
+pub(super) struct FoundCrossing {
     pub(super) crossing: Crossing,
     /// The index of the value before, and of the value.
     pub(super) places: [usize; 2],
@@ -58,7 +58,7 @@ type Group = Vec<usize>;
 type GroupSet = u32;
 
 /// The telling crossings between chosen values, ascending by value.
-pub(super) fn find_crossings(states: &mut States<'_>, samples: &[usize]) -> Vec<Found> {
+pub(super) fn find_crossings(states: &mut States<'_>, samples: &[usize]) -> Vec<FoundCrossing> {
     let groups = groups(states, samples);
     let mut found = Vec::new();
     for feature in features(states, samples, &groups) {
@@ -120,7 +120,7 @@ fn features(states: &States<'_>, samples: &[usize], groups: &[Group]) -> Vec<Fea
 
 /// The largest tensors at both ends of the axis, in groups of equal ones.
 fn groups(states: &States<'_>, samples: &[usize]) -> Vec<Group> {
-    let all: Vec<&State> = samples
+    let all: Vec<&SweepState> = samples
         .iter()
         .filter_map(|&place| states.known(place))
         .collect();
@@ -148,7 +148,7 @@ fn groups(states: &States<'_>, samples: &[usize]) -> Vec<Group> {
 
 impl Feature {
     /// Its class at a value; `None` where it has none.
-    fn class(&self, state: &State, groups: &[Group]) -> Option<Class> {
+    fn class(&self, state: &SweepState, groups: &[Group]) -> Option<Class> {
         let written = |group: &Group| state.written_bytes[group[0]];
         Some(match self {
             &Self::Fits(policy) => Class::Is(state.policies[policy].fits?),
@@ -188,7 +188,7 @@ impl Feature {
         states: &mut States<'_>,
         groups: &[Group],
         between: [usize; 2],
-        found: &mut Vec<Found>,
+        found: &mut Vec<FoundCrossing>,
     ) {
         let mut open = vec![between];
         while let Some([low, high]) = open.pop() {
@@ -213,7 +213,12 @@ impl Feature {
     }
 
     /// The crossing between two neighbours.
-    fn found(&self, states: &States<'_>, groups: &[Group], places: [usize; 2]) -> Option<Found> {
+    fn found(
+        &self,
+        states: &States<'_>,
+        groups: &[Group],
+        places: [usize; 2],
+    ) -> Option<FoundCrossing> {
         let [before, now] = places.map(|place| states.known(place));
         let (before, now) = (before?, now?);
         let classes = (self.class(before, groups)?, self.class(now, groups)?);
@@ -221,18 +226,26 @@ impl Feature {
         let policy = |policy: usize| states.policies[policy];
         let (change, policies, weight): (_, Vec<Policy>, f64) = match (self, classes) {
             (&Self::Fits(index), (_, Class::Is(fits))) => {
-                (Change::Fits(fits), vec![policy(index)], 100.0)
+                (CrossingChange::Fits(fits), vec![policy(index)], 100.0)
             }
             (&Self::Weights(group), (_, Class::Is(is_larger))) => {
                 let tensors = names(&groups[group]);
-                (Change::Weights { tensors, is_larger }, Vec::new(), 90.0)
+                (
+                    CrossingChange::Weights { tensors, is_larger },
+                    Vec::new(),
+                    90.0,
+                )
             }
             (&Self::Half(group, index), (_, Class::Is(is_more))) => {
                 let tensors = names(&groups[group]);
-                (Change::Half { tensors, is_more }, vec![policy(index)], 85.0)
+                (
+                    CrossingChange::Half { tensors, is_more },
+                    vec![policy(index)],
+                    85.0,
+                )
             }
             (&Self::Order(measure, pair), (Class::Relation(before), Class::Relation(relation))) => {
-                let change = Change::Order {
+                let change = CrossingChange::Order {
                     measure,
                     policies: pair.map(policy),
                     before,
@@ -261,19 +274,21 @@ impl Feature {
                     let of_set = groups.filter(|(_, index)| set & (1 << index) != 0);
                     of_set.flat_map(|(group, _)| names(group)).collect()
                 };
-                let change = Change::Largest {
+                let change = CrossingChange::Largest {
                     tensors: names(largest),
                     before: names(removed),
                     was_equal: before & largest != 0,
                 };
                 (change, Vec::new(), 70.0)
             }
-            (&Self::Kernels(index), (Class::Count(before), Class::Count(count))) => {
-                (Change::Kernels { count, before }, vec![policy(index)], 60.0)
-            }
+            (&Self::Kernels(index), (Class::Count(before), Class::Count(count))) => (
+                CrossingChange::Kernels { count, before },
+                vec![policy(index)],
+                60.0,
+            ),
             (Self::Bound(index, key), (Class::Bound(before), Class::Bound(bound))) => {
                 let share = now.policies[*index].kernels.get(key)?.share;
-                let change = Change::Bound {
+                let change = CrossingChange::Bound {
                     kernels: vec![op_names(states.program, key)],
                     bound,
                     before,
@@ -282,7 +297,7 @@ impl Feature {
             }
             _ => return None,
         };
-        Some(Found {
+        Some(FoundCrossing {
             crossing: Crossing {
                 value: states.grid.value(places[1]),
                 before: states.grid.value(places[0]),
@@ -308,8 +323,8 @@ fn op_names(program: &Program, statements: &[usize]) -> Vec<String> {
 }
 
 /// The crossings of greatest weight. Equal ones of several policies are merged into one.
-fn telling(found: Vec<Found>) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
+fn telling(found: Vec<FoundCrossing>) -> Vec<FoundCrossing> {
+    let mut all: Vec<FoundCrossing> = Vec::new();
     for next in found {
         let mut others = all.iter_mut().filter(|other| other.places == next.places);
         match others.find_map(|other| other.crossing.merge(&next.crossing).then_some(other)) {

@@ -12,7 +12,7 @@ mod figures;
 mod grid;
 mod state;
 
-pub use crossing::{Change, Crossing, Relation};
+pub use crossing::{Crossing, CrossingChange, Relation};
 pub use figures::{Figures, Measure};
 
 use crate::model::options::{Objective, Options, Policy};

@@ -34,7 +34,7 @@ pub(super) enum Near {
 }
 
 /// The program at one value.
-pub(super) struct State {
+pub(super) struct SweepState {
     /// For each statement the bytes of the tensor that it writes, in all iterations.
     pub(super) written_bytes: Vec<u64>,
     /// Bytes of all weights.
@@ -45,7 +45,7 @@ pub(super) struct State {
     visited: usize,
 }
 
-impl State {
+impl SweepState {
     pub(super) fn figures(&self) -> impl Iterator<Item = Figures> + '_ {
         self.policies.iter().map(|policy| policy.figures)
     }
@@ -89,7 +89,7 @@ pub(super) struct States<'a> {
     visited: usize,
     options: Vec<Options>,
     /// `None` where the program has an error.
-    tried: BTreeMap<usize, Option<State>>,
+    tried: BTreeMap<usize, Option<SweepState>>,
 }
 
 impl<'a> States<'a> {
@@ -172,7 +172,7 @@ impl<'a> States<'a> {
     }
 
     /// The program at a place; `None` if it has an error there, or no further value may be tried.
-    pub(super) fn at(&mut self, place: usize) -> Option<&State> {
+    pub(super) fn at(&mut self, place: usize) -> Option<&SweepState> {
         if !self.tried.contains_key(&place) {
             if self.tries_left == 0 || self.visited >= self.most_visited {
                 self.is_complete = false;
@@ -188,14 +188,14 @@ impl<'a> States<'a> {
     }
 
     /// The program at a place that was tried.
-    pub(super) fn known(&self, place: usize) -> Option<&State> {
+    pub(super) fn known(&self, place: usize) -> Option<&SweepState> {
         self.tried.get(&place)?.as_ref()
     }
 
     /// Whether times are those of the device model.
     pub(super) fn is_predicted(&self) -> bool {
         let mut states = self.tried.values().flatten();
-        let of_all = |state: &State| state.policies.iter().all(|policy| policy.is_predicted);
+        let of_all = |state: &SweepState| state.policies.iter().all(|policy| policy.is_predicted);
         states.all(of_all)
     }
 
@@ -208,7 +208,7 @@ impl<'a> States<'a> {
         program
     }
 
-    fn evaluate(&self, place: usize) -> Option<State> {
+    fn evaluate(&self, place: usize) -> Option<SweepState> {
         let read = read(&self.program_at(place));
         let graph = read.graph.filter(|_| !has_errors(&read.diagnostics))?;
         // The graph may sort ops anew, so the way to their statements leads through the list.
@@ -229,7 +229,7 @@ impl<'a> States<'a> {
             let analysis = analyze_plan(graph.clone(), options, plan);
             self.policy_state(&analysis, &statements)
         });
-        Some(State {
+        Some(SweepState {
             policies: policies.collect(),
             written_bytes,
             weight_bytes,

@@ -126,7 +126,7 @@ impl TiledMatmul {
 
 /// How far a matmul is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct TileProgress {
     /// Waves whose tiles are written.
     pub waves: u64,
     /// Steps along K that the next wave has taken.
@@ -232,10 +232,10 @@ impl Tiled {
     }
 
     /// How far the kernel is at a position: the waves that are done, and the steps of the next one.
-    pub fn progress(&self, at: u64) -> Progress {
+    pub fn progress(&self, at: u64) -> TileProgress {
         let at = at.min(self.positions());
         let steps = self.steps().max(1);
-        Progress {
+        TileProgress {
             waves: at / steps,
             steps: at % steps,
         }

@@ -1,7 +1,7 @@
 //! The cost of two kernels as one, without another analysis.
 
 use crate::analysis::Analysis;
-use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Launch, Moved};
+use crate::analysis::device_model::{Breakdown, DeviceModel, KernelOrigin, ModeledKernel, Moved};
 use crate::analysis::execute::work_beyond_ops;
 use crate::analysis::why::merged_writes::MergedWrites;
 use crate::analysis::why::price::{Cost, Price};
@@ -231,7 +231,7 @@ impl<'a> Prices<'a> {
         recomputed.dedup();
         // What one kernel computes for itself the other need not compute again.
         recomputed.retain(|op| ops.binary_search(op).is_err());
-        let launch = Launch {
+        let launch = ModeledKernel {
             ops: &ops,
             recomputed: &recomputed,
             work,
@@ -240,7 +240,7 @@ impl<'a> Prices<'a> {
             written: moved(1),
         };
         // Under *no fusion*, too: the merge is by hand.
-        on_device.model.breakdown(Code::Generated, launch)
+        on_device.model.breakdown(KernelOrigin::Generated, launch)
     }
 
     /// Reads of two kernels that the merged one does not make: what one computes for the other, and

@@ -2,8 +2,8 @@
 
 use crate::analysis::Analysis;
 use crate::fusion::decision::Decision;
-use crate::fusion::reason::Reason;
 use crate::fusion::decision_trace::DecisionTrace;
+use crate::fusion::reason::Reason;
 use crate::model::ids::{KernelId, OpId};
 use std::borrow::Cow;
 use std::cell::OnceCell;

@@ -9,11 +9,11 @@
 //! `dropout`, `cast`, `mask` and `where` may follow it. `exp` of a probability, for example, needs
 //! the finished row sum, and so a second pass.
 
-pub(crate) mod separate;
 mod bytes;
 mod find;
 mod online_softmax;
 mod rewrite;
+pub(crate) mod separate;
 mod walk;
 
 pub use crate::fusion::attention::bytes::{Growth, LoopOrder, Tiles};

@@ -6,7 +6,7 @@ use crate::cost::work::{FLOPS_OF_A_SCORE, op_work};
 use crate::fusion::attention::AttentionShape;
 use crate::fusion::structure::structure;
 use crate::model::functions::Function;
-use crate::model::graph::{SeparateKernels, Graph};
+use crate::model::graph::{Graph, SeparateKernels};
 use crate::model::ids::OpId;
 use crate::model::work::Work;
 

@@ -2,8 +2,8 @@
 
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::NodeId;
-use crate::fusion::none;
 use crate::fusion::decision_trace::{Decision, DecisionTrace};
+use crate::fusion::none;
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, define_ids};

@@ -4,7 +4,7 @@ use super::facts::{crosses, is_call};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::BufferId;
-use super::value::{Source, Value};
+use super::value::{BufferView, LoweredValue};
 use super::view::{View, broadcast};
 use crate::fusion::loops::Loop;
 use crate::model::dtype::DType;
@@ -22,7 +22,7 @@ impl Lowering<'_> {
         let graph = self.graph;
         let made: Vec<TensorId> = ops.iter().map(|&op| graph.output[op]).collect();
         let bias = self.bias_behind(ops);
-        let mut value = Value::default();
+        let mut value = LoweredValue::default();
         let mut copies = 0;
         for &op in ops {
             for &tensor in &graph.inputs[op] {
@@ -38,7 +38,7 @@ impl Lowering<'_> {
                 let is_relaid = || self.is_relaid_image(op, tensor);
                 if !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid()) {
                     let copy = self.copy(tensor);
-                    value.reads.push(Source::new(copy, None));
+                    value.reads.push(BufferView::new(copy, None));
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
                     copies +=
@@ -145,7 +145,7 @@ impl Lowering<'_> {
         bias_behind(self.graph, &self.layouts, op)
     }
 
-    fn call_then_bias(&mut self, op: OpId, bias: TensorId, value: Value, space: Loop) {
+    fn call_then_bias(&mut self, op: OpId, bias: TensorId, value: LoweredValue, space: Loop) {
         let graph = self.graph;
         let (output, shape) = (graph.output[op], &graph.ops[op].shape);
         let layout = self.layouts[output].clone();
@@ -160,7 +160,7 @@ impl Lowering<'_> {
             broadcast(graph.tensor_shape(bias).unwrap_or(&[]), &graph.ops[op])
         };
         added.see(seen.as_ref(), (op, 2));
-        added.reads.push(Source::new(product, Some(layout)));
+        added.reads.push(BufferView::new(product, Some(layout)));
         added.sort();
         self.pad_channels(op, product);
         if self.is_buffer(&added, output) {

@@ -2,7 +2,7 @@
 
 use super::facts::is_call;
 use super::lower::Lowering;
-use super::node::{BufferId, Node, Read};
+use super::node::{BufferAccess, BufferId, SchedulerNode};
 use super::view::{Access, View};
 use crate::fusion::loops::Loop;
 use crate::model::ids::{OpId, TensorId};
@@ -78,11 +78,11 @@ impl Lowering<'_> {
         value.sort();
         let node = self.node(value, Loop::Pointwise(elements), shape);
         let node = node.writing(into, &View::whole(elements), shape, width);
-        let writes = Read {
+        let writes = BufferAccess {
             access: Access::Unknown,
             ..node.writes
         };
-        self.push(Node {
+        self.push(SchedulerNode {
             writes,
             launch_of: concatenation.is_none().then_some(whole),
             ..node

@@ -3,18 +3,23 @@
 
 use super::lower::Lowering;
 use super::reduce::reduced_axes;
-use super::value::{Source, Value};
+use super::value::{BufferView, LoweredValue};
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
 
 impl Lowering<'_> {
     /// How many of the accesses that read whole tensors lie along the rows, and how many across.
-    pub(super) fn directions(&self, op: OpId, value: &Value, shape: &[u64]) -> (usize, usize) {
+    pub(super) fn directions(
+        &self,
+        op: OpId,
+        value: &LoweredValue,
+        shape: &[u64],
+    ) -> (usize, usize) {
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
         let (inner, mut outer) = directions(value, shape, axes);
         // The position in a piece of a concatenation has no stride, so that it seems to lie across
         // (`pointwise_cat`).
-        let concatenates = |source: &&Source| {
+        let concatenates = |source: &&BufferView| {
             let hidden_by = source.hidden_by().map(|op| &self.graph.ops[op]);
             hidden_by.is_some_and(|by| {
                 let joined = by.indexing.as_ref().map_or(0, |indexing| indexing.axis);
@@ -31,7 +36,7 @@ impl Lowering<'_> {
 
 /// How many of the accesses in a loop over a shape that depend on all of it lie along its reduced
 /// axes, and how many across.
-pub(super) fn directions(value: &Value, shape: &[u64], axes: u32) -> (usize, usize) {
+pub(super) fn directions(value: &LoweredValue, shape: &[u64], axes: u32) -> (usize, usize) {
     let views = value.reads.iter().filter_map(|read| read.view.as_ref());
     let strides = views.filter_map(|view| {
         let strides = view.strides_along(shape, axes);

@@ -7,9 +7,9 @@ use super::facts::{
 };
 use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
-use super::node::{BufferId, Node, NodeId, Read, Rows};
+use super::node::{BufferAccess, BufferId, NodeId, ReducedRows, SchedulerNode};
 use super::uses::{Uses, uses};
-use super::value::{Source, Value, buffer_value, gathered_rows};
+use super::value::{BufferView, LoweredValue, buffer_value, gathered_rows};
 use super::view::{View, broadcast, view_of_op};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
@@ -41,7 +41,11 @@ pub(super) struct Target {
 
 /// The nodes of a graph, each after those that it reads, and the number of buffers.
 /// `O(ops + reads)`, because the size of a value is bounded.
-pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<NodeId, Node>, usize) {
+pub(super) fn nodes(
+    graph: &Graph,
+    target: Target,
+    log: &mut Log,
+) -> (IdVec<NodeId, SchedulerNode>, usize) {
     let before = layouts(graph, &[]);
     let flash = flash_kernels(graph, &before);
     let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
@@ -116,8 +120,8 @@ pub(super) struct Lowering<'a> {
     pub(super) target: Target,
     pub(super) layouts: Layouts,
     pub(super) uses: IdVec<TensorId, Uses>,
-    pub(super) values: IdVec<TensorId, Value>,
-    nodes: IdVec<NodeId, Node>,
+    pub(super) values: IdVec<TensorId, LoweredValue>,
+    nodes: IdVec<NodeId, SchedulerNode>,
     /// Copies for libraries.
     pub(super) copies: HashMap<TensorId, BufferId>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.
@@ -172,7 +176,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn inline(&mut self, op: OpId, value: Value) {
+    pub(super) fn inline(&mut self, op: OpId, value: LoweredValue) {
         self.log.note(Decision::Inlined {
             op,
             readers: self.graph.successors[op].len(),
@@ -206,18 +210,18 @@ impl Lowering<'_> {
     /// Adds a launch that no op stands for: it counts with the kernel that writes a buffer.
     pub(super) fn launch_beside(&mut self, written: BufferId) {
         let buffer = self.new_buffer();
-        let node = Node {
+        let node = SchedulerNode {
             launch_of: Some(written),
-            ..Node::default()
+            ..SchedulerNode::default()
         };
         self.push(node.writing(buffer, &View::whole(1), &[], 0));
     }
 
     /// What is needed to compute the inputs of an op.
-    pub(super) fn inputs(&self, op: OpId) -> Value {
+    pub(super) fn inputs(&self, op: OpId) -> LoweredValue {
         let graph = self.graph;
         let definition = &graph.ops[op];
-        let mut value = Value::default();
+        let mut value = LoweredValue::default();
         for (place, &tensor) in graph.inputs[op].iter().enumerate() {
             let mut input = self.values[tensor].clone();
             if let Some(window) = window_of(definition) {
@@ -244,7 +248,7 @@ impl Lowering<'_> {
 
     /// Whether an input gives the values of rows that the op broadcasts along other axes than those
     /// that were reduced.
-    pub(super) fn crosses_rows(&self, op: OpId, input: &Value, tensor: TensorId) -> bool {
+    pub(super) fn crosses_rows(&self, op: OpId, input: &LoweredValue, tensor: TensorId) -> bool {
         let graph = self.graph;
         input.reads.iter().any(|read| {
             let writer = read.buffer.tensor(graph).and_then(|tensor| tensor.producer);
@@ -282,14 +286,14 @@ impl Lowering<'_> {
     }
 
     /// The node of a value without what it writes; its loop runs over the elements of `shape`.
-    pub(super) fn node(&self, value: Value, space: Loop, shape: &[u64]) -> Node {
+    pub(super) fn node(&self, value: LoweredValue, space: Loop, shape: &[u64]) -> SchedulerNode {
         let reads = value.reads.iter().map(|read| {
             let width = (read.buffer.tensor(self.graph))
                 .and_then(|tensor| tensor.bytes_per_element)
                 .unwrap_or(4);
-            Read::of(read.buffer, read.view.as_ref(), shape, width)
+            BufferAccess::of(read.buffer, read.view.as_ref(), shape, width)
         });
-        let mut reads: Vec<Read> = reads.collect();
+        let mut reads: Vec<BufferAccess> = reads.collect();
         // A reader waits for every piece. Without an index it shares a kernel with none of them.
         let beside = value
             .reads
@@ -298,19 +302,19 @@ impl Lowering<'_> {
         reads.extend(
             beside
                 .flatten()
-                .map(|&buffer| Read::of(buffer, None, &[], 0)),
+                .map(|&buffer| BufferAccess::of(buffer, None, &[], 0)),
         );
         reads.sort_unstable();
         reads.dedup();
-        Node {
+        SchedulerNode {
             space,
             ops: value.ops,
             reads,
-            ..Node::default()
+            ..SchedulerNode::default()
         }
     }
 
-    pub(super) fn push(&mut self, node: Node) {
+    pub(super) fn push(&mut self, node: SchedulerNode) {
         if self.log.is_on() && !node.ops.is_empty() {
             self.log.note(Decision::Buffer {
                 node: self.nodes.next_id(),
@@ -337,17 +341,23 @@ impl Lowering<'_> {
     }
 
     /// Adds the node that computes a tensor; its loop runs over the elements of `shape`.
-    pub(super) fn write(&mut self, value: Value, space: Loop, tensor: TensorId, shape: &[u64]) {
+    pub(super) fn write(
+        &mut self,
+        value: LoweredValue,
+        space: Loop,
+        tensor: TensorId,
+        shape: &[u64],
+    ) {
         self.write_rows(value, space, tensor, shape, None);
     }
 
     pub(super) fn write_rows(
         &mut self,
-        value: Value,
+        value: LoweredValue,
         space: Loop,
         tensor: TensorId,
         shape: &[u64],
-        rows: Option<Rows>,
+        rows: Option<ReducedRows>,
     ) {
         let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
         let own = self.graph.tensor_shape(tensor).unwrap_or(&[]);
@@ -356,7 +366,7 @@ impl Lowering<'_> {
         let node = node.writing(buffer, &self.layouts[tensor], own, width);
         // Row values and elements are two nodes of the compiler, and both read the input.
         let readings = if rows.is_some() { 2 } else { 1 };
-        self.push(Node {
+        self.push(SchedulerNode {
             rows,
             readings,
             ..node
@@ -364,9 +374,9 @@ impl Lowering<'_> {
     }
 
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
-    pub(super) fn is_buffer(&self, value: &Value, output: TensorId) -> bool {
+    pub(super) fn is_buffer(&self, value: &LoweredValue, output: TensorId) -> bool {
         let uses = self.uses[output];
-        let is_counted = |read: &&Source| {
+        let is_counted = |read: &&BufferView| {
             let tensor = read.buffer.tensor(self.graph);
             tensor.is_none_or(|tensor| tensor.elements() != Some(1))
         };

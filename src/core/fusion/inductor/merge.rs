@@ -2,7 +2,7 @@
 
 use super::mixed::join;
 use super::pair::joint;
-use super::schedule::{GroupId, Place, Schedule};
+use super::schedule::{GroupId, Schedule, SchedulePosition};
 use crate::fusion::reason::Reason;
 use crate::model::ids::IdVec;
 use std::iter::repeat;
@@ -93,7 +93,7 @@ impl Schedule<'_> {
     }
 
     /// Whether `depends`, which starts at place `start`, marks the group.
-    fn is_marked(&self, depends: &[bool], start: Place, group: GroupId) -> bool {
+    fn is_marked(&self, depends: &[bool], start: SchedulePosition, group: GroupId) -> bool {
         let ahead = self.place[group].index().checked_sub(start.index());
         ahead.and_then(|ahead| depends.get(ahead)) == Some(&true)
     }

@@ -3,7 +3,7 @@
 //!
 //! Source: `MixOrderReduction.can_fuse` in `torch/_inductor/scheduler.py`.
 
-use super::node::Rows;
+use super::node::ReducedRows;
 
 /// Fewer elements stay in the cache between two kernels.
 const FEWEST_ELEMENTS: u64 = 5 << 20;
@@ -14,7 +14,7 @@ const LONGEST_ROW: u64 = 16 << 10;
 
 /// Whether one of two reductions runs along the rows of a tensor and the other one adds up its
 /// columns, and both gain by one kernel.
-pub(super) fn are_mixed(a: Rows, b: Rows) -> bool {
+pub(super) fn are_mixed(a: ReducedRows, b: ReducedRows) -> bool {
     if (a.count, a.width) != (b.width, b.count) || a.count == a.width {
         return false;
     }
@@ -30,12 +30,12 @@ pub(super) fn are_mixed(a: Rows, b: Rows) -> bool {
 }
 
 /// The rows of two kernels that became one.
-pub(super) fn join(a: Option<Rows>, b: Option<Rows>) -> Option<Rows> {
+pub(super) fn join(a: Option<ReducedRows>, b: Option<ReducedRows>) -> Option<ReducedRows> {
     let (Some(one), Some(other)) = (a, b) else {
         return a.or(b);
     };
     let fits = (one.count, one.width) == (other.count, other.width);
-    fits.then_some(Rows {
+    fits.then_some(ReducedRows {
         is_contiguous: one.is_contiguous && other.is_contiguous,
         is_sum: one.is_sum && other.is_sum,
         ..one

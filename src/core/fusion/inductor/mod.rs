@@ -39,7 +39,7 @@ use crate::model::op_type::OpType;
 use crate::model::options::Options;
 use crate::model::partition::Partition;
 use lower::Target;
-use node::{Node, NodeId};
+use node::{NodeId, SchedulerNode};
 use schedule::Fused;
 use std::collections::HashMap;
 
@@ -75,7 +75,7 @@ const fn whole(count: f64) -> u64 {
 }
 
 /// Notes the views that no node computes, because they view a buffer.
-fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
+fn note_views(graph: &Graph, nodes: &IdVec<NodeId, SchedulerNode>, log: &mut Log) {
     let mut is_computed = IdVec::from_elem(false, graph.ops.len());
     for &op in nodes.iter().flat_map(|node| &node.ops) {
         is_computed[op] = true;
@@ -93,7 +93,12 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, Node>, log: &mut Log) {
 
 /// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel
 /// that writes it. A kernel without ops is a further launch of the one that writes what it reads.
-fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused, log: &mut Log) -> Partition {
+fn assemble(
+    graph: &Graph,
+    nodes: &IdVec<NodeId, SchedulerNode>,
+    fused: &Fused,
+    log: &mut Log,
+) -> Partition {
     let mut has_ops = IdVec::from_elem(false, fused.kernels);
     for (node, &kernel) in fused.kernel_of.iter_enumerated() {
         has_ops[kernel] |= !nodes[node].ops.is_empty();
@@ -160,7 +165,7 @@ fn assemble(graph: &Graph, nodes: &IdVec<NodeId, Node>, fused: &Fused, log: &mut
 
 /// The nodes by their kernels in the partition.
 fn placed(
-    nodes: &IdVec<NodeId, Node>,
+    nodes: &IdVec<NodeId, SchedulerNode>,
     fused: &Fused,
     number: &IdVec<KernelId, KernelId>,
 ) -> IdVec<NodeId, PlacedNode> {
@@ -190,7 +195,7 @@ fn placed(
 /// For each kernel with ops the launches that no op stands for.
 fn further_launches(
     graph: &Graph,
-    nodes: &IdVec<NodeId, Node>,
+    nodes: &IdVec<NodeId, SchedulerNode>,
     fused: &Fused,
     has_ops: &IdVec<KernelId, bool>,
     number: &IdVec<KernelId, KernelId>,

@@ -25,16 +25,16 @@ impl BufferId {
 
 /// A node of the scheduler; it writes one buffer.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct SchedulerNode {
     pub(super) space: Loop,
     /// The ops that it computes, inlined ones included; empty for the second half of a reduction
     /// and for some copies, which are launches of the kernel that they belong to.
     pub(super) ops: Vec<OpId>,
     /// What it reads, ascending and each once.
-    pub(super) reads: Vec<Read>,
-    pub(super) writes: Read,
+    pub(super) reads: Vec<BufferAccess>,
+    pub(super) writes: BufferAccess,
     /// The rows that it reduces, before they were cut into pieces.
-    pub(super) rows: Option<Rows>,
+    pub(super) rows: Option<ReducedRows>,
     /// How many nodes of the compiler this one stands for that read the same.
     pub(super) readings: u32,
     /// Its pieces wait for each other through a buffer, which is filled with zeros first
@@ -45,13 +45,13 @@ pub(super) struct Node {
     pub(super) launch_of: Option<BufferId>,
 }
 
-impl Default for Node {
+impl Default for SchedulerNode {
     fn default() -> Self {
         Self {
             space: Loop::Library,
             ops: Vec::new(),
             reads: Vec::new(),
-            writes: Read {
+            writes: BufferAccess {
                 buffer: BufferId::new(0),
                 access: Access::Unknown,
                 bytes: 0,
@@ -70,7 +70,7 @@ impl Default for Node {
 
 /// A buffer, and what of it is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Read {
+pub(super) struct BufferAccess {
     pub(super) buffer: BufferId,
     /// A reader and a writer, or two readers, can share a kernel if their accesses are equal.
     pub(super) access: Access,
@@ -87,7 +87,7 @@ pub(super) struct Read {
 
 /// The rows of a reduction as a program states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rows {
+pub(super) struct ReducedRows {
     pub(super) count: u64,
     pub(super) width: u64,
     /// Neighbours of a row are neighbours in memory, in all that is read.
@@ -96,14 +96,14 @@ pub(super) struct Rows {
     pub(super) is_sum: bool,
 }
 
-impl Rows {
+impl ReducedRows {
     /// Elements of all rows together.
     pub(super) const fn elements(self) -> u64 {
         self.count.saturating_mul(self.width)
     }
 }
 
-impl Read {
+impl BufferAccess {
     /// An access in a loop over a shape; elements have `width` bytes.
     pub(super) fn of(buffer: BufferId, view: Option<&View>, shape: &[u64], width: u32) -> Self {
         let access = view.map_or(Access::Unknown, |view| view.access(shape));
@@ -131,7 +131,7 @@ impl Read {
     }
 }
 
-impl Node {
+impl SchedulerNode {
     /// The size of the outer one of two loops that its kernel runs over, if its accesses differ in
     /// their innermost dimension.
     pub(super) fn tiles(&self) -> impl Iterator<Item = u64> {
@@ -142,7 +142,7 @@ impl Node {
     /// This node with a buffer of this shape as its output.
     pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
         Self {
-            writes: Read::of(buffer, Some(view), shape, width),
+            writes: BufferAccess::of(buffer, Some(view), shape, width),
             ..self
         }
     }

@@ -2,7 +2,7 @@
 
 use super::library::call_reason;
 use super::mixed::are_mixed;
-use super::node::Read;
+use super::node::BufferAccess;
 use super::schedule::{GroupId, Lone, Schedule};
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
@@ -31,7 +31,8 @@ impl Schedule<'_> {
         }
         let mut bytes = 0_u64;
         let (a, b) = (&self.touches[first], &self.touches[second]);
-        let by_access = |a: &Read, b: &Read| (a.buffer, a.access).cmp(&(b.buffer, b.access));
+        let by_access =
+            |a: &BufferAccess, b: &BufferAccess| (a.buffer, a.access).cmp(&(b.buffer, b.access));
         let mut last = None;
         common(a, b, by_access, |read, other| {
             if read.matches(other) && last != Some((read.buffer, read.access)) {
@@ -52,7 +53,7 @@ impl Schedule<'_> {
         }
         let (from, to) = (&self.reads[first], &self.reads[second]);
         let mut is_shared = false;
-        let by_buffer = |a: &Read, b: &Read| a.buffer.cmp(&b.buffer);
+        let by_buffer = |a: &BufferAccess, b: &BufferAccess| a.buffer.cmp(&b.buffer);
         common(from, to, by_buffer, |a, b| {
             // A broadcast buffer does not count: both must read it whole (`_is_full_access`).
             let width = (a.buffer.tensor(self.graph)).and_then(|t| t.bytes_per_element);
@@ -160,7 +161,7 @@ impl Schedule<'_> {
         // The loops of a template are fixed: unlike those of a pointwise kernel, the compiler
         // cannot reorder them for a transposed access.
         let is_template = matches!(self.space[from], Loop::Template(_));
-        let order = |read: &Read, write: &Read| read.buffer.cmp(&write.buffer);
+        let order = |read: &BufferAccess, write: &BufferAccess| read.buffer.cmp(&write.buffer);
         common(&self.reads[to], &self.writes[from], order, |read, write| {
             feeds = true;
             is_reordered |= !read.matches(write) || is_template && !read.is_straight;

@@ -3,9 +3,9 @@
 use super::direction::directions;
 use super::facts::{keeps_shape, reduction_space};
 use super::lower::Lowering;
-use super::node::{BufferId, Node, Rows};
+use super::node::{BufferId, ReducedRows, SchedulerNode};
 use super::split::{Shape, pieces};
-use super::value::{Source, Value, buffer_value};
+use super::value::{BufferView, LoweredValue, buffer_value};
 use super::view::{Loops, View, broadcast};
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
@@ -16,7 +16,7 @@ use crate::model::op_type::OpType;
 
 impl Lowering<'_> {
     /// Adds the nodes of a reduction. `value` computes all of it.
-    pub(super) fn reduction(&mut self, op: OpId, value: Value) {
+    pub(super) fn reduction(&mut self, op: OpId, value: LoweredValue) {
         let graph = self.graph;
         let output = graph.output[op];
         let definition = &graph.ops[op];
@@ -53,7 +53,7 @@ impl Lowering<'_> {
                 first.see(seen.as_ref(), (op, 0));
                 first
             }
-            None => Value::default(),
+            None => LoweredValue::default(),
         };
         first.ops.push(op);
         let rows = self.rows(op, &first, shape);
@@ -79,7 +79,7 @@ impl Lowering<'_> {
                 half.reads.extend(
                     row_values
                         .first()
-                        .map(|&b| Source::new(b, Some(row_view.clone()))),
+                        .map(|&b| BufferView::new(b, Some(row_view.clone()))),
                 );
             }
             self.halves(op, half, shape, rows, buffer);
@@ -95,7 +95,14 @@ impl Lowering<'_> {
     }
 
     /// Adds the node of a reduction to one value for each row, or all if it is split.
-    fn halves(&mut self, op: OpId, value: Value, shape: &[u64], rows: Rows, buffer: BufferId) {
+    fn halves(
+        &mut self,
+        op: OpId,
+        value: LoweredValue,
+        shape: &[u64],
+        rows: ReducedRows,
+        buffer: BufferId,
+    ) {
         let graph = self.graph;
         let space = reduction_space(graph, op);
         let Loop::Reduction {
@@ -121,7 +128,7 @@ impl Lowering<'_> {
             Cut::Pieces(0 | 1) => {
                 let node = self.node(value, space, shape);
                 let node = node.writing(buffer, &written, &[count], bytes);
-                self.push(Node {
+                self.push(SchedulerNode {
                     rows: Some(rows),
                     ..node
                 });
@@ -181,7 +188,7 @@ impl Lowering<'_> {
         // In the compiler a variance is a mean, a sum of squares and a weight: three nodes that
         // read the same.
         let readings = if is_variance(&graph.ops[op]) { 3 } else { 1 };
-        self.push(Node {
+        self.push(SchedulerNode {
             rows: Some(rows),
             readings,
             ..node
@@ -243,7 +250,7 @@ impl Lowering<'_> {
 
     /// Into how many pieces each piece of a single row is cut again. As rows they may be read
     /// across, by what is broadcast.
-    fn cut_again(&self, value: &Value, first: Loop, is_lone: bool) -> u64 {
+    fn cut_again(&self, value: &LoweredValue, first: Loop, is_lone: bool) -> u64 {
         let Loop::Reduction { rows, width, .. } = first else {
             return 1;
         };
@@ -264,8 +271,8 @@ impl Lowering<'_> {
         bytes: u32,
     ) {
         let rows = count.saturating_mul(left);
-        let value = Value {
-            reads: vec![Source::new(
+        let value = LoweredValue {
+            reads: vec![BufferView::new(
                 from,
                 Some(View::whole(rows.saturating_mul(width))),
             )],
@@ -283,7 +290,7 @@ impl Lowering<'_> {
     /// The loop of the row values from which a single value is reduced: it is cut into their rows,
     /// if they are of as many elements. Source: `extract_input_node_reduction_ranges` in
     /// `torch/_inductor/dependencies.py`.
-    fn rows_before(&self, op: OpId, value: &Value, shape: &[u64]) -> Option<(Loop, u64)> {
+    fn rows_before(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> Option<(Loop, u64)> {
         let elements = element_count(shape)?;
         if RowDomain::of_op(self.graph, op).rows != 1 || self.pieces_of(1, elements, true) <= 1 {
             return None;
@@ -300,7 +307,7 @@ impl Lowering<'_> {
             .then_some((first, rows))
     }
 
-    fn pieces(&self, op: OpId, value: &Value, shape: &[u64]) -> u64 {
+    fn pieces(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> u64 {
         let domain = RowDomain::of_op(self.graph, op);
         let (inner, outer) = self.directions(op, value, shape);
         if domain.rows > 1 && inner + outer == 0 {
@@ -322,7 +329,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn rows(&self, op: OpId, value: &Value, shape: &[u64]) -> Rows {
+    fn rows(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> ReducedRows {
         let domain = RowDomain::of_op(self.graph, op);
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
         let last = shape
@@ -338,7 +345,7 @@ impl Lowering<'_> {
             strides.is_some_and(|strides| strides.iter().all(|&stride| stride <= 1))
         };
         let name = self.graph.ops[op].function;
-        Rows {
+        ReducedRows {
             count: domain.rows,
             width: domain.width,
             is_contiguous: last && value.reads.iter().all(|read| is_along(&read.view)),

@@ -2,7 +2,7 @@
 //! bytes first. [`super::pair`] says which pairs may fuse, [`super::merge`] makes one group of two.
 
 use crate::fusion::decision::{Decision, Log, NodeKernel};
-use crate::fusion::inductor::node::{BufferId, Node, NodeId, Read, Rows};
+use crate::fusion::inductor::node::{BufferAccess, BufferId, NodeId, ReducedRows, SchedulerNode};
 use crate::fusion::inductor::view::Access;
 use crate::fusion::loops::Loop;
 use crate::model::adjacency::Adjacency;
@@ -14,7 +14,7 @@ define_ids! {
     /// A group of fused nodes, by its first node.
     pub(super) struct GroupId;
     /// A position in the order in which groups run.
-    pub(super) struct Place;
+    pub(super) struct SchedulePosition;
 }
 
 impl GroupId {
@@ -23,7 +23,7 @@ impl GroupId {
     }
 }
 
-impl Place {
+impl SchedulePosition {
     /// The positions from this one up to another one.
     pub(super) fn until(self, end: Self) -> impl DoubleEndedIterator<Item = Self> + Clone {
         (self.index()..end.index()).map(Self::new)
@@ -58,7 +58,7 @@ pub(super) struct Fused {
 /// The kernels of nodes that access this many buffers.
 pub(super) fn fuse(
     graph: &Graph,
-    nodes: &IdVec<NodeId, Node>,
+    nodes: &IdVec<NodeId, SchedulerNode>,
     buffers: usize,
     log: &mut Log,
 ) -> Fused {
@@ -80,7 +80,7 @@ pub(super) fn fuse(
 
 pub(super) struct Schedule<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) nodes: &'a IdVec<NodeId, Node>,
+    pub(super) nodes: &'a IdVec<NodeId, SchedulerNode>,
     /// For each buffer the node that writes it.
     pub(super) writer: IdVec<BufferId, Option<NodeId>>,
     /// For each node its group. The first node of a merged group gives the group that it was merged
@@ -90,10 +90,10 @@ pub(super) struct Schedule<'a> {
     pub(super) members: IdVec<GroupId, Vec<NodeId>>,
     pub(super) space: IdVec<GroupId, Loop>,
     /// For each group its accesses that others can share; ascending.
-    pub(super) touches: IdVec<GroupId, Vec<Read>>,
+    pub(super) touches: IdVec<GroupId, Vec<BufferAccess>>,
     /// For each group all that it reads and writes; ascending.
-    pub(super) reads: IdVec<GroupId, Vec<Read>>,
-    pub(super) writes: IdVec<GroupId, Vec<Read>>,
+    pub(super) reads: IdVec<GroupId, Vec<BufferAccess>>,
+    pub(super) writes: IdVec<GroupId, Vec<BufferAccess>>,
     /// For each group the buffers that it alone reads, and that so could be used again once it has
     /// run; ascending.
     pub(super) lone: IdVec<GroupId, Vec<Lone>>,
@@ -101,15 +101,15 @@ pub(super) struct Schedule<'a> {
     pub(super) last_node: IdVec<GroupId, NodeId>,
     /// For each group the rows that its reductions have, and whether reductions of columns have
     /// joined them.
-    pub(super) rows: IdVec<GroupId, Option<Rows>>,
+    pub(super) rows: IdVec<GroupId, Option<ReducedRows>>,
     pub(super) is_mixed: IdVec<GroupId, bool>,
     pub(super) mixed: Vec<NodeId>,
     /// Whether the group has grown since the previous round; true before the first round.
     pub(super) has_grown: IdVec<GroupId, bool>,
     /// Groups in the order in which they run; `None` where a group was merged into another.
-    pub(super) order: IdVec<Place, Option<GroupId>>,
+    pub(super) order: IdVec<SchedulePosition, Option<GroupId>>,
     /// For each group its position in the order.
-    pub(super) place: IdVec<GroupId, Place>,
+    pub(super) place: IdVec<GroupId, SchedulePosition>,
 }
 
 /// A buffer that one group reads. Memory of the same size and type can be used again.
@@ -129,7 +129,7 @@ struct Pair {
 }
 
 impl<'a> Schedule<'a> {
-    fn new(graph: &'a Graph, nodes: &'a IdVec<NodeId, Node>, buffers: usize) -> Self {
+    fn new(graph: &'a Graph, nodes: &'a IdVec<NodeId, SchedulerNode>, buffers: usize) -> Self {
         let count = nodes.len();
         let mut schedule = Self {
             graph,
@@ -148,12 +148,12 @@ impl<'a> Schedule<'a> {
             mixed: Vec::new(),
             has_grown: IdVec::from_elem(true, count),
             order: (0..count).map(|group| Some(GroupId::new(group))).collect(),
-            place: (0..count).map(Place::new).collect(),
+            place: (0..count).map(SchedulePosition::new).collect(),
         };
         for (id, node) in nodes.iter_enumerated() {
             schedule.writer[node.writes.buffer] = Some(id);
             let all = node.reads.iter().chain([&node.writes]).copied();
-            let mut touches: Vec<Read> =
+            let mut touches: Vec<BufferAccess> =
                 all.filter(|read| read.access != Access::Unknown).collect();
             touches.sort_unstable();
             touches.dedup();
@@ -218,7 +218,7 @@ impl<'a> Schedule<'a> {
     /// The name of the kernel of a group; `None` if it computes no op.
     fn kernel_of(&self, group: GroupId) -> Option<NodeKernel> {
         self.members[group].iter().find_map(|&node| {
-            let Node { ops, writes, .. } = &self.nodes[node];
+            let SchedulerNode { ops, writes, .. } = &self.nodes[node];
             ops.last().map(|&op| NodeKernel {
                 node,
                 op,
@@ -259,8 +259,8 @@ impl<'a> Schedule<'a> {
     /// The pairs to try, best first.
     fn pairs(&self, round: usize, log: &mut Log) -> Vec<Pair> {
         let groups = self.order.iter().copied().flatten();
-        let groups: IdVec<Place, GroupId> = groups.collect();
-        let mut touching: Adjacency<Place, BufferId> =
+        let groups: IdVec<SchedulePosition, GroupId> = groups.collect();
+        let mut touching: Adjacency<SchedulePosition, BufferId> =
             Adjacency::with_capacity(groups.len(), groups.len() * 4);
         for &group in &groups {
             let accesses = self.reads[group].iter().chain(&self.writes[group]);
@@ -332,7 +332,7 @@ impl<'a> Schedule<'a> {
 /// For each node the buffers that no other one reads, and that are no results.
 fn lone_reads(
     graph: &Graph,
-    nodes: &IdVec<NodeId, Node>,
+    nodes: &IdVec<NodeId, SchedulerNode>,
     buffers: usize,
 ) -> IdVec<GroupId, Vec<Lone>> {
     let mut readers: IdVec<BufferId, u32> = IdVec::from_elem(0, buffers);

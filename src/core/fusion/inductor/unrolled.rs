@@ -3,7 +3,7 @@
 use super::facts::keeps_shape;
 use super::lower::{Lowering, SHARED_READS};
 use super::reduce::{is_variance, reduced_axes, row_view};
-use super::value::{Value, buffer_value};
+use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
@@ -30,18 +30,18 @@ impl Lowering<'_> {
     /// The reads of an unrolled reduction: each element of a row. The row values of a softmax or
     /// norm, which its elements read, are a buffer like any other value that is broadcast; the mean
     /// that a variance needs always is (`var_mean_sum_`).
-    pub(super) fn unrolled(&mut self, op: OpId) -> Value {
+    pub(super) fn unrolled(&mut self, op: OpId) -> LoweredValue {
         let graph = self.graph;
         let definition = &graph.ops[op];
         let keeps_shape = keeps_shape(graph, op);
         let Some(&tensor) = graph.inputs[op].first() else {
-            return Value::default();
+            return LoweredValue::default();
         };
         let shape = graph.tensor_shape(tensor).unwrap_or(&definition.shape);
         let axes = reduced_axes(definition.axes, shape.len());
         let width = RowDomain::of_op(graph, op).width;
         let row = |lowering: &Self, keeps_shape: bool| {
-            let mut value = Value::default();
+            let mut value = LoweredValue::default();
             let places = View::of_each_place(shape, axes, keeps_shape);
             for (place, view) in places.iter().enumerate() {
                 let mut input = lowering.values[tensor].clone();

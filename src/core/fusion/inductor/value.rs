@@ -8,14 +8,14 @@ use crate::model::ids::{OpId, TensorId};
 
 /// How a reader obtains a tensor: it reads these buffers and computes these ops.
 #[derive(Clone, Default)]
-pub(super) struct Value {
-    pub(super) reads: Vec<Source>,
+pub(super) struct LoweredValue {
+    pub(super) reads: Vec<BufferView>,
     pub(super) ops: Vec<OpId>,
 }
 
 /// A buffer, and for each element of a tensor the element of it that is read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Source {
+pub(super) struct BufferView {
     pub(super) buffer: BufferId,
     /// `None` if no view says it.
     pub(super) view: Option<View>,
@@ -23,7 +23,7 @@ pub(super) struct Source {
     hidden_by: Option<(OpId, usize)>,
 }
 
-impl Source {
+impl BufferView {
     pub(super) const fn new(buffer: BufferId, view: Option<View>) -> Self {
         Self {
             buffer,
@@ -38,7 +38,7 @@ impl Source {
     }
 }
 
-impl Value {
+impl LoweredValue {
     /// Adds the reads and the ops of another value. [`Self::sort`] follows after the last.
     pub(super) fn append(&mut self, other: &Self) {
         self.ops.extend(&other.ops);
@@ -114,9 +114,9 @@ pub(super) fn gathered_rows(
     })
 }
 
-pub(super) fn buffer_value(buffer: BufferId, view: View) -> Value {
-    Value {
-        reads: vec![Source::new(buffer, Some(view))],
+pub(super) fn buffer_value(buffer: BufferId, view: View) -> LoweredValue {
+    LoweredValue {
+        reads: vec![BufferView::new(buffer, Some(view))],
         ops: Vec::new(),
     }
 }

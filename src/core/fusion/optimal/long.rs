@@ -36,7 +36,7 @@ const READINGS_OF_CUT: usize = 4;
 pub(super) struct Long<'l, 's> {
     solver: &'l Solver<'s>,
     ops: &'l [OpId],
-    pub(super) kernels: Vec<Kernel>,
+    pub(super) kernels: Vec<PricedKernel>,
     /// States that are left.
     pub(super) left: usize,
     /// Legal kernels that were listed.
@@ -46,12 +46,12 @@ pub(super) struct Long<'l, 's> {
 }
 
 /// A kernel, its ops ascending.
-pub(super) struct Kernel {
+pub(super) struct PricedKernel {
     pub(super) ops: Vec<OpId>,
     cost: Cost,
 }
 
-pub(super) fn sum(kernels: &[Kernel]) -> Cost {
+pub(super) fn sum(kernels: &[PricedKernel]) -> Cost {
     let costs = kernels.iter().map(|kernel| kernel.cost);
     costs.fold(Cost::default(), Cost::plus)
 }
@@ -113,7 +113,7 @@ impl<'l, 's> Long<'l, 's> {
 
     /// Solves window by window in execution order. The first half of each is settled; the rest is
     /// part of the next.
-    fn windows(&mut self, states: usize) -> Vec<Kernel> {
+    fn windows(&mut self, states: usize) -> Vec<PricedKernel> {
         let mut kernels = Vec::new();
         let mut left = self.ops.to_vec();
         while !left.is_empty() {
@@ -147,15 +147,15 @@ impl<'l, 's> Long<'l, 's> {
         kernels
     }
 
-    fn kernel(&self, region: &Region<'_>, set: Set) -> Kernel {
-        Kernel {
+    fn kernel(&self, region: &Region<'_>, set: Set) -> PricedKernel {
+        PricedKernel {
             ops: region.ops_of(set),
             cost: region.cost(set, self.solver.clock),
         }
     }
 
     /// The kernels of another policy, if all of them are legal.
-    fn of_partition(&self, partition: &Partition) -> Option<Vec<Kernel>> {
+    fn of_partition(&self, partition: &Partition) -> Option<Vec<PricedKernel>> {
         let context = self.solver.context;
         let kernels = self.ops.iter().map(|&op| partition.kernel_of[op]);
         let mut kernels: Vec<KernelId> = kernels.collect();
@@ -173,7 +173,7 @@ impl<'l, 's> Long<'l, 's> {
     }
 
     /// Replaces these kernels by others of the same ops if they cost less.
-    fn replace(&mut self, place: Range<usize>, kernels: Vec<Kernel>) {
+    fn replace(&mut self, place: Range<usize>, kernels: Vec<PricedKernel>) {
         if sum(&kernels) < sum(self.run_of(place.clone())) {
             self.kernels.splice(place, kernels);
         }
@@ -204,7 +204,7 @@ impl<'l, 's> Long<'l, 's> {
 
     /// The best kernels of consecutive ops: a shortest path over the cuts, with an edge for each
     /// legal kernel.
-    fn best_cuts(&self, ops: &[OpId]) -> Vec<Kernel> {
+    fn best_cuts(&self, ops: &[OpId]) -> Vec<PricedKernel> {
         // For each cut the least cost of kernels up to it, and where the last of them starts.
         let mut best: IdVec<Cut, Option<(Cost, Cut)>> = IdVec::from_elem(None, ops.len() + 1);
         for from in best.ids().take(ops.len()) {
@@ -281,7 +281,7 @@ impl<'l, 's> Long<'l, 's> {
         start..start + fit.count()
     }
 
-    fn run_of(&self, kernels: Range<usize>) -> &[Kernel] {
+    fn run_of(&self, kernels: Range<usize>) -> &[PricedKernel] {
         self.kernels.get(kernels).unwrap_or_default()
     }
 

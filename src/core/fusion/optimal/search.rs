@@ -40,15 +40,15 @@ impl Found {
 
 define_ids! {
     /// A downset that was reached.
-    struct NodeId;
+    struct SearchNodeId;
 }
 
 /// A downset that was reached.
-struct Node {
+struct SearchNode {
     done: Set,
     cost: Cost,
     /// The previous node, and the candidate that leads here from it; `None` for the start.
-    step: Option<(NodeId, CandidateId)>,
+    step: Option<(SearchNodeId, CandidateId)>,
     /// A lower bound on the cost of the remaining ops.
     rest: Cost,
     is_expanded: bool,
@@ -62,8 +62,8 @@ pub(super) struct Search<'s> {
     holding: IdVec<LocalOp, Vec<u64>>,
     start: Set,
     all: Set,
-    nodes: IdVec<NodeId, Node>,
-    node_of: HashMap<Set, NodeId, FxBuildHasher>,
+    nodes: IdVec<SearchNodeId, SearchNode>,
+    node_of: HashMap<Set, SearchNodeId, FxBuildHasher>,
 }
 
 /// Candidates in a word of [`Search::holding`].
@@ -119,7 +119,7 @@ impl<'s> Search<'s> {
         let mut queue = BinaryHeap::new();
         let rest = self.bound.of(self.all & !self.start);
         // Not in the table: no step leads back to it.
-        let start = self.nodes.push(Node {
+        let start = self.nodes.push(SearchNode {
             done: self.start,
             cost: Cost::default(),
             step: None,
@@ -201,8 +201,14 @@ impl<'s> Search<'s> {
     }
 
     /// Adds a node, or a cheaper path to one.
-    fn push(&mut self, done: Set, cost: Cost, step: (NodeId, CandidateId), rest: Cost) -> NodeId {
-        let node = Node {
+    fn push(
+        &mut self,
+        done: Set,
+        cost: Cost,
+        step: (SearchNodeId, CandidateId),
+        rest: Cost,
+    ) -> SearchNodeId {
+        let node = SearchNode {
             done,
             cost,
             step: Some(step),
@@ -258,7 +264,7 @@ impl<'s> Search<'s> {
     }
 
     /// The kernels that lead to a node.
-    fn path(&self, mut node: NodeId) -> Vec<Set> {
+    fn path(&self, mut node: SearchNodeId) -> Vec<Set> {
         let mut kernels = Vec::new();
         while let Some((before, by)) = self.nodes[node].step {
             kernels.push(self.candidates[by].set);

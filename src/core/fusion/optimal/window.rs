@@ -25,12 +25,12 @@ const MOST_ALIKE: usize = 256;
 
 define_ids! {
     /// A position in the list of the region's ops.
-    struct Place;
+    struct Position;
     /// A downset that was reached.
-    struct NodeId;
+    struct WindowNodeId;
 }
 
-impl Place {
+impl Position {
     const fn plus(self, ahead: usize) -> Self {
         Self::new(self.index() + ahead)
     }
@@ -42,8 +42,8 @@ impl Place {
 }
 
 /// A kernel that may run: bit `i` of its set is the op at position `first + i`.
-struct Kernel {
-    first: Place,
+struct WindowKernel {
+    first: Position,
     set: Set,
     /// The ops that must run before: bit `64 + i` is the op at position `first + i`. Ops more than
     /// 64 positions before `first` have run whenever the kernel is looked at.
@@ -52,18 +52,18 @@ struct Kernel {
 }
 
 /// A downset: all ops below `first` have run, and the ops above it whose bits are set.
-struct Node {
-    first: Place,
+struct WindowNode {
+    first: Position,
     ran: u128,
     cost: Cost,
     /// The previous node, and the kernel that leads here from it; `None` for the start.
-    step: Option<(NodeId, CandidateId)>,
+    step: Option<(WindowNodeId, CandidateId)>,
 }
 
 struct Windows {
-    kernels: IdVec<CandidateId, Kernel>,
+    kernels: IdVec<CandidateId, WindowKernel>,
     /// For each position the kernels that hold its op.
-    holding: IdVec<Place, Vec<CandidateId>>,
+    holding: IdVec<Position, Vec<CandidateId>>,
 }
 
 /// The best kernels of these ops, each an ascending list, and what they cost. `None` if a kernel
@@ -74,15 +74,15 @@ pub(super) fn solve(
     budget: &mut usize,
 ) -> Option<(Vec<Vec<OpId>>, Solved)> {
     let windows = Windows::of(solver, ops, budget)?;
-    let mut nodes: IdVec<NodeId, Node> = IdVec::new();
-    let start = nodes.push(Node {
-        first: Place::new(0),
+    let mut nodes: IdVec<WindowNodeId, WindowNode> = IdVec::new();
+    let start = nodes.push(WindowNode {
+        first: Position::new(0),
         ran: 0,
         cost: Cost::default(),
         step: None,
     });
     // Nodes by the number of ops that have run; a step always leads to more.
-    let mut reached: Vec<Vec<NodeId>> = vec![Vec::new(); ops.len() + 1];
+    let mut reached: Vec<Vec<WindowNodeId>> = vec![Vec::new(); ops.len() + 1];
     reached.first_mut()?.push(start);
     for ran in 0..ops.len() {
         for node in std::mem::take(reached.get_mut(ran)?) {
@@ -91,8 +91,9 @@ pub(super) fn solve(
                 let next = windows.after(&nodes, node, by);
                 let runs = windows.kernels[by].set.count_ones() as usize;
                 let same = reached.get_mut(ran + runs)?;
-                let is_same =
-                    |&&old: &&NodeId| (nodes[old].first, nodes[old].ran) == (next.first, next.ran);
+                let is_same = |&&old: &&WindowNodeId| {
+                    (nodes[old].first, nodes[old].ran) == (next.first, next.ran)
+                };
                 match same.iter().find(is_same) {
                     Some(&old) if nodes[old].cost <= next.cost => {}
                     // `old` has not been expanded: its turn comes with its number of ops.
@@ -172,12 +173,12 @@ impl Windows {
         Some(found)
     }
 
-    fn add(&mut self, needs: &IdVec<LocalOp, u128>, first: Place, candidate: &Candidate) {
+    fn add(&mut self, needs: &IdVec<LocalOp, u128>, first: Position, candidate: &Candidate) {
         for place in Bits(candidate.set) {
             self.holding[first.plus(place.index())].push(self.kernels.next_id());
         }
         let needs = Bits(candidate.set).fold(0, |all, place| all | needs[place]);
-        self.kernels.push(Kernel {
+        self.kernels.push(WindowKernel {
             first,
             set: candidate.set,
             needs: needs & !(u128::from(candidate.set) << MAX_OPS),
@@ -186,7 +187,7 @@ impl Windows {
     }
 
     /// Kernels that can run next, as in [`super::search`]; `None` if one is too far ahead.
-    fn steps(&self, node: &Node) -> Option<Vec<CandidateId>> {
+    fn steps(&self, node: &WindowNode) -> Option<Vec<CandidateId>> {
         // Bit 0 is `node.first`, the first op that has not run.
         let (mut goals, mut looked_at) = (1_u128, 0_u128);
         let mut steps = Vec::new();
@@ -223,12 +224,17 @@ impl Windows {
     }
 
     /// The node that a kernel leads to.
-    fn after(&self, nodes: &IdVec<NodeId, Node>, from: NodeId, by: CandidateId) -> Node {
+    fn after(
+        &self,
+        nodes: &IdVec<WindowNodeId, WindowNode>,
+        from: WindowNodeId,
+        by: CandidateId,
+    ) -> WindowNode {
         let (node, kernel) = (&nodes[from], &self.kernels[by]);
         let ahead = kernel.first.ahead_of(node.first).unwrap_or(0);
         let ran = node.ran | u128::from(kernel.set) << ahead;
         let done = ran.trailing_ones();
-        Node {
+        WindowNode {
             first: node.first.plus(done as usize),
             ran: ran.checked_shr(done).unwrap_or(0),
             cost: node.cost.plus(kernel.cost),
@@ -238,7 +244,7 @@ impl Windows {
 }
 
 /// For each op of a word its producers among the ops `near` it, of which the first `before` are in
-/// front of the word, as in [`Kernel::needs`].
+/// front of the word, as in [`WindowKernel::needs`].
 fn needs(region: &Region<'_>, near: &[OpId], before: usize) -> IdVec<LocalOp, u128> {
     let producers = region.ops.iter().map(|&op| {
         let mut needs: u128 = 0;

@@ -1,6 +1,6 @@
 //! What is known about the ops of a region: their kinds and neighbours, and what they read.
 
-use super::{Bits, LocalOp, Read, Region, Set, Value, ValueId};
+use super::{Bits, LocalOp, Region, RegionRead, RegionValue, Set, ValueId};
 use crate::fusion::rows::RowDomain;
 use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
@@ -110,7 +110,7 @@ impl Region<'_> {
                 Some((before, value, base)) if before == tensor => (value, base),
                 _ => {
                     let known = &graph.tensors[tensor];
-                    let value = self.values.push(Value {
+                    let value = self.values.push(RegionValue {
                         readers: 0,
                         producer: self.bit_of(known.producer),
                         elements: known.elements(),
@@ -133,7 +133,7 @@ impl Region<'_> {
         let (graph, views) = (self.context.graph, &self.context.views);
         let externals = self.context.options.conventions.externals;
         let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
-        let smaller = |read: &&Read| read.value == value && read.bytes < bytes;
+        let smaller = |read: &&RegionRead| read.value == value && read.bytes < bytes;
         // Largest first: a kernel counts a value as large as its largest reader does, and that
         // entry is then the first match.
         let at = self.reads.len() - self.reads.iter().rev().take_while(smaller).count();
@@ -144,7 +144,7 @@ impl Region<'_> {
             same.readers |= place.bit();
             return;
         }
-        let read = Read {
+        let read = RegionRead {
             value,
             readers: place.bit(),
             base,

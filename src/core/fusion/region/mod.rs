@@ -109,10 +109,10 @@ pub struct Region<'a> {
     /// Reshapes that may put elements in another order.
     pub(super) reordering: Set,
     /// Tensors that ops of the region read.
-    pub(super) values: IdVec<ValueId, Value>,
+    pub(super) values: IdVec<ValueId, RegionValue>,
     /// For each value an entry for each size that its readers count; entries of a value are
     /// adjacent, the largest first.
-    pub(super) reads: Vec<Read>,
+    pub(super) reads: Vec<RegionRead>,
     /// For each op the bytes of its output; 0 for a view.
     pub(super) written_bytes: IdVec<LocalOp, u64>,
     /// For each op the ops that must be in its kernel for its output to stay on chip.
@@ -131,7 +131,7 @@ pub struct Region<'a> {
 const PER_STATE: usize = 256;
 
 /// A tensor that ops of the region read.
-pub(super) struct Value {
+pub(super) struct RegionValue {
     pub(super) readers: Set,
     /// The op of the region that writes it; empty if it is from outside.
     pub(super) producer: Set,
@@ -141,7 +141,7 @@ pub(super) struct Value {
 }
 
 /// What readers of a value load, unless their kernel computes it.
-pub(super) struct Read {
+pub(super) struct RegionRead {
     pub(super) value: ValueId,
     /// The readers that count this size.
     pub(super) readers: Set,

@@ -38,7 +38,10 @@ impl ShownKernel {
             sum.iterations += 1;
             sum.bytes = sum.bytes + KernelBytes::of(analysis, kernel);
         }
-        shown.into_iter().filter(|shown| shown.iterations > 0).collect()
+        shown
+            .into_iter()
+            .filter(|shown| shown.iterations > 0)
+            .collect()
     }
 
     /// `kernel 3: sub, and 47 equal ones`.

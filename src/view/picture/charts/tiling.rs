@@ -8,12 +8,12 @@
 
 use crate::picture::charts::marks::{line, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene, Shape};
-use crate::picture::charts::tiling_places::{Places, Span};
+use crate::picture::charts::tiling_places::{Span, TilingGeometry};
 use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{op_name, short_name};
 use crate::present::tiling::{TilingReport, first_refused, needs_text, sizes_text, tile_text};
 use fuseline_core::Analysis;
-use fuseline_core::analysis::tiling::{Needs, Progress, TileBlock, Tiled, merged};
+use fuseline_core::analysis::tiling::{Needs, TileBlock, TileProgress, Tiled, merged};
 use std::ops::Range;
 
 /// Lines between tiles are drawn where they are at least this far apart.
@@ -24,7 +24,7 @@ const NAME_CHARS: usize = 24;
 /// Draws a matmul in its tiles, computed as far as the position `at` of [`Tiled::positions`], into
 /// a frame of `size` units. At most a few hundred marks, however many tiles there are.
 pub fn scene(analysis: &Analysis, report: &TilingReport, at: u64, size: (f64, f64)) -> Scene {
-    let places = Places::new(&report.tiled, size);
+    let places = TilingGeometry::new(&report.tiled, size);
     let mut picture = Picture {
         tiled: &report.tiled,
         progress: report.tiled.progress(at),
@@ -51,8 +51,8 @@ pub fn scene(analysis: &Analysis, report: &TilingReport, at: u64, size: (f64, f6
 
 pub(super) struct Picture<'a> {
     pub(super) tiled: &'a Tiled,
-    pub(super) progress: Progress,
-    pub(super) places: Places,
+    pub(super) progress: TileProgress,
+    pub(super) places: TilingGeometry,
     pub(super) marks: Vec<Mark>,
     focus_order: Vec<usize>,
 }
@@ -111,7 +111,7 @@ impl Picture<'_> {
         for columns in strips(|block| &block.columns) {
             self.span(Role::WaveStrip, self.places.columns_of_right(&columns));
         }
-        let Places { margin, .. } = self.places;
+        let TilingGeometry { margin, .. } = self.places;
         let (left, right) = (self.places.left(), self.places.right());
         let dimension = |letter: &str, size: u64| format!("{letter} = {}", exact(size));
         let [k, n] =

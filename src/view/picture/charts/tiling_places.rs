@@ -28,7 +28,7 @@ const LARGEST_SIDE: u64 = SIDES[SIDES.len() - 1];
 
 /// The scale and the origin.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(super) struct TilingGeometry {
     /// Space on the left.
     pub(super) margin: f64,
     width: f64,
@@ -47,7 +47,7 @@ pub(super) struct Places {
     tile: (u64, u64),
 }
 
-impl Places {
+impl TilingGeometry {
     pub(super) fn new(tiled: &Tiled, (width, height): (f64, f64)) -> Self {
         let margin = 30.0;
         let (matmul, grid, tile) = (&tiled.matmul, &tiled.grid, tiled.tile);

@@ -2,7 +2,7 @@
 //! Köpf. Blocks are packed from the left, then each moves to the mean of those that it is linked
 //! with, as far as its neighbours let it.
 
-use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
+use super::layered::{LayerId, Layered, LinkId, NodeId, NodePositions};
 use super::metrics::LANE_GAP;
 use fuseline_core::model::adjacency::Adjacency;
 use fuseline_core::model::ids::{IdVec, define_ids};
@@ -96,7 +96,7 @@ impl Blocks {
 
 /// The links below layer `upper` that are drawn straight: lanes first, then those on the longest
 /// paths, and none that crosses one chosen before.
-fn straight_links(graph: &Layered, place: &Places, upper: LayerId) -> Vec<LinkId> {
+fn straight_links(graph: &Layered, place: &NodePositions, upper: LayerId) -> Vec<LinkId> {
     let mut wanted: Vec<LinkId> = Vec::new();
     for &node in &graph.layers[upper] {
         let down = graph.below(node);

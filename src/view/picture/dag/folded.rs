@@ -69,7 +69,7 @@ fn layout_without(
     if repeats.is_empty() && inside.is_empty() {
         return layout(graph, partition);
     }
-    match Shown::of(graph, partition, &repeats, &inside) {
+    match FoldedGraph::of(graph, partition, &repeats, &inside) {
         Some(shown) => {
             let bodies = repeats.runs().iter().map(|run| shown.body(run)).collect();
             let drawn = framed_layout(&shown.graph, &shown.partition, bodies);
@@ -80,7 +80,7 @@ fn layout_without(
 }
 
 /// What is shown as a graph of its own.
-struct Shown<'a> {
+struct FoldedGraph<'a> {
     whole: &'a Graph,
     whole_partition: &'a Partition,
     graph: Graph,
@@ -98,7 +98,7 @@ struct Shown<'a> {
     drawn_as: HashMap<TensorId, TensorId, FxBuildHasher>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> FoldedGraph<'a> {
     fn of(
         whole: &'a Graph,
         whole_partition: &'a Partition,

@@ -1,7 +1,7 @@
 //! The inside of one kernel: ops in rows, each as close to its consumers as possible.
 
 use super::columns::columns;
-use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
+use super::layered::{LayerId, Layered, LinkId, NodeId, NodePositions};
 use super::metrics::{
     APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, PILL_HEIGHT, SIZE_LABEL_HEIGHT, SIZE_LABEL_MARGIN,
     TRACK_GAP,
@@ -285,7 +285,7 @@ fn assign_rows(
 /// heaviest in the middle.
 pub(super) fn spread_links(
     graph: &mut Layered,
-    place: &Places,
+    place: &NodePositions,
     mut links: Vec<LinkId>,
     middle: f64,
     width: f64,

@@ -3,7 +3,7 @@
 //! whole graph.
 
 use super::intervals::assign_lines;
-use super::layered::{LayerId, Layered, LinkId, NetId, Node, NodeId};
+use super::layered::{LayerId, Layered, LayeredNode, LinkId, NetId, NodeId};
 use super::metrics::LANE_GAP;
 use fuseline_core::model::ids::IdVec;
 
@@ -56,7 +56,7 @@ impl Layered {
     }
 
     fn add_lane(&mut self, layer: LayerId, is_outside: bool) -> NodeId {
-        self.nodes.push(Node {
+        self.nodes.push(LayeredNode {
             layer,
             left: 0.0,
             right: 0.0,

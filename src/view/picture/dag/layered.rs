@@ -38,11 +38,11 @@ impl LayerId {
 }
 
 /// The position of each node in its layer, from the left.
-pub(super) type Places = IdVec<NodeId, usize>;
+pub(super) type NodePositions = IdVec<NodeId, usize>;
 
 /// A box or one layer of a lane, which the literature calls a dummy node.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct LayeredNode {
     pub(super) layer: LayerId,
     /// Width to the left of its anchor.
     pub(super) left: f64,
@@ -83,7 +83,7 @@ pub(super) struct Net {
 /// Nodes in layers. After [`Layered::order`] every link leads from one layer to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layered {
-    pub(super) nodes: IdVec<NodeId, Node>,
+    pub(super) nodes: IdVec<NodeId, LayeredNode>,
     pub(super) links: IdVec<LinkId, Link>,
     pub(super) nets: IdVec<NetId, Net>,
     /// Nodes of each layer, from left to right.
@@ -106,7 +106,7 @@ impl Layered {
     }
 
     pub(super) fn add_node(&mut self, layer: LayerId, left: f64, right: f64) -> NodeId {
-        let id = self.nodes.push(Node {
+        let id = self.nodes.push(LayeredNode {
             layer,
             left,
             right,
@@ -198,9 +198,9 @@ impl Layered {
     }
 
     /// The position of each node in its layer; behind the last one for nodes outside of the layers.
-    pub(super) fn places(&self) -> Places {
-        let outside = |node: &Node| self.layers[node.layer].len();
-        let mut place: Places = self.nodes.iter().map(outside).collect();
+    pub(super) fn places(&self) -> NodePositions {
+        let outside = |node: &LayeredNode| self.layers[node.layer].len();
+        let mut place: NodePositions = self.nodes.iter().map(outside).collect();
         for layer in &self.layers {
             for (index, &node) in layer.iter().enumerate() {
                 place[node] = index;

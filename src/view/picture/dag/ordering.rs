@@ -1,6 +1,6 @@
 //! Crossing reduction: the order of the nodes in each layer.
 
-use super::layered::{LayerId, Layered, NodeId, Places};
+use super::layered::{LayerId, Layered, NodeId, NodePositions};
 use fuseline_core::model::ids::IdVec;
 use std::cmp::Reverse;
 
@@ -98,7 +98,7 @@ impl Layered {
     }
 
     /// Positions of a node's neighbours in the adjacent layer, one for each link.
-    fn neighbours(&self, node: NodeId, adjacent: Adjacent, place: &Places) -> Vec<usize> {
+    fn neighbours(&self, node: NodeId, adjacent: Adjacent, place: &NodePositions) -> Vec<usize> {
         match adjacent {
             Adjacent::Above => self.uppers(node).map(|upper| place[upper]).collect(),
             Adjacent::Below => self.lowers(node).map(|lower| place[lower]).collect(),
@@ -107,7 +107,7 @@ impl Layered {
 
     /// Sorts each layer by the mean position of its nodes' neighbours in the adjacent layer, which
     /// was sorted before it.
-    fn sweep(&mut self, place: &mut Places, fixed: Adjacent) {
+    fn sweep(&mut self, place: &mut NodePositions, fixed: Adjacent) {
         let mut layers: Vec<LayerId> = self.layers.ids().collect();
         if fixed == Adjacent::Below {
             layers.reverse();
@@ -136,7 +136,7 @@ impl Layered {
     }
 
     /// Swaps adjacent nodes of a layer whose links cross less often afterwards.
-    fn swap_adjacent(&mut self, place: &mut Places) {
+    fn swap_adjacent(&mut self, place: &mut NodePositions) {
         for layer in self.layers.ids() {
             for right in 1..self.layers[layer].len() {
                 let Some(&[a, b]) = self.layers[layer].get(right - 1..=right) else {
@@ -160,7 +160,7 @@ impl Layered {
     }
 
     /// Pairs of links that cross, over all layers.
-    fn crossings(&self, place: &Places) -> u64 {
+    fn crossings(&self, place: &NodePositions) -> u64 {
         let mut total = 0;
         for (layer, nodes) in self.layers.iter_enumerated() {
             let width = self.layers.get(layer.below()).map_or(0, Vec::len);

@@ -10,7 +10,7 @@ use crate::present::format::format_exact;
 use crate::present::names::{counted, op_name};
 use crate::present::options::ChoiceWords;
 use fuseline_core::analysis::tiling::{
-    Best, BlockTile, Follower, GROUPS, Progress, SIDES, Tiled, TiledMatmul, TimeLimit, best,
+    Best, BlockTile, Follower, GROUPS, SIDES, TileProgress, Tiled, TiledMatmul, TimeLimit, best,
     followers, matmuls,
 };
 use fuseline_core::{Analysis, KernelId};
@@ -261,7 +261,7 @@ fn exact(count: u64) -> String {
 
 /// How far a matmul is at a position of [`Tiled::positions`], in words.
 pub fn progress_words(tiled: &Tiled, at: u64) -> String {
-    let Progress { waves, steps } = tiled.progress(at);
+    let TileProgress { waves, steps } = tiled.progress(at);
     let all = tiled.waves();
     if waves >= all {
         return format!(

@@ -170,7 +170,11 @@ fn kind(charted: Charted<'_>, kernel: KernelId, op: Option<OpId>) -> ColumnKind 
         op.is_some_and(|op| repeats.shown_op(op) < op)
     };
     if is_later {
-        ColumnKind::Iterations(repeats.iteration_of(fused).map(|(run, _)| run.iterations - 1))
+        ColumnKind::Iterations(
+            repeats
+                .iteration_of(fused)
+                .map(|(run, _)| run.iterations - 1),
+        )
     } else {
         ColumnKind::Kernel(fused)
     }

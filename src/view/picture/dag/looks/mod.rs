@@ -295,7 +295,8 @@ impl Looks {
             comparisons.map(|comparison| comparison.unfused_bytes).sum()
         };
         let bytes = format_bytes(bytes);
-        let [iterations, kernels] = [run.iterations, run.kernels * run.iterations].map(format_count);
+        let [iterations, kernels] =
+            [run.iterations, run.kernels * run.iterations].map(format_count);
         RepeatLook {
             count: format!("× {iterations}"),
             name: format!(

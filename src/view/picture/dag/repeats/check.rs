@@ -92,7 +92,9 @@ impl Check<'_> {
 
     /// Steps of the budget that comparing an iteration takes.
     fn steps_of(&self, iteration: usize) -> usize {
-        let reads = self.ops_of(iteration).map(|op| self.graph().inputs[op].len());
+        let reads = self
+            .ops_of(iteration)
+            .map(|op| self.graph().inputs[op].len());
         reads.sum::<usize>() + self.length
     }
 
