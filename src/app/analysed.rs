@@ -246,8 +246,8 @@ impl AnalysedText {
     /// What keeps the kernels separate.
     pub fn why_not(&self) -> &WhyNot {
         self.why_not.get_or_init(|| {
-            let needs_record = Why::needs_record(self.options.policy);
-            let record = needs_record.then(|| self.record().clone());
+            let needs_trace = Why::needs_trace(self.options.policy);
+            let record = needs_trace.then(|| self.record().clone());
             WhyNot::new(self.analysis().clone(), self.statement_of_op(), record)
         })
     }

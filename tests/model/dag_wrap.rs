@@ -13,11 +13,10 @@ use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read as read_lesson;
 use fuseline_learn::puzzle::library::PUZZLES;
 use fuseline_learn::puzzle::read;
+use fuseline_view::picture::dag::in_columns::in_columns;
 use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline_view::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
-use fuseline_view::picture::dag::wrap::{
-    MAX_COLUMNS, columns_on_page, in_columns, wrap, wrap_in_step,
-};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, columns_on_page, wrap, wrap_in_step};
 use fuseline_view::picture::dag::{DagLayout, Rect, layout};
 use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
@@ -224,7 +223,7 @@ fn a_step_with_a_tall_graph_shows_the_whole_of_it_larger_in_columns() {
     for listed in LESSONS {
         let lesson = read_lesson(listed.text).0;
         for (at, states) in lesson.states(&mut Vec::new()).iter().enumerate() {
-            let Some(seen) = states.asked.seen() else {
+            let Some(seen) = states.asked.analyzed() else {
                 continue;
             };
             let picture = layout(&seen.analysis.graph, &seen.analysis.partition);

@@ -32,7 +32,7 @@ fn step(lesson: &Lesson, number: usize) -> (Task, StepStates) {
 
 fn judge(lesson: &Lesson, number: usize, answer: &Answer) -> Result<Judged, String> {
     let (task, states) = step(lesson, number);
-    let seen = states.answered.seen().unwrap();
+    let seen = states.answered.analyzed().unwrap();
     let judged = task.judge(answer, &states.answered, &seen);
     judged.map_err(|problem| problem.to_string())
 }
@@ -159,13 +159,13 @@ fn a_german_lesson_judges_in_german_and_gives_the_engine_s_reason_in_english() {
     );
 
     let (task, states) = step(&lesson, 3);
-    let asked = states.asked.seen().unwrap();
+    let asked = states.asked.analyzed().unwrap();
     let goal = &task.wanted(&asked, &asked)[0].words;
     assert!(
         goal.starts_with("Ziel: ") && goal.contains(". Jetzt: "),
         "{goal}"
     );
-    let done = task.way(&states.asked).unwrap().seen().unwrap();
+    let done = task.way(&states.asked).unwrap().analyzed().unwrap();
     let done = task.done(&done).unwrap();
     assert_eq!(
         done.words.strip_suffix(&done.reason),
@@ -249,7 +249,7 @@ fn a_german_puzzle_is_graded_in_german() {
             ),
         ]
     );
-    let start = posed.seen().unwrap();
+    let start = posed.analyzed().unwrap();
     let told = |seen: &AnalyzedProgram, maker| match posed.standing(&seen.analysis, seen.has_error)
     {
         Standing::Graded(graded) => graded.words_in(Language::German, posed.start, maker),

@@ -135,7 +135,7 @@ fn each_question_takes_ten_right_spellings_and_no_wrong_one() {
         let TaskKind::Number { quantity, .. } = &task.kind else {
             continue;
         };
-        let seen = states.answered.seen().unwrap();
+        let seen = states.answered.analyzed().unwrap();
         let Ok(FigureValue::Number(right, unit)) = quantity.value(&seen) else {
             unreachable!("{id}: {quantity}");
         };

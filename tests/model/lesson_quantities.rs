@@ -143,7 +143,7 @@ fn told(task: &str, page: &str) -> String {
     let task = lesson.steps[0].task.as_ref();
     let task = task.unwrap_or_else(|| unreachable!());
     let state = &states[0].answered;
-    let seen = state.seen().unwrap_or_else(|| unreachable!());
+    let seen = state.analyzed().unwrap_or_else(|| unreachable!());
     let answer = match task.kind.unit() {
         Some(unit) => Answer::Text(format!("1{}", unit.symbol())),
         None => Answer::Chosen(vec![0]),
@@ -284,7 +284,7 @@ fn a_ridge_point_in_prose_is_that_of_the_chart() {
                 if !states.asked.look.contains(&View::Roofline) {
                     continue;
                 }
-                let seen = state.seen().unwrap_or_else(|| unreachable!());
+                let seen = state.analyzed().unwrap_or_else(|| unreachable!());
                 let chart = roofline::scene(&seen.analysis, (600.0, 400.0), None);
                 for figure in figures(parts) {
                     if matches!(

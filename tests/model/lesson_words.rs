@@ -163,7 +163,7 @@ fn each_number_that_is_asked_for_has_a_common_mistake_with_a_nudge() {
         let TaskKind::Number { quantity, .. } = &task.kind else {
             continue;
         };
-        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
         let right = quantity.value(&seen).map(|value| value.text());
         let right = right.unwrap_or_else(|why| unreachable!("{id}: {why}"));
         let ask = &task.ask;
@@ -183,7 +183,7 @@ fn each_number_that_is_asked_for_has_a_common_mistake_with_a_nudge() {
 #[test]
 fn a_common_mistake_gets_its_own_nudge_and_no_other_does() {
     let (task, states) = first_lesson_step(1);
-    let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+    let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
     let nudge = |text: &str| {
         let answer = Answer::Text(text.to_owned());
         let judged = task.judge(&answer, &states.answered, &seen);
@@ -212,7 +212,7 @@ fn no_form_of_an_answer_gives_the_answer_away() {
         let TaskKind::Number { quantity, .. } = &task.kind else {
             continue;
         };
-        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
         let Ok(FigureValue::Number(right, unit)) = quantity.value(&seen) else {
             unreachable!("{id}: {quantity}");
         };
@@ -229,7 +229,7 @@ fn no_form_of_an_answer_gives_the_answer_away() {
 #[test]
 fn a_first_wrong_answer_gets_no_right_one() {
     for (id, task, states) in tasks() {
-        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
         let judge = |answer: &Answer| {
             let judged = task.judge(answer, &states.answered, &seen);
             judged.unwrap_or_else(|why| unreachable!("{id}: {why}"))
@@ -291,7 +291,7 @@ fn hint_in(nudge: &str) -> &str {
 fn every_wrong_choice_gets_a_hint_of_its_own() {
     let mut hints = 0;
     for (id, task, states) in tasks() {
-        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
         let ask = &task.ask;
         let options = task.choosables(&seen).unwrap_or_default();
         let wrong = (options.iter().enumerate()).filter(|(_, option)| !option.is_right);
@@ -321,7 +321,7 @@ fn every_wrong_choice_gets_a_hint_of_its_own() {
 #[test]
 fn a_wrongly_chosen_tensor_gets_the_reason_why_it_is_wrong() {
     let (task, states) = first_lesson_step(3);
-    let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+    let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
     let nudge = |chosen: &[usize]| {
         let judged = task.judge(&Answer::Chosen(chosen.to_vec()), &states.answered, &seen);
         judged.map_or_else(|why| why.to_string(), |judged| judged.nudge)
@@ -348,13 +348,13 @@ fn first_lesson_step(number: usize) -> (Task, StepStates) {
 #[test]
 fn a_goal_says_what_shall_be_and_what_is() {
     let (task, states) = first_lesson_step(5);
-    let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
+    let seen = states.asked.analyzed().unwrap_or_else(|| unreachable!());
     assert_eq!(
         task.wanted(&seen, &seen)[0].words,
         "Goal: kernel 1 is memory-bound. Now: compute-bound."
     );
     for (id, task, states) in tasks() {
-        let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
+        let seen = states.asked.analyzed().unwrap_or_else(|| unreachable!());
         for wanted in task.wanted(&seen, &seen) {
             let is_goal = wanted.words.starts_with("Goal: ");
             assert_eq!(is_goal, !wanted.holds, "{id}: {}", wanted.words);
@@ -366,7 +366,7 @@ fn a_goal_says_what_shall_be_and_what_is() {
 #[test]
 fn a_done_task_says_at_which_value_and_why() {
     let (task, states) = first_lesson_step(5);
-    let at = with_param(&states.asked, "B", 160).and_then(|state| state.seen());
+    let at = with_param(&states.asked, "B", 160).and_then(|state| state.analyzed());
     let words = task.done_words(&at.unwrap_or_else(|| unreachable!()));
     assert_eq!(
         words,
@@ -374,7 +374,7 @@ fn a_done_task_says_at_which_value_and_why() {
          and its launch 2.00 µs."
     );
     for (id, task, states) in tasks() {
-        let Some(way) = task.way(&states.asked).and_then(|way| way.seen()) else {
+        let Some(way) = task.way(&states.asked).and_then(|way| way.analyzed()) else {
             continue;
         };
         let words = task.done_words(&way);
@@ -403,7 +403,7 @@ fn the_answer_takes_a_good_part_of_the_slider() {
     let track = row.track().unwrap_or_else(|| unreachable!());
     let is_done = |at: &i64| {
         let state = with_param(&states.asked, name, row.value_at(*at));
-        let seen = state.and_then(|state| state.seen());
+        let seen = state.and_then(|state| state.analyzed());
         seen.is_some_and(|seen| task.is_done(&seen))
     };
     let stops: Vec<i64> = (track.min..=track.max)
@@ -425,7 +425,7 @@ fn a_lesson_gives_the_reason_of_what_was_measured_and_the_engine_decides() {
         let (lesson, problems) = read(text);
         assert_eq!(problems, []);
         let states = lesson.states(&mut Vec::new()).remove(0);
-        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
         let task = lesson.steps[0]
             .task
             .as_ref()

@@ -56,7 +56,7 @@ fn what_is_told_is_english() {
     for (id, lesson) in all() {
         for (step, states) in lesson.steps.iter().zip(&lesson.states(&mut Vec::new())) {
             let Some(task) = &step.task else { continue };
-            let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
+            let seen = states.asked.analyzed().unwrap_or_else(|| unreachable!());
             let wanted = task
                 .wanted(&seen, &seen)
                 .into_iter()
@@ -132,7 +132,7 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
             let Some(task) = &step.task else { continue };
             let seen = states
                 .answered
-                .seen()
+                .analyzed()
                 .unwrap_or_else(|| unreachable!("{id} shows no program"));
             let right = task
                 .right_answer(states)
@@ -167,7 +167,7 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                     );
                 }
                 TaskKind::Do { .. } => {
-                    let way = task.way(&states.asked).and_then(|way| way.seen());
+                    let way = task.way(&states.asked).and_then(|way| way.analyzed());
                     assert!(way.is_some_and(|seen| task.is_done(&seen)), "{id}");
                 }
                 TaskKind::First { .. } => {
@@ -316,7 +316,7 @@ fn a_broken_file_still_shows_what_can_be_read() {
     let states = lesson.states(&mut Vec::new());
     assert!(states[0].asked.shared.is_unfused_view);
     assert!(
-        states[1].asked.seen().is_some(),
+        states[1].asked.analyzed().is_some(),
         "a step goes on with the program of the one before"
     );
 }

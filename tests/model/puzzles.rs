@@ -64,7 +64,7 @@ fn there_are_twelve_and_their_files_are_in_order() {
         let (read, problems) = read(puzzle.text);
         assert_eq!(problems, [], "{}", puzzle.id);
         assert!(read.about.split_whitespace().count() <= 50, "{}", puzzle.id);
-        let seen = read.page.seen().unwrap();
+        let seen = read.page.analyzed().unwrap();
         assert!(!seen.has_error, "{}", puzzle.id);
         let kernels = &seen.analysis.partition.kernels;
         assert_eq!(
@@ -73,7 +73,7 @@ fn there_are_twelve_and_their_files_are_in_order() {
             "no kernels are stated"
         );
     }
-    let ops = |id| posed(id).seen().unwrap().analysis.graph.ops.len();
+    let ops = |id| posed(id).analyzed().unwrap().analysis.graph.ops.len();
     assert_eq!((ops("two_ops"), ops("llama")), (2, 46));
     assert_eq!(next("two_ops").map(|p| p.id), Some("chain"));
     assert_eq!(next("llama"), None);
@@ -89,7 +89,7 @@ fn the_optimum_of_every_puzzle_is_proven_within_the_budget_of_the_page() {
     for puzzle in PUZZLES {
         let mut page = read(puzzle.text).0.page;
         page.shared.policy = Policy::Optimal;
-        let certificate = page.seen().unwrap().analysis.certificate.unwrap();
+        let certificate = page.analyzed().unwrap().analysis.certificate.unwrap();
         assert!(certificate.is_optimal, "{}", puzzle.id);
         let posed = posed(puzzle.id);
         let par = certificate.cost.value();
@@ -110,7 +110,7 @@ fn the_optimum_of_every_puzzle_is_proven_within_the_budget_of_the_page() {
 #[test]
 fn the_page_shows_the_time_that_a_puzzle_grades() {
     for (id, posed) in POSED.iter() {
-        let analysis = posed.seen().unwrap().analysis;
+        let analysis = posed.analyzed().unwrap().analysis;
         assert!(analysis.predicted.is_none(), "{id}");
     }
 }
@@ -118,7 +118,7 @@ fn the_page_shows_the_time_that_a_puzzle_grades() {
 #[test]
 fn the_steps_lead_from_the_start_to_par_by_legal_kernels_with_their_prices() {
     for (id, posed) in POSED.iter() {
-        let start = posed.seen().unwrap();
+        let start = posed.analyzed().unwrap();
         let steps = posed.way(&start).unwrap_or_else(|| panic!("{id}: no way"));
         let mut now = start;
         for step in &steps {
@@ -135,7 +135,7 @@ fn the_steps_lead_from_the_start_to_par_by_legal_kernels_with_their_prices() {
 #[test]
 fn a_merge_that_is_in_the_way_is_cut_again() {
     let posed = posed("swiglu");
-    let start = posed.seen().unwrap();
+    let start = posed.analyzed().unwrap();
     let stuck = merged(
         posed,
         &merged(posed, &start, ["gate", "silu"]),
@@ -167,7 +167,7 @@ fn a_merge_that_is_in_the_way_is_cut_again() {
 #[test]
 fn other_kernels_programs_and_choices_are_not_graded() {
     let posed = posed("epilogue");
-    let start = posed.seen().unwrap();
+    let start = posed.analyzed().unwrap();
     let ungraded = |text: &str, change: &dyn Fn(&mut fuseline_core::Options)| {
         let mut options = posed.puzzle.page.options();
         change(&mut options);
@@ -272,7 +272,7 @@ fn ranks_are_thresholds_that_kernels_pass_one_after_the_other() {
         let names: Vec<_> = ranks.iter().map(|row| row.name).collect();
         assert_eq!(names[0], "Legal", "{id}");
         assert!(names.last().unwrap().starts_with("Proven optimum"), "{id}");
-        let mut now = posed.seen().unwrap();
+        let mut now = posed.analyzed().unwrap();
         let mut reached = vec![graded(posed, &now).rank];
         for step in posed.way(&now).unwrap() {
             now = seen(posed, &step.text);
@@ -303,7 +303,7 @@ fn ranks_are_thresholds_that_kernels_pass_one_after_the_other() {
 #[test]
 fn par_says_whose_kernels_reach_it() {
     let posed = posed("two_ops");
-    let start = posed.seen().unwrap();
+    let start = posed.analyzed().unwrap();
     let solved = graded(posed, &merged(posed, &start, ["sum", "relu"]));
     let words = |maker| solved.words(posed.start, maker);
     assert_eq!(
@@ -323,7 +323,7 @@ fn par_says_whose_kernels_reach_it() {
     let (id, timed) = (POSED.iter())
         .find(|(_, posed)| matches!(posed.par, Amount::Seconds(_)))
         .unwrap();
-    let last = timed.way(&timed.seen().unwrap()).unwrap();
+    let last = timed.way(&timed.analyzed().unwrap()).unwrap();
     let solved = graded(timed, &seen(timed, &last.last().unwrap().text));
     let words = solved.words(timed.start, Maker::Visitor(last.len()));
     assert!(words.contains(", at best "), "{id}: {words}");
@@ -333,14 +333,19 @@ fn par_says_whose_kernels_reach_it() {
 #[test]
 fn a_first_hint_asks_about_a_tensor_and_names_no_kernel_to_merge() {
     for (id, posed) in POSED.iter() {
-        for step in posed.way(&posed.seen().unwrap()).unwrap() {
+        for step in posed.way(&posed.analyzed().unwrap()).unwrap() {
             let words = &step.nudge.words;
             assert!(words.ends_with('?'), "{id}: {words}");
             let tells = ["Merging", "merge", "kernels "].map(|word| words.contains(word));
             assert_eq!(tells, [false; 3], "{id}: {words}");
         }
     }
-    let first = |id: &str| posed(id).way(&posed(id).seen().unwrap()).unwrap().remove(0);
+    let first = |id: &str| {
+        posed(id)
+            .way(&posed(id).analyzed().unwrap())
+            .unwrap()
+            .remove(0)
+    };
     assert_eq!(
         first("two_ops").nudge.words,
         "sum goes to memory and comes back: 67.1 MB written, 67.1 MB read. Which kernel could keep it on chip?"
@@ -359,7 +364,7 @@ proptest! {
         picks in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 0..24),
     ) {
         let (id, posed) = &POSED[puzzle];
-        let mut now = posed.seen().unwrap();
+        let mut now = posed.analyzed().unwrap();
         for pick in picks {
             let kernels = now.analysis.partition.kernels.len();
             let [a, b] = pick.map(|index| KernelId::new(index.index(kernels)));
@@ -384,7 +389,7 @@ proptest! {
 #[test]
 fn start_and_par_explain_themselves_and_par_tells_no_kernels() {
     for (id, posed) in POSED.iter() {
-        let start = posed.seen().unwrap().analysis;
+        let start = posed.analyzed().unwrap().analysis;
         let quantity = match posed.par {
             Amount::Bytes(_) => Quantity::Bytes,
             Amount::Seconds(_) => Quantity::LowerBound,

@@ -13,7 +13,7 @@ use fuseline_view::page::links::SharedState;
 fn a_puzzle_of_a_link_is_its_program_without_the_sender_s_kernels() {
     for (id, posed) in POSED.iter() {
         let file = &posed.puzzle.page.shared.text;
-        let solved = posed.way(&posed.seen().unwrap()).unwrap();
+        let solved = posed.way(&posed.analyzed().unwrap()).unwrap();
         let solved = &solved.last().unwrap().text;
         assert!(solved.contains("@kernel"), "{id}");
         let sent = Source::of_link("own", solved).unwrap();
@@ -60,7 +60,11 @@ fn a_puzzle_of_a_program_reads_back_with_the_same_par() {
     assert!(made.summary().starts_with("Par is "), "{}", made.summary());
     // A puzzle of a puzzle, with kernels: these are left out.
     let posed = posed("chain");
-    let solved = posed.way(&posed.seen().unwrap()).unwrap().pop().unwrap();
+    let solved = posed
+        .way(&posed.analyzed().unwrap())
+        .unwrap()
+        .pop()
+        .unwrap();
     let again = SharedState {
         text: solved.text,
         ..posed.puzzle.page.shared.clone()

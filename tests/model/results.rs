@@ -47,7 +47,7 @@ fn chosen(chosen: &[usize]) -> Act {
 
 fn asked(open: &OpenLesson, step: usize, task: &Task) -> Asked {
     let states = &open.states[step];
-    let seen = open.seen(step).unwrap().answered;
+    let seen = open.analyzed(step).unwrap().answered;
     let (right, wrong) = match &task.kind {
         TaskKind::Number { quantity, .. } => {
             let FigureValue::Number(right, unit) = quantity.value(&seen).unwrap() else {
@@ -395,7 +395,7 @@ fn kernels_of_puzzles_are_graded_anew() {
     for id in ["chain", "epilogue", "softmax"] {
         let posed = posed(id);
         let asked = &posed.puzzle.page.shared;
-        let way = posed.way(&posed.seen().unwrap()).unwrap();
+        let way = posed.way(&posed.analyzed().unwrap()).unwrap();
         let state = |text: &str| SharedState {
             text: text.to_owned(),
             ..asked.clone()

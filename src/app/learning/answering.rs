@@ -3,7 +3,7 @@
 use super::{Learning, is_in_lesson};
 use crate::app::state::{Page, SetIfChanged};
 use fuseline_learn::lesson::answer::{Answer, Judged};
-use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
+use fuseline_learn::lesson::open::{OpenLesson, StepAnalysis};
 use fuseline_learn::lesson::progress::StepOutcome;
 use fuseline_learn::lesson::state::AnalyzedProgram;
 use fuseline_learn::lesson::to_do::Wanted;
@@ -142,7 +142,7 @@ pub(super) fn wanted(
     page: Page,
     open: RwSignal<Option<OpenLesson>>,
     step: RwSignal<usize>,
-    seen: Memo<Option<StepSeen>>,
+    seen: Memo<Option<StepAnalysis>>,
 ) -> Option<Vec<Wanted>> {
     let task = open.with(|open| open.as_ref()?.lesson.steps.get(step.get())?.task.clone())?;
     let asked = seen.with(|seen| seen.as_ref().map(|seen| seen.asked.clone()))?;

@@ -12,7 +12,7 @@ use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::Judged;
 use fuseline_learn::lesson::library::{ListedLesson, listed, listed_after};
-use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
+use fuseline_learn::lesson::open::{OpenLesson, StepAnalysis};
 use fuseline_learn::lesson::progress::{LessonPosition, LessonProgress, StepOutcome};
 use fuseline_learn::lesson::state::PageState;
 use fuseline_learn::lesson::task::Task;
@@ -65,7 +65,7 @@ pub struct Learning {
     /// Whether the lesson is shown as it prints.
     pub is_worksheet_open: RwSignal<bool>,
     /// What the engine sees at the step; `None` without a program.
-    pub seen: Memo<Option<StepSeen>>,
+    pub seen: Memo<Option<StepAnalysis>>,
     /// What a task to do still wants of the page.
     pub wanted: Memo<Arc<Vec<Wanted>>>,
     check_later: Debounce,
@@ -83,7 +83,7 @@ impl Learning {
         let seen = Memo::new_with_compare(
             move |_| {
                 let step = step.get();
-                open.with(|open| open.as_ref()?.seen(step))
+                open.with(|open| open.as_ref()?.analyzed(step))
             },
             // A program is costly to compare, and another step is another one.
             |_, _| true,

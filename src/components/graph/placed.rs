@@ -3,10 +3,9 @@
 use crate::app::state::{Drawn, Selection};
 use fuseline_core::{Analysis, IdVec, KernelId, OpId};
 use fuseline_view::picture::dag::focus::FocusTarget;
+use fuseline_view::picture::dag::in_columns::in_columns;
 use fuseline_view::picture::dag::viewport::Size;
-use fuseline_view::picture::dag::wrap::{
-    MAX_COLUMNS, columns_on_page, in_columns, wrap, wrap_in_step,
-};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, columns_on_page, wrap, wrap_in_step};
 use fuseline_view::picture::dag::{DagLayout, Edge};
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;

@@ -97,7 +97,7 @@ fn questions(
         .map(|row| question(row, words, lang.to_owned()))
         .collect_view();
     let roofline = sheet.questions.first().and_then(|first| {
-        let seen = first.states.asked.seen()?;
+        let seen = first.states.asked.analyzed()?;
         // As wide as the paper, so that its words have their size.
         let scene = empty_scene(&seen.analysis, (680.0, 230.0));
         let source = browser::svg_address(&chart(&scene, true).bare_svg(STYLE_SHEETS));

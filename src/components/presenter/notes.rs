@@ -180,7 +180,7 @@ fn step_view(
     let words = open.lesson.lang.language();
     let lang = open.lesson.lang.as_str();
     let step = steps.get(at).cloned().unwrap_or_default();
-    let seen = open.seen(at);
+    let seen = open.analyzed(at);
     let answered = seen.as_ref().map(|seen| &*seen.answered);
     let Step {
         title,

@@ -69,23 +69,23 @@ impl Task {
     ///
     /// # Errors
     /// Why the engine cannot say what is right.
-    pub fn choosables(&self, seen: &AnalyzedProgram) -> Result<Vec<Choosable>, ValueError> {
+    pub fn choosables(&self, analyzed: &AnalyzedProgram) -> Result<Vec<Choosable>, ValueError> {
         match &self.kind {
             TaskKind::Choose(choices) => (choices.iter())
                 .map(|choice| {
                     Ok(Choosable {
                         label: choice.label.clone(),
                         about: String::new(),
-                        is_right: choice.condition.holds(seen)?,
+                        is_right: choice.condition.holds(analyzed)?,
                     })
                 })
                 .collect(),
-            TaskKind::Each { things, condition } => (things_of(*things, seen).into_iter())
+            TaskKind::Each { things, condition } => (things_of(*things, analyzed).into_iter())
                 .map(|thing| {
                     Ok(Choosable {
                         label: thing.name,
                         about: thing.about,
-                        is_right: condition.about(&thing.subject).holds(seen)?,
+                        is_right: condition.about(&thing.subject).holds(analyzed)?,
                     })
                 })
                 .collect(),
@@ -103,14 +103,14 @@ impl Task {
         &self,
         answer: &Answer,
         state: &PageState,
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> Result<Judged, AnswerError> {
         match (&self.kind, answer) {
             (TaskKind::Number { .. } | TaskKind::First { .. }, Answer::Text(text)) => {
-                let numbers = self.numbers(text, state, seen)?;
-                let nudge = self.nudge(&numbers, seen);
+                let numbers = self.numbers(text, state, analyzed)?;
+                let nudge = self.nudge(&numbers, analyzed);
                 let why = match &self.kind {
-                    TaskKind::Number { quantity, .. } => reason(quantity, seen),
+                    TaskKind::Number { quantity, .. } => reason(quantity, analyzed),
                     TaskKind::First { param, when, .. } => {
                         // The values of a slider are whole.
                         #[allow(clippy::cast_possible_truncation, reason = "it comes from an i64")]
@@ -120,13 +120,13 @@ impl Task {
                     _ => String::new(),
                 };
                 let value = self.number_words(numbers.right);
-                Ok(self.judged(&nudge, &value, numbers.within, why, seen))
+                Ok(self.judged(&nudge, &value, numbers.within, why, analyzed))
             }
             (TaskKind::Choose(_) | TaskKind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
                     return Err(AnswerError::NothingChosen(self.language));
                 }
-                self.judge_choice(chosen, seen)
+                self.judge_choice(chosen, analyzed)
             }
             _ => Err(AnswerError::OtherKind(self.language)),
         }
@@ -141,11 +141,11 @@ impl Task {
         &self,
         answer: &Answer,
         state: &PageState,
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> Result<String, AnswerError> {
         match (&self.kind, answer) {
             (TaskKind::Number { .. } | TaskKind::First { .. }, Answer::Text(text)) => {
-                let numbers = self.numbers(text, state, seen)?;
+                let numbers = self.numbers(text, state, analyzed)?;
                 Ok(self.number_words(if numbers.are_near() {
                     numbers.right
                 } else {
@@ -153,7 +153,7 @@ impl Task {
                 }))
             }
             (TaskKind::Choose(_) | TaskKind::Each { .. }, Answer::Chosen(chosen)) => {
-                let options = self.choosables(seen)?;
+                let options = self.choosables(analyzed)?;
                 let options = options.iter().enumerate();
                 let chosen = options.filter(|(at, _)| chosen.contains(at));
                 Ok(self.labels(chosen.map(|(_, option)| option)))
@@ -167,11 +167,11 @@ impl Task {
         &self,
         text: &str,
         state: &PageState,
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> Result<Numbers, AnswerError> {
         match &self.kind {
             TaskKind::Number { quantity, within } => {
-                let FigureValue::Number(right, unit) = quantity.value(seen)? else {
+                let FigureValue::Number(right, unit) = quantity.value(analyzed)? else {
                     return Err(ValueError::NoNumber(quantity.to_string()).into());
                 };
                 Ok(self.compared(text, unit, right, *within)?)
@@ -216,13 +216,13 @@ impl Task {
 
     /// What is said to a first wrong number: the nudge of its mistake, else on which side it is
     /// wrong. Empty for a right one.
-    fn nudge(&self, numbers: &Numbers, seen: &AnalyzedProgram) -> String {
+    fn nudge(&self, numbers: &Numbers, analyzed: &AnalyzedProgram) -> String {
         if numbers.are_near() {
             return String::new();
         }
         let Numbers { given, right, .. } = *numbers;
         let mut mistakes = self.mistakes.iter();
-        let mistake = mistakes.find(|mistake| mistake.is_made_by(given, right, seen));
+        let mistake = mistakes.find(|mistake| mistake.is_made_by(given, right, analyzed));
         let side = if given < right {
             self.language.larger()
         } else {
@@ -234,9 +234,9 @@ impl Task {
     fn judge_choice(
         &self,
         chosen: &[usize],
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> Result<Judged, AnswerError> {
-        let options = self.choosables(seen)?;
+        let options = self.choosables(analyzed)?;
         if chosen.iter().any(|&at| at >= options.len()) {
             return Err(AnswerError::NoSuchOption);
         }
@@ -246,7 +246,7 @@ impl Task {
                 .any(|(at, option)| option.is_right == is_right && chosen.contains(&at) != is_right)
         };
         let is_one = options.iter().filter(|option| option.is_right).count() == 1;
-        let hint = self.first_wrong_hint(&options, chosen, seen);
+        let hint = self.first_wrong_hint(&options, chosen, analyzed);
         let verdict = match (differs(false), differs(true)) {
             (false, false) => "",
             (true, true) if is_one && chosen.len() == 1 => {
@@ -261,8 +261,8 @@ impl Task {
             (false, true) => self.language.something_missing(),
         };
         let nudge = join_sentences(verdict, &hint);
-        let why = self.why_chosen(&options, chosen, seen);
-        Ok(self.judged(&nudge, &self.right_labels(&options), 0.0, why, seen))
+        let why = self.why_chosen(&options, chosen, analyzed);
+        Ok(self.judged(&nudge, &self.right_labels(&options), 0.0, why, analyzed))
     }
 
     /// Why the first of the wrongly chosen options is wrong. The others are left to the visitor.
@@ -270,7 +270,7 @@ impl Task {
         &self,
         options: &[Choosable],
         chosen: &[usize],
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> String {
         let mut wrong = (options.iter().enumerate())
             .filter(|(at, option)| chosen.contains(at) && !option.is_right);
@@ -282,9 +282,9 @@ impl Task {
                 choices.get(at).map_or("", |choice| &choice.hint).to_owned()
             }
             TaskKind::Each { things, condition } => {
-                let subject = things_of(*things, seen).into_iter().nth(at);
+                let subject = things_of(*things, analyzed).into_iter().nth(at);
                 subject.map_or_else(String::new, |thing| {
-                    reason_for_things(&[thing.subject], condition, seen)
+                    reason_for_things(&[thing.subject], condition, analyzed)
                 })
             }
             TaskKind::Number { .. } | TaskKind::First { .. } | TaskKind::Do { .. } => String::new(),
@@ -309,18 +309,18 @@ impl Task {
         &self,
         options: &[Choosable],
         chosen: &[usize],
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> String {
         match &self.kind {
             TaskKind::Choose(choices) => {
                 let mut pairs = choices.iter().zip(options);
                 let right = pairs.find(|(_, option)| option.is_right);
                 right.map_or_else(String::new, |(choice, _)| {
-                    reasons_of(&choice.condition, seen)
+                    reasons_of(&choice.condition, analyzed)
                 })
             }
             TaskKind::Each { things, condition } => {
-                let things = things_of(*things, seen);
+                let things = things_of(*things, analyzed);
                 let why = |is_chosen: bool, is_right: bool| {
                     let explanation = things.iter().zip(options).enumerate();
                     let explanation = explanation.filter(|(at, (_, option))| {
@@ -329,7 +329,7 @@ impl Task {
                     let explanation: Vec<_> = explanation
                         .map(|(_, (thing, _))| thing.subject.clone())
                         .collect();
-                    reason_for_things(&explanation, condition, seen)
+                    reason_for_things(&explanation, condition, analyzed)
                 };
                 let wrong = join_sentences(&why(true, false), &why(false, true));
                 if wrong.is_empty() {
@@ -354,9 +354,9 @@ impl Task {
             let way = way_words(&states.asked, &self.way(&states.asked)?);
             (way.clone(), way)
         } else {
-            let seen = states.answered.seen()?;
-            let (answer, reason) = self.answer_and_reason(&states.answered, &seen)?;
-            self.with_reason(&answer, reason, &seen)
+            let analyzed = states.answered.analyzed()?;
+            let (answer, reason) = self.answer_and_reason(&states.answered, &analyzed)?;
+            self.with_reason(&answer, reason, &analyzed)
         };
         Some(Judged {
             is_right: false,
@@ -370,12 +370,12 @@ impl Task {
     fn answer_and_reason(
         &self,
         state: &PageState,
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> Option<(String, String)> {
         match &self.kind {
             TaskKind::Number { quantity, .. } => {
-                let value = quantity.value(seen).ok()?.text();
-                Some((format!("{value}."), reason(quantity, seen)))
+                let value = quantity.value(analyzed).ok()?.text();
+                Some((format!("{value}."), reason(quantity, analyzed)))
             }
             TaskKind::First { param, when, .. } => {
                 let right = first_value(state, param, when).ok()?;
@@ -383,10 +383,10 @@ impl Task {
                 Some((format!("{}.", param_value(param, right as f64)), words))
             }
             TaskKind::Choose(_) | TaskKind::Each { .. } => {
-                let options = self.choosables(seen).ok()?;
+                let options = self.choosables(analyzed).ok()?;
                 let right = (options.iter().enumerate()).filter(|(_, option)| option.is_right);
                 let right: Vec<_> = right.map(|(at, _)| at).collect();
-                let why = self.why_chosen(&options, &right, seen);
+                let why = self.why_chosen(&options, &right, analyzed);
                 Some((format!("{}.", self.right_labels(&options)), why))
             }
             TaskKind::Do { .. } => None,
@@ -400,7 +400,7 @@ impl Task {
         value: &str,
         within: f64,
         reason: String,
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> Judged {
         let language = self.language;
         let (is_right, verdict) = match (nudge.is_empty(), within > 0.0) {
@@ -408,7 +408,7 @@ impl Task {
             (true, false) => (true, language.right(value)),
             (true, true) => (true, language.right_within(value, &within_text(within))),
         };
-        let (words, reason) = self.with_reason(&verdict, reason, seen);
+        let (words, reason) = self.with_reason(&verdict, reason, analyzed);
         Judged {
             is_right,
             words,
@@ -423,12 +423,12 @@ impl Task {
         &self,
         verdict: &str,
         reason: String,
-        seen: &AnalyzedProgram,
+        analyzed: &AnalyzedProgram,
     ) -> (String, String) {
         if self.why.is_empty() {
             return (join_sentences(verdict, &reason), reason);
         }
-        let own = quoted(&self.why, seen);
+        let own = quoted(&self.why, analyzed);
         (join_sentences(verdict, &own), String::new())
     }
 }

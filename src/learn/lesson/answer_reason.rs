@@ -25,8 +25,8 @@ pub(super) struct Thing {
 }
 
 /// The things of a kind.
-pub(super) fn things_of(things: Things, seen: &AnalyzedProgram) -> Vec<Thing> {
-    let (analysis, graph) = (&seen.analysis, &seen.analysis.graph);
+pub(super) fn things_of(things: Things, analyzed: &AnalyzedProgram) -> Vec<Thing> {
+    let (analysis, graph) = (&analyzed.analysis, &analyzed.analysis.graph);
     match things {
         Things::Tensors => (graph.tensors.iter_enumerated())
             .filter(|(_, tensor)| !tensor.is_external())
@@ -79,45 +79,45 @@ const MAX_REASONS: usize = 2;
 pub(super) fn reason_for_things(
     subjects: &[NamedSubject],
     condition: &Condition,
-    seen: &AnalyzedProgram,
+    analyzed: &AnalyzedProgram,
 ) -> String {
     let tensors = subjects.iter().filter_map(|subject| match subject {
-        NamedSubject::Tensor(name) => tensor_named(&seen.analysis, name).ok(),
+        NamedSubject::Tensor(name) => tensor_named(&analyzed.analysis, name).ok(),
         _ => None,
     });
     let tensors: Vec<TensorId> = tensors.collect();
     if !tensors.is_empty() {
-        return of_tensors(&seen.analysis, &tensors);
+        return of_tensors(&analyzed.analysis, &tensors);
     }
     let reasons = subjects.iter().take(MAX_REASONS);
-    let reasons = reasons.map(|subject| reasons_of(&condition.about(subject), seen));
+    let reasons = reasons.map(|subject| reasons_of(&condition.about(subject), analyzed));
     reasons.collect::<Vec<_>>().join(" ")
 }
 
 /// The reasons of both sides of a condition.
-pub(super) fn reasons_of(condition: &Condition, seen: &AnalyzedProgram) -> String {
+pub(super) fn reasons_of(condition: &Condition, analyzed: &AnalyzedProgram) -> String {
     let (left, right) = match condition {
-        Condition::OneKernel(names) => return of_ops(names, seen),
+        Condition::OneKernel(names) => return of_ops(names, analyzed),
         Condition::Compare { left, right, .. } => (left, right),
     };
     let other = match right {
-        Operand::Figure { figure, .. } => sided(figure, seen),
+        Operand::Figure { figure, .. } => sided(figure, analyzed),
         Operand::Value(_) => String::new(),
     };
-    join_sentences(&sided(left, seen), &other)
+    join_sentences(&sided(left, analyzed), &other)
 }
 
 /// A quantity with its value and its reason.
-fn sided(figure: &NamedFigure, seen: &AnalyzedProgram) -> String {
-    let Ok(value) = figure.value(seen) else {
+fn sided(figure: &NamedFigure, analyzed: &AnalyzedProgram) -> String {
+    let Ok(value) = figure.value(analyzed) else {
         return String::new();
     };
-    let why = reason(figure, seen);
+    let why = reason(figure, analyzed);
     if matches!(figure.quantity, Quantity::Place) {
         return why;
     }
-    let value = value_words(figure.quantity, &value, seen);
-    let named = noun(figure, seen, Naming::Ops);
+    let value = value_words(figure.quantity, &value, analyzed);
+    let named = noun(figure, analyzed, Naming::Ops);
     join_sentences(&format!("{} is {value}.", capitalized(&named)), &why)
 }
 
@@ -133,13 +133,13 @@ pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Conditio
         return String::new();
     };
     let at = |value: i64| {
-        let seen = with_param(state, param, value)?.seen()?;
-        let is = value_words(left.quantity, &left.value(&seen).ok()?, &seen);
-        let against = operand_words(left.quantity, limit, &seen);
+        let analyzed = with_param(state, param, value)?.analyzed()?;
+        let is = value_words(left.quantity, &left.value(&analyzed).ok()?, &analyzed);
+        let against = operand_words(left.quantity, limit, &analyzed);
         Some((
             format!("at {}", param_value(param, value as f64)),
             is,
-            noun(left, &seen, Naming::Number),
+            noun(left, &analyzed, Naming::Number),
             against,
         ))
     };

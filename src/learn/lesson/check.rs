@@ -61,13 +61,13 @@ fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
 
 /// What a state shows, unless it has no op.
 fn shown(state: &PageState) -> Option<AnalyzedProgram> {
-    let seen = state.seen()?;
-    (!seen.analysis.graph.ops.is_empty()).then_some(seen)
+    let analyzed = state.analyzed()?;
+    (!analyzed.analysis.graph.ops.is_empty()).then_some(analyzed)
 }
 
-fn check_figures(parts: &[ProsePart], seen: &AnalyzedProgram, problems: &mut Vec<Problem>) {
+fn check_figures(parts: &[ProsePart], analyzed: &AnalyzedProgram, problems: &mut Vec<Problem>) {
     for figure in figures(parts) {
-        if let Err(what) = figure.text(seen) {
+        if let Err(what) = figure.text(analyzed) {
             problems.push(Problem::new(
                 figure.line,
                 what.to_string(),
@@ -151,12 +151,12 @@ fn check_mistakes(
     task: &Task,
     right: f64,
     within: f64,
-    seen: &AnalyzedProgram,
+    analyzed: &AnalyzedProgram,
 ) -> Result<(), Wrong> {
     for (at, mistake) in task.mistakes.iter().enumerate() {
         let wrong = |what: String, mend: &str| (mistake.line, what, mend.to_owned());
         let value = mistake
-            .value(right, seen)
+            .value(right, analyzed)
             .map_err(|what| wrong(what.to_string(), "use a name from the program of this step"))?;
         if is_near(value, right, within) {
             return Err(wrong(
@@ -165,7 +165,7 @@ fn check_mistakes(
             ));
         }
         let mut before = task.mistakes.iter().take(at);
-        if before.any(|other| other.is_made_by(value, right, seen)) {
+        if before.any(|other| other.is_made_by(value, right, analyzed)) {
             return Err(wrong(
                 format!("another mistake is as large as `{mistake}`"),
                 "leave one of them out, or tell both with one nudge",

@@ -119,13 +119,13 @@ impl Condition {
     ///
     /// # Errors
     /// Why that cannot be said: a name that the program does not have.
-    pub fn holds(&self, seen: &AnalyzedProgram) -> Result<bool, ValueError> {
+    pub fn holds(&self, analyzed: &AnalyzedProgram) -> Result<bool, ValueError> {
         match self {
             Self::OneKernel(names) => {
                 let mut kernels = Vec::with_capacity(names.len());
                 for name in names {
-                    let op = op_named(&seen.analysis, name)?;
-                    kernels.push(seen.analysis.partition.kernel_of.get(op).copied());
+                    let op = op_named(&analyzed.analysis, name)?;
+                    kernels.push(analyzed.analysis.partition.kernel_of.get(op).copied());
                 }
                 Ok(kernels.windows(2).all(|two| two[0] == two[1]))
             }
@@ -133,7 +133,7 @@ impl Condition {
                 left,
                 relation,
                 right,
-            } => relation.holds(&left.value(seen)?, &right.value(seen)?),
+            } => relation.holds(&left.value(analyzed)?, &right.value(analyzed)?),
         }
     }
 
@@ -146,10 +146,15 @@ impl Condition {
     ///
     /// # Errors
     /// As [`Self::holds`].
-    pub fn values(&self, seen: &AnalyzedProgram) -> Result<Option<[FigureValue; 2]>, ValueError> {
+    pub fn values(
+        &self,
+        analyzed: &AnalyzedProgram,
+    ) -> Result<Option<[FigureValue; 2]>, ValueError> {
         match self {
             Self::OneKernel(_) => Ok(None),
-            Self::Compare { left, right, .. } => Ok(Some([left.value(seen)?, right.value(seen)?])),
+            Self::Compare { left, right, .. } => {
+                Ok(Some([left.value(analyzed)?, right.value(analyzed)?]))
+            }
         }
     }
 }
@@ -225,10 +230,10 @@ impl Operand {
         Ok(Self::Value(FigureValue::Word(text.to_owned())))
     }
 
-    pub(super) fn value(&self, seen: &AnalyzedProgram) -> Result<FigureValue, ValueError> {
+    pub(super) fn value(&self, analyzed: &AnalyzedProgram) -> Result<FigureValue, ValueError> {
         match self {
             Self::Value(value) => Ok(value.clone()),
-            Self::Figure { factor, figure } => match figure.value(seen)? {
+            Self::Figure { factor, figure } => match figure.value(analyzed)? {
                 FigureValue::Number(number, unit) => Ok(FigureValue::Number(number * factor, unit)),
                 FigureValue::Word(word) => Ok(FigureValue::Word(word)),
             },

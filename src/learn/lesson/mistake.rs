@@ -59,10 +59,10 @@ impl Mistake {
     ///
     /// # Errors
     /// Why it has no value here.
-    pub(super) fn value(&self, right: f64, seen: &AnalyzedProgram) -> Result<f64, ValueError> {
+    pub(super) fn value(&self, right: f64, analyzed: &AnalyzedProgram) -> Result<f64, ValueError> {
         match &self.number {
             Mistaken::Times(factor) => Ok(factor * right),
-            Mistaken::Is(operand) => match operand.value(seen)? {
+            Mistaken::Is(operand) => match operand.value(analyzed)? {
                 FigureValue::Number(number, _) => Ok(number),
                 FigureValue::Word(word) => Err(ValueError::NoNumber(word)),
             },
@@ -70,8 +70,8 @@ impl Mistake {
     }
 
     /// Whether an answer is this mistake.
-    pub(super) fn is_made_by(&self, given: f64, right: f64, seen: &AnalyzedProgram) -> bool {
-        self.value(right, seen)
+    pub(super) fn is_made_by(&self, given: f64, right: f64, analyzed: &AnalyzedProgram) -> bool {
+        self.value(right, analyzed)
             .is_ok_and(|wrong| (given - wrong).abs() <= NEAR * wrong.abs())
     }
 }

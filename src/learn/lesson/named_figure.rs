@@ -78,8 +78,8 @@ impl NamedFigure {
     ///
     /// # Errors
     /// Why it has none.
-    pub fn value(&self, seen: &AnalyzedProgram) -> Result<FigureValue, ValueError> {
-        let analysis = &self.analysis(seen);
+    pub fn value(&self, analyzed: &AnalyzedProgram) -> Result<FigureValue, ValueError> {
+        let analysis = &self.analysis(analyzed);
         let run = match self.kernels {
             Kernels::Unfused => Run::Unfused,
             Kernels::Shown | Kernels::Under(_) => Run::Fused,
@@ -95,7 +95,7 @@ impl NamedFigure {
             NamedSubject::Op(name) => Subject::Op(op_named(analysis, name)?),
             NamedSubject::Tensor(name) => Subject::Tensor(tensor_named(analysis, name)?),
             NamedSubject::Param(name) => {
-                let params = &seen.program().params;
+                let params = &analyzed.program().params;
                 let param = params.iter().find(|param| param.name.text == *name);
                 let param = param.ok_or_else(|| ValueError::NoParam(name.clone()))?;
                 let is_value = self.quantity == Quantity::Param;
@@ -125,12 +125,12 @@ impl NamedFigure {
     }
 
     /// The analysis whose kernels are meant.
-    pub(super) fn analysis(&self, seen: &AnalyzedProgram) -> Arc<Analysis> {
+    pub(super) fn analysis(&self, analyzed: &AnalyzedProgram) -> Arc<Analysis> {
         match self.kernels {
-            Kernels::Under(policy) => seen.under(policy),
+            Kernels::Under(policy) => analyzed.under(policy),
             // The comparison of a kernel with its ops one by one knows bytes and times only.
-            Kernels::Unfused if is_of_launch(self.quantity) => seen.under(Policy::None),
-            Kernels::Shown | Kernels::Unfused => seen.analysis.clone(),
+            Kernels::Unfused if is_of_launch(self.quantity) => analyzed.under(Policy::None),
+            Kernels::Shown | Kernels::Unfused => analyzed.analysis.clone(),
         }
     }
 }

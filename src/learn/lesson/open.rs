@@ -69,21 +69,21 @@ impl OpenLesson {
     }
 
     /// What the engine sees at a step, from 0; `None` for one without a program.
-    pub fn seen(&self, step: usize) -> Option<StepSeen> {
+    pub fn analyzed(&self, step: usize) -> Option<StepAnalysis> {
         let states = self.states.get(step)?;
-        let asked = Arc::new(states.asked.seen()?);
+        let asked = Arc::new(states.asked.analyzed()?);
         let answered = if states.asked == states.answered {
             asked.clone()
         } else {
-            Arc::new(states.answered.seen()?)
+            Arc::new(states.answered.analyzed()?)
         };
-        Some(StepSeen { asked, answered })
+        Some(StepAnalysis { asked, answered })
     }
 }
 
 /// What the engine sees at a step: when it begins, and when its task is answered.
 #[derive(Clone, Debug)]
-pub struct StepSeen {
+pub struct StepAnalysis {
     /// When it begins.
     pub asked: Arc<AnalyzedProgram>,
     /// When its task is answered.

@@ -53,8 +53,8 @@ impl Figure {
     ///
     /// # Errors
     /// Why it has no value.
-    pub fn text(&self, seen: &AnalyzedProgram) -> Result<String, ValueError> {
-        Ok(self.quantity.value(seen)?.text())
+    pub fn text(&self, analyzed: &AnalyzedProgram) -> Result<String, ValueError> {
+        Ok(self.quantity.value(analyzed)?.text())
     }
 }
 
@@ -70,14 +70,16 @@ pub fn figures(parts: &[ProsePart]) -> Vec<&Figure> {
 }
 
 /// A line with its figures as text. Nested as deep as its elements on the page are.
-pub fn filled(line: &[Inline], seen: &AnalyzedProgram) -> Vec<Inline> {
+pub fn filled(line: &[Inline], analyzed: &AnalyzedProgram) -> Vec<Inline> {
     let filled_one = |inline: &Inline| match inline {
-        Inline::Figure(figure) => Inline::Text(figure.text(seen).unwrap_or_else(|_| "?".into())),
-        Inline::Emphasis(content) => Inline::Emphasis(filled(content, seen)),
-        Inline::Strong(content) => Inline::Strong(filled(content, seen)),
+        Inline::Figure(figure) => {
+            Inline::Text(figure.text(analyzed).unwrap_or_else(|_| "?".into()))
+        }
+        Inline::Emphasis(content) => Inline::Emphasis(filled(content, analyzed)),
+        Inline::Strong(content) => Inline::Strong(filled(content, analyzed)),
         Inline::Link { address, content } => Inline::Link {
             address: address.clone(),
-            content: filled(content, seen),
+            content: filled(content, analyzed),
         },
         Inline::Text(_) | Inline::Code(_) => inline.clone(),
     };
@@ -85,8 +87,8 @@ pub fn filled(line: &[Inline], seen: &AnalyzedProgram) -> Vec<Inline> {
 }
 
 /// A line as text, with its figures, and code between backticks.
-pub(crate) fn quoted(line: &[Inline], seen: &AnalyzedProgram) -> String {
-    let parts = [ProsePart::Paragraph(filled(line, seen))];
+pub(crate) fn quoted(line: &[Inline], analyzed: &AnalyzedProgram) -> String {
+    let parts = [ProsePart::Paragraph(filled(line, analyzed))];
     let mut text = String::new();
     each_inline(&parts, &mut |inline| match inline {
         Inline::Text(written) => text.push_str(written),

@@ -27,13 +27,16 @@ const MAX_NAMES: usize = 6;
 const MAX_EDGES: usize = 2;
 
 /// Why a quantity has its value: sentences, or nothing where there is nothing to tell.
-pub(super) fn reason(figure: &NamedFigure, seen: &AnalyzedProgram) -> String {
-    let analysis = figure.analysis(seen);
+pub(super) fn reason(figure: &NamedFigure, analyzed: &AnalyzedProgram) -> String {
+    let analysis = figure.analysis(analyzed);
     let is_unfused = figure.kernels == Kernels::Unfused;
     match &figure.subject {
-        NamedSubject::Program => {
-            of_program(figure.quantity, analysis, &seen.statement_of_op, is_unfused)
-        }
+        NamedSubject::Program => of_program(
+            figure.quantity,
+            analysis,
+            &analyzed.statement_of_op,
+            is_unfused,
+        ),
         NamedSubject::Kernel(name) => {
             let op = op_named(&analysis, name).ok();
             let kernel = op.and_then(|op| analysis.partition.kernel_of.get(op).copied());
@@ -148,8 +151,8 @@ fn vector_ridge(analysis: &Analysis) -> String {
 }
 
 /// Which kernels have ops of these names.
-pub(super) fn of_ops(names: &[String], seen: &AnalyzedProgram) -> String {
-    let analysis = &seen.analysis;
+pub(super) fn of_ops(names: &[String], analyzed: &AnalyzedProgram) -> String {
+    let analysis = &analyzed.analysis;
     let mut kernels: Vec<KernelId> = names
         .iter()
         .filter_map(|name| op_named(analysis, name).ok())

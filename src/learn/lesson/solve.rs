@@ -70,12 +70,12 @@ pub fn first_value(state: &PageState, param: &str, when: &Condition) -> Result<i
     let values = values(state, param).ok_or_else(|| ValueError::NoSlider(param.to_owned()))?;
     let mut first = None;
     for &value in values.iter().rev() {
-        let seen = with_param(state, param, value).and_then(|state| state.seen());
-        let seen = seen.ok_or_else(|| ValueError::NoGraph {
+        let analyzed = with_param(state, param, value).and_then(|state| state.analyzed());
+        let analyzed = analyzed.ok_or_else(|| ValueError::NoGraph {
             param: param.to_owned(),
             value,
         })?;
-        if !when.holds(&seen)? {
+        if !when.holds(&analyzed)? {
             break;
         }
         first = Some(value);
@@ -102,8 +102,8 @@ impl Task {
     pub(super) fn border_of(&self, state: &PageState, param: &str) -> Option<Border> {
         let values = values(state, param)?;
         let is_done = |&value: &i64| {
-            let seen = with_param(state, param, value).and_then(|state| state.seen());
-            seen.is_some_and(|seen| self.is_done(&seen))
+            let analyzed = with_param(state, param, value).and_then(|state| state.analyzed());
+            analyzed.is_some_and(|analyzed| self.is_done(&analyzed))
         };
         let done: Vec<bool> = values.iter().map(is_done).collect();
         let first = done.iter().position(|&is_done| is_done)?;
@@ -122,7 +122,11 @@ impl Task {
         let TaskKind::Do { by, .. } = &self.kind else {
             return None;
         };
-        let is_done = |state: &PageState| state.seen().is_some_and(|seen| self.is_done(&seen));
+        let is_done = |state: &PageState| {
+            state
+                .analyzed()
+                .is_some_and(|analyzed| self.is_done(&analyzed))
+        };
         match by {
             By::Param(param) => values(state, param)?
                 .into_iter()
@@ -159,28 +163,28 @@ fn merged(state: &PageState, is_done: &dyn Fn(&PageState) -> bool) -> Option<Pag
 
 /// All states with one more merge, the one that saves the most bytes first.
 fn merges(state: &PageState) -> Vec<PageState> {
-    let Some(seen) = state.seen() else {
+    let Some(analyzed) = state.analyzed() else {
         return Vec::new();
     };
-    let mut edges = Why::new(&seen.analysis).priced_edges();
+    let mut edges = Why::new(&analyzed.analysis).priced_edges();
     edges.sort_by_key(|edge| std::cmp::Reverse(edge.price.saved_bytes()));
-    let kernel = |op| seen.analysis.partition.kernel_of.get(op).copied();
+    let kernel = |op| analyzed.analysis.partition.kernel_of.get(op).copied();
     let merges = edges.iter().filter_map(|edge| {
         let change = Change::Merge(kernel(edge.producer)?, kernel(edge.consumer)?);
-        changed(state, &seen, change)
+        changed(state, &analyzed, change)
     });
     merges.collect()
 }
 
 /// The state after a change by hand; `None` where it is not possible.
-pub fn changed(state: &PageState, seen: &AnalyzedProgram, change: Change) -> Option<PageState> {
+pub fn changed(state: &PageState, analyzed: &AnalyzedProgram, change: Change) -> Option<PageState> {
     let proposal = propose(
         change,
         KernelsInText {
-            text: &seen.text,
-            program: seen.program(),
-            analysis: &seen.analysis,
-            statement_of_op: &seen.statement_of_op,
+            text: &analyzed.text,
+            program: analyzed.program(),
+            analysis: &analyzed.analysis,
+            statement_of_op: &analyzed.statement_of_op,
         },
     );
     let mut next = state.clone();

@@ -89,7 +89,7 @@ impl PageState {
     }
 
     /// Analyses its program; `None` if it has no graph.
-    pub fn seen(&self) -> Option<AnalyzedProgram> {
+    pub fn analyzed(&self) -> Option<AnalyzedProgram> {
         AnalyzedProgram::of(&self.shared.text, &self.options())
     }
 }

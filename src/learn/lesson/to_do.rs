@@ -53,24 +53,26 @@ impl Task {
     /// The conditions of a task to do, in the present state of the page; empty for other tasks.
     /// `asked` is the page at the beginning of the step: what held there is no goal, and is told
     /// only once it no longer holds.
-    pub fn wanted(&self, seen: &AnalyzedProgram, asked: &AnalyzedProgram) -> Vec<Wanted> {
+    pub fn wanted(&self, analyzed: &AnalyzedProgram, asked: &AnalyzedProgram) -> Vec<Wanted> {
         let TaskKind::Do { until, .. } = &self.kind else {
             return Vec::new();
         };
-        let wanted = until.iter().map(|condition| match condition.holds(seen) {
-            Ok(holds) => Wanted {
-                words: self.wanted_words(condition, seen, holds),
-                holds,
-                is_goal: !holds || condition.holds(asked) != Ok(true),
-            },
-            Err(problem) => Wanted {
-                words: format!("{condition}: {problem}."),
-                holds: false,
-                is_goal: true,
-            },
-        });
+        let wanted = until
+            .iter()
+            .map(|condition| match condition.holds(analyzed) {
+                Ok(holds) => Wanted {
+                    words: self.wanted_words(condition, analyzed, holds),
+                    holds,
+                    is_goal: !holds || condition.holds(asked) != Ok(true),
+                },
+                Err(problem) => Wanted {
+                    words: format!("{condition}: {problem}."),
+                    holds: false,
+                    is_goal: true,
+                },
+            });
         let mut wanted: Vec<_> = wanted.collect();
-        if seen.has_error {
+        if analyzed.has_error {
             wanted.push(Wanted {
                 words: self.language.goal_legal().to_owned(),
                 holds: false,
@@ -82,24 +84,24 @@ impl Task {
 
     /// What is said when a task to do is done: at which value, and why the page fulfilled it there.
     /// It stays true when the page moves on. Choices that it asks for by name need no reason.
-    pub fn done_words(&self, seen: &AnalyzedProgram) -> String {
-        self.done(seen)
+    pub fn done_words(&self, analyzed: &AnalyzedProgram) -> String {
+        self.done(analyzed)
             .map_or_else(String::new, |judged| judged.words)
     }
 
     /// The judgement of a task to do that is done; `None` for other tasks.
-    pub fn done(&self, seen: &AnalyzedProgram) -> Option<Judged> {
+    pub fn done(&self, analyzed: &AnalyzedProgram) -> Option<Judged> {
         let TaskKind::Do { until, by } = &self.kind else {
             return None;
         };
         let at = match by {
-            By::Param(name) => (seen.program().params.iter())
+            By::Param(name) => (analyzed.program().params.iter())
                 .find(|param| param.name.text == *name)
                 .map(|param| param_value(name, param.value as f64)),
             By::Merge | By::Choices => None,
         };
         let reasons = until.iter().filter(|condition| !condition.is_choice());
-        let reasons: Vec<_> = reasons.map(|c| reasons_of(c, seen)).collect();
+        let reasons: Vec<_> = reasons.map(|c| reasons_of(c, analyzed)).collect();
         let reason = uncapitalized(&reasons.join(" "));
         let language = self.language;
         let words = match (at, reason.is_empty()) {
@@ -117,20 +119,25 @@ impl Task {
     }
 
     /// Whether a task to do is done.
-    pub fn is_done(&self, seen: &AnalyzedProgram) -> bool {
-        let wanted = self.wanted(seen, seen);
+    pub fn is_done(&self, analyzed: &AnalyzedProgram) -> bool {
+        let wanted = self.wanted(analyzed, analyzed);
         !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds)
     }
 
     /// `Goal: kernel 1 is memory-bound. Now: compute-bound.`, or what holds already.
-    fn wanted_words(&self, condition: &Condition, seen: &AnalyzedProgram, holds: bool) -> String {
-        let wanted = clause_of(condition, seen);
+    fn wanted_words(
+        &self,
+        condition: &Condition,
+        analyzed: &AnalyzedProgram,
+        holds: bool,
+    ) -> String {
+        let wanted = clause_of(condition, analyzed);
         if holds {
             return format!("{}.", capitalized(&wanted));
         }
-        match (condition, condition.values(seen)) {
+        match (condition, condition.values(analyzed)) {
             (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
-                let now = value_words(left.quantity, &now, seen);
+                let now = value_words(left.quantity, &now, analyzed);
                 self.language.goal_now(&wanted, &now)
             }
             _ => self.language.goal(&wanted),

@@ -30,7 +30,7 @@ const MAX_LINES: usize = 4;
 
 /// The kernels of several ops that were not there before.
 fn merges(before: &PageState, after: &PageState) -> Vec<String> {
-    let (Some(before), Some(after)) = (before.seen(), after.seen()) else {
+    let (Some(before), Some(after)) = (before.analyzed(), after.analyzed()) else {
         return Vec::new();
     };
     let kernels_before = &before.analysis.fused.kernels;

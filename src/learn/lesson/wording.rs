@@ -18,8 +18,8 @@ pub(super) enum Naming {
 }
 
 /// A quantity as a noun: `the intensity of kernel 1`.
-pub(super) fn noun(figure: &NamedFigure, seen: &AnalyzedProgram, naming: Naming) -> String {
-    let of = subject(figure, seen, naming);
+pub(super) fn noun(figure: &NamedFigure, analyzed: &AnalyzedProgram, naming: Naming) -> String {
+    let of = subject(figure, analyzed, naming);
     let under = match (figure.kernels, &figure.subject) {
         (Kernels::Shown, _) | (Kernels::Unfused, NamedSubject::Kernel(_) | NamedSubject::Op(_)) => {
             ""
@@ -51,17 +51,17 @@ pub(super) fn noun(figure: &NamedFigure, seen: &AnalyzedProgram, naming: Naming)
 }
 
 /// What a quantity is of; `None` for the program and the device.
-fn subject(figure: &NamedFigure, seen: &AnalyzedProgram, naming: Naming) -> Option<String> {
+fn subject(figure: &NamedFigure, analyzed: &AnalyzedProgram, naming: Naming) -> Option<String> {
     Some(match &figure.subject {
         NamedSubject::Program => return None,
-        NamedSubject::Kernel(name) => kernel(figure, name, seen, naming),
+        NamedSubject::Kernel(name) => kernel(figure, name, analyzed, naming),
         NamedSubject::Op(name) => format!("`{name}` as a separate kernel"),
         NamedSubject::Tensor(name) | NamedSubject::Param(name) => format!("`{name}`"),
     })
 }
 
-fn kernel(figure: &NamedFigure, name: &str, seen: &AnalyzedProgram, naming: Naming) -> String {
-    let analysis = figure.analysis(seen);
+fn kernel(figure: &NamedFigure, name: &str, analyzed: &AnalyzedProgram, naming: Naming) -> String {
+    let analysis = figure.analysis(analyzed);
     let op = op_named(&analysis, name).ok();
     let id = op.and_then(|op| analysis.partition.kernel_of.get(op).copied());
     let Some((id, kernel)) = id.and_then(|id| Some((id, analysis.fused.kernels.get(id)?))) else {
@@ -69,7 +69,7 @@ fn kernel(figure: &NamedFigure, name: &str, seen: &AnalyzedProgram, naming: Nami
     };
     // The numbers of another policy's kernels are not on the page.
     let is_shown = figure.kernels != Kernels::Unfused
-        && analysis.options.policy == seen.analysis.options.policy;
+        && analysis.options.policy == analyzed.analysis.options.policy;
     let named = if naming == Naming::Number && (is_shown || kernel.ops.len() > 1) {
         kernel_number(id)
     } else {
@@ -102,20 +102,20 @@ fn quantity_noun(quantity: Quantity) -> String {
 pub(super) fn value_words(
     quantity: Quantity,
     value: &FigureValue,
-    seen: &AnalyzedProgram,
+    analyzed: &AnalyzedProgram,
 ) -> String {
     match (quantity, value) {
         (Quantity::RooflineBound, FigureValue::Word(word)) => format!("{word}-bound"),
         (Quantity::Policy, FigureValue::Word(word)) => word.parse::<Policy>().map_or_else(
             |_| word.clone(),
-            |policy| policy_title(policy, seen.analysis.options.fusion.objective).to_owned(),
+            |policy| policy_title(policy, analyzed.analysis.options.fusion.objective).to_owned(),
         ),
         _ => value.text(),
     }
 }
 
 /// A condition as a clause: `kernel 1 is memory-bound`.
-pub(super) fn clause_of(condition: &Condition, seen: &AnalyzedProgram) -> String {
+pub(super) fn clause_of(condition: &Condition, analyzed: &AnalyzedProgram) -> String {
     match condition {
         Condition::OneKernel(names) => {
             let names = names.iter().map(|name| format!("`{name}`"));
@@ -126,8 +126,8 @@ pub(super) fn clause_of(condition: &Condition, seen: &AnalyzedProgram) -> String
             relation,
             right,
         } => {
-            let left_noun = noun(left, seen, Naming::Number);
-            let right = operand_words(left.quantity, right, seen);
+            let left_noun = noun(left, analyzed, Naming::Number);
+            let right = operand_words(left.quantity, right, analyzed);
             format!("{left_noun} {} {right}", relation_words(*relation))
         }
     }
@@ -137,14 +137,14 @@ pub(super) fn clause_of(condition: &Condition, seen: &AnalyzedProgram) -> String
 pub(super) fn operand_words(
     quantity: Quantity,
     operand: &Operand,
-    seen: &AnalyzedProgram,
+    analyzed: &AnalyzedProgram,
 ) -> String {
     match operand {
-        Operand::Value(value) => value_words(quantity, value, seen),
+        Operand::Value(value) => value_words(quantity, value, analyzed),
         Operand::Figure { factor, figure } => {
-            let noun = noun(figure, seen, Naming::Number);
-            let value = figure.value(seen);
-            let value = value.map(|value| value_words(quantity, &value, seen));
+            let noun = noun(figure, analyzed, Naming::Number);
+            let value = figure.value(analyzed);
+            let value = value.map(|value| value_words(quantity, &value, analyzed));
             let value = value.map_or_else(|_| String::new(), |value| format!(", {value}"));
             if operand.is_whole() {
                 format!("{noun}{value}")

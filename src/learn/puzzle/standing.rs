@@ -126,22 +126,22 @@ impl Posed {
         if !is_small(&puzzle.page.shared.text) {
             return Err(language.puzzle_too_large());
         }
-        let seen = (puzzle.page.seen())
-            .filter(|seen| !seen.has_error && !seen.analysis.graph.ops.is_empty());
-        let seen = seen.ok_or(language.puzzle_with_error())?;
-        let best = seen.under(Policy::Optimal);
+        let analyzed = (puzzle.page.analyzed())
+            .filter(|analyzed| !analyzed.has_error && !analyzed.analysis.graph.ops.is_empty());
+        let analyzed = analyzed.ok_or(language.puzzle_with_error())?;
+        let best = analyzed.under(Policy::Optimal);
         if !(best.certificate).is_some_and(|certificate| certificate.is_optimal) {
             return Err(language.puzzle_not_proven());
         }
         let posed = Self {
-            start: cost(&seen.analysis),
+            start: cost(&analyzed.analysis),
             par: cost(&best),
-            compiled: cost(&seen.under(Policy::Inductor)),
+            compiled: cost(&analyzed.under(Policy::Inductor)),
             optimum: best.partition.kernel_of.clone(),
-            graph: seen.analysis.graph.clone(),
+            graph: analyzed.analysis.graph.clone(),
             puzzle,
         };
-        if posed.is_par(&seen.analysis) {
+        if posed.is_par(&analyzed.analysis) {
             return Err(language.puzzle_saves_nothing());
         }
         Ok(posed)
@@ -233,8 +233,8 @@ impl Posed {
     }
 
     /// The text of the puzzle with the kernels of its start.
-    pub fn seen(&self) -> Option<AnalyzedProgram> {
-        self.puzzle.page.seen()
+    pub fn analyzed(&self) -> Option<AnalyzedProgram> {
+        self.puzzle.page.analyzed()
     }
 }
 

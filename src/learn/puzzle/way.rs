@@ -35,14 +35,14 @@ impl Posed {
     ///
     /// `None` for another program, and where the engine finds no way. Takes an analysis a step, and
     /// one for each edge of a kernel that is cut.
-    pub fn way(&self, seen: &AnalyzedProgram) -> Option<Vec<Step>> {
+    pub fn way(&self, analyzed: &AnalyzedProgram) -> Option<Vec<Step>> {
         if !matches!(
-            self.standing(&seen.analysis, seen.has_error),
+            self.standing(&analyzed.analysis, analyzed.has_error),
             Standing::Graded(_)
         ) {
             return None;
         }
-        let mut now = seen.clone();
+        let mut now = analyzed.clone();
         let mut steps = Vec::new();
         // Each cut makes one more kernel, each merge one less.
         let most = 2 * now.analysis.graph.ops.len();
@@ -66,8 +66,8 @@ impl Posed {
     }
 
     /// Always the merge that saves most; `None` if that does not lead to par.
-    fn best_merges(&self, seen: &AnalyzedProgram) -> Option<Vec<Step>> {
-        let mut now = seen.clone();
+    fn best_merges(&self, analyzed: &AnalyzedProgram) -> Option<Vec<Step>> {
+        let mut now = analyzed.clone();
         let mut steps = Vec::new();
         while !self.is_par(&now.analysis) {
             let (step, next) = merge(&now, &|_, _| true, true)?;
@@ -94,7 +94,7 @@ impl Posed {
                 step(now, Change::Cut { producer, consumer }, edge)
             });
             steps.min_by(|(_, a), (_, b)| {
-                let of = |seen: &AnalyzedProgram| cost(&seen.analysis).value();
+                let of = |analyzed: &AnalyzedProgram| cost(&analyzed.analysis).value();
                 of(a).total_cmp(&of(b))
             })
         };

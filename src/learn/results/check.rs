@@ -65,12 +65,12 @@ impl Question {
     /// The question of a step, from 0; `None` for a step without one.
     pub fn of(lesson: &OpenLesson, step: usize) -> Option<Self> {
         let of = lesson.lesson.steps.get(step)?;
-        let seen = lesson.seen(step)?;
+        let analyzed = lesson.analyzed(step)?;
         Some(Self {
             title: of.title.clone(),
             task: of.task.clone()?,
-            asked: seen.asked,
-            answered: seen.answered,
+            asked: analyzed.asked,
+            answered: analyzed.answered,
             states: lesson.states.get(step)?.clone(),
             said: RefCell::default(),
         })
@@ -112,8 +112,8 @@ impl Question {
                     Err(why) => Said::Unreadable(why.to_string()),
                 }
             }
-            Act::Make(made) => match made.seen(&self.states.asked) {
-                Ok(seen) if self.task.is_done(&seen) => Said::Right,
+            Act::Make(made) => match made.analyzed(&self.states.asked) {
+                Ok(analyzed) if self.task.is_done(&analyzed) => Said::Right,
                 Ok(_) => Said::Unreadable("it does not reach the goal".to_owned()),
                 Err(why) => Said::Unreadable(why.to_owned()),
             },

@@ -139,10 +139,10 @@ impl Class {
 
     /// What each student is called: the name, with a number where others have it, too.
     pub fn names(&self) -> Vec<String> {
-        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let mut analyzed: BTreeMap<String, usize> = BTreeMap::new();
         let names = self.students.iter().map(|student| {
             let name = student.called();
-            let count = seen.entry(name.clone()).or_default();
+            let count = analyzed.entry(name.clone()).or_default();
             *count += 1;
             match *count {
                 1 => name,
@@ -312,16 +312,16 @@ fn first_guess(question: &Question, tries: &[Try]) -> Option<Guess> {
 }
 
 fn solved(posed: &Posed, solution: &Solution) -> Solved {
-    let seen = match solution.made.seen(&posed.puzzle.page) {
-        Ok(seen) => seen,
+    let analyzed = match solution.made.analyzed(&posed.puzzle.page) {
+        Ok(analyzed) => analyzed,
         Err(why) => return Solved::Refused(why.to_owned()),
     };
     // Each move makes one kernel less.
-    let kernel_count = seen.analysis.partition.kernels.len();
-    if solution.moves + kernel_count < seen.analysis.graph.ops.len() {
+    let kernel_count = analyzed.analysis.partition.kernels.len();
+    if solution.moves + kernel_count < analyzed.analysis.graph.ops.len() {
         return Solved::Refused("its kernels take more moves".to_owned());
     }
-    match posed.standing(&seen.analysis, seen.has_error) {
+    match posed.standing(&analyzed.analysis, analyzed.has_error) {
         Kernels::Graded(graded) => Solved::Graded {
             graded,
             moves: solution.moves,

@@ -89,7 +89,7 @@ impl PageDiff {
     ///
     /// # Errors
     /// Why it sees nothing.
-    pub fn seen(&self, asked: &PageState) -> Result<AnalyzedProgram, &'static str> {
+    pub fn analyzed(&self, asked: &PageState) -> Result<AnalyzedProgram, &'static str> {
         let shared = self.applied(&asked.shared);
         let shared = shared.map_err(|_| "it does not fit this page")?;
         // A program of the page may be large, somebody's own may not be larger than that of a
@@ -101,7 +101,7 @@ impl PageDiff {
             shared,
             ..asked.clone()
         };
-        state.seen().ok_or("its program has an error")
+        state.analyzed().ok_or("its program has an error")
     }
 
     fn text_from(&self, asked: &str) -> String {

@@ -129,7 +129,7 @@ impl Question {
         states: StepStates,
         known: Option<&PageState>,
     ) -> Option<Self> {
-        let (asked, answered) = (states.asked.seen()?, states.answered.seen()?);
+        let (asked, answered) = (states.asked.analyzed()?, states.answered.analyzed()?);
         Some(Self {
             step: 0,
             title: step.title.clone(),
@@ -208,7 +208,7 @@ fn field(task: &Task, asked: &PageState, answered: &AnalyzedProgram) -> Option<F
 fn setting(
     language: Language,
     state: &PageState,
-    seen: &AnalyzedProgram,
+    analyzed: &AnalyzedProgram,
     known: Option<&PageState>,
 ) -> Vec<String> {
     let shared = &state.shared;
@@ -219,7 +219,7 @@ fn setting(
         lines.push(language.policy(policy(state)));
     }
     if known.is_none_or(|known| known.shared.device != shared.device) {
-        let figure = |text: &str| Some(NamedFigure::parse(text).ok()?.value(seen).ok()?.text());
+        let figure = |text: &str| Some(NamedFigure::parse(text).ok()?.value(analyzed).ok()?.text());
         // The ridge point is what questions ask for.
         let figures = [
             figure("bandwidth").map(|rate| language.from_memory(&rate)),
@@ -233,12 +233,12 @@ fn setting(
     lines
 }
 
-fn filled_part(part: &ProsePart, seen: &AnalyzedProgram) -> ProsePart {
+fn filled_part(part: &ProsePart, analyzed: &AnalyzedProgram) -> ProsePart {
     match part {
-        ProsePart::Paragraph(line) => ProsePart::Paragraph(filled(line, seen)),
+        ProsePart::Paragraph(line) => ProsePart::Paragraph(filled(line, analyzed)),
         ProsePart::List { is_numbered, items } => ProsePart::List {
             is_numbered: *is_numbered,
-            items: items.iter().map(|item| filled(item, seen)).collect(),
+            items: items.iter().map(|item| filled(item, analyzed)).collect(),
         },
         ProsePart::Code(code) => ProsePart::Code(code.clone()),
     }

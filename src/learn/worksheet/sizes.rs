@@ -54,14 +54,14 @@ pub(super) fn changed(
         let figures = figures(&step.before).into_iter().chain(figures(&ask));
         let has_figures = figures
             .into_iter()
-            .all(|figure| figure.text(&after.seen).is_ok());
+            .all(|figure| figure.text(&after.analyzed).is_ok());
         (has_figures && after.tells_same(&before)).then_some(states)
     })
 }
 
 /// What the words of a step are about.
 struct Look {
-    seen: AnalyzedProgram,
+    analyzed: AnalyzedProgram,
     /// The right answer, as read.
     answer: String,
     /// The kernel of each op and the bottleneck of each kernel, when asked, when answered and under
@@ -71,7 +71,7 @@ struct Look {
 
 impl Look {
     fn of(states: &StepStates, figure: &NamedFigure) -> Option<Self> {
-        let (asked, answered) = (states.asked.seen()?, states.answered.seen()?);
+        let (asked, answered) = (states.asked.analyzed()?, states.answered.analyzed()?);
         if asked.has_error || answered.has_error {
             return None;
         }
@@ -81,7 +81,7 @@ impl Look {
         Some(Self {
             answer: figure.value(&answered).ok()?.text(),
             structure: structure.map(|analysis| structure_of(analysis)).collect(),
-            seen: asked,
+            analyzed: asked,
         })
     }
 

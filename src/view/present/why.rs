@@ -182,7 +182,7 @@ impl EdgeRow {
 
 impl WhyNot {
     /// Prices all edges: takes as long as [`Why::priced_edges`]. `record` spares a policy that
-    /// [needs](Why::needs_record) its decisions to decide again for each answer.
+    /// [needs](Why::needs_trace) its decisions to decide again for each answer.
     pub fn new(
         analysis: Arc<Analysis>,
         statement_of_op: &IdVec<OpId, usize>,

@@ -361,7 +361,7 @@ pub(super) fn puzzles(input: &[u8]) {
         &puzzle::proposed_goal(source.text()),
     );
     for posed in [Posed::of(read).ok(), made.ok()].into_iter().flatten() {
-        let steps = posed.seen().and_then(|seen| posed.way(&seen));
+        let steps = posed.analyzed().and_then(|seen| posed.way(&seen));
         let last = steps.and_then(|mut steps| steps.pop());
         if let Some(last) = last {
             // What a solver sends is the puzzle again.

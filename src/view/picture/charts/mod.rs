@@ -19,6 +19,7 @@ pub mod roofline;
 mod roofline_arcs;
 pub mod roofline_compare;
 mod roofline_frame;
+mod roofline_kernel_points;
 mod roofline_measured;
 mod roofline_names;
 mod roofline_numbers;

@@ -18,7 +18,7 @@
 //!          |    add  <------|--+
 //! ```
 //!
-//! A drawing that is taller than its frame is broken into columns (`wrap`).
+//! A drawing that is taller than its frame is broken into columns (`wrap` chooses how many, `in_columns` breaks it).
 //!
 //! Of equal kernels that follow each other again and again (`repeats`) one iteration is drawn
 //! (`folded`), in a frame (`frames`). In a large puzzle a kernel is drawn as what it writes
@@ -39,6 +39,7 @@ pub mod frames;
 mod framing;
 mod geometry;
 mod heights;
+pub mod in_columns;
 mod inside;
 pub mod intervals;
 mod kernel_layers;
