@@ -13,7 +13,7 @@ use crate::resolve::{bytes_of_further_rounds, resolve};
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
 
-/// Most completions that are given.
+/// Most completions in a list.
 const MAX_COMPLETIONS: usize = 40;
 
 /// Largest text whose tensors are completed: it is parsed at each key.

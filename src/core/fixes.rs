@@ -112,8 +112,8 @@ impl Reading {
     }
 }
 
-/// What tells diagnostics apart, wherever they are: the message is in parts around the numbers of
-/// lines, which a fix may change.
+/// The identity of a diagnostic, wherever it stands. Its message is in parts around the line
+/// numbers, which a fix may change.
 type Kind<'a> = (Code, SmallVec<[&'a str; 2]>);
 
 fn kind(found: &Diagnostic) -> Kind<'_> {

@@ -11,7 +11,6 @@ pub const MAX_PICTURES: usize = 2;
 /// The parts of the page on the screen. Without a lesson there is always a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
-    /// Whether the lesson is on it.
     has_lesson: bool,
     /// The views, in the order in which they were chosen.
     views: Vec<View>,
@@ -64,12 +63,10 @@ impl Stage {
         }
     }
 
-    /// Whether the lesson is on the screen.
     pub const fn has_lesson(&self) -> bool {
         self.has_lesson
     }
 
-    /// Whether a view is on the screen.
     pub fn shows(&self, view: View) -> bool {
         self.views.contains(&view)
     }

@@ -17,12 +17,12 @@ use std::collections::HashMap;
 
 /// Share of the program's time below which a change is not worth a line.
 const LEAST_SHARE: f64 = 1e-3;
-/// Merges by hand that are told.
+/// Most merges by hand that are reported.
 const MERGES: usize = 5;
-/// Merges that are looked at for them, the largest estimate first. Most of the dearest are not
-/// allowed.
+/// Most merges that are estimated for these, the largest saving first. Most of the largest are not
+/// legal.
 const CANDIDATES: usize = 200;
-/// Merges that are made to see what they save, because each takes an analysis.
+/// Most merges that are analysed, because each takes an analysis of the whole program.
 const TRIED: usize = 12;
 
 /// Something that can be changed.
@@ -47,7 +47,7 @@ pub struct Advised {
     pub advice: Advice,
     /// What the whole program takes before and after.
     pub price: Price,
-    /// What the merge alone would save, in all iterations; `None` for options.
+    /// What the merge alone saves, in all iterations; `None` for options.
     pub merge: Option<Price>,
     /// Iterations of a block in which two kernels are merged; 1 elsewhere.
     pub iterations: usize,
@@ -90,8 +90,9 @@ pub fn advise(shown: KernelsInText<'_>) -> Vec<Advised> {
     advised
 }
 
-/// The merges by hand that save most. Estimates of each edge say which are made to see what they
-/// save: the marks keep all other kernels as shown only where these are legal by hand.
+/// The merges by hand that save most. An estimate for each edge chooses which ones are analysed,
+/// because only the analysis of the marked text shows the price: marks keep the other kernels as
+/// shown only where these are legal by hand.
 fn merges(shown: KernelsInText<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised> {
     let analysis = shown.analysis;
     let why = Why::new(analysis);
@@ -131,8 +132,9 @@ fn by_saving(a: &Advised, b: &Advised) -> Ordering {
     saved_s(b).total_cmp(&saved_s(a))
 }
 
-/// For each edge between kernels these, and what their merge alone would save; of the same edge in
-/// the iterations of a block those of the first one, with the price of all.
+/// For each edge between two kernels, the kernels and what their merge alone saves. Equal edges in
+/// the iterations of a block are one entry: the kernels of the first iteration, and the price of
+/// all.
 fn estimates(
     shown: KernelsInText<'_>,
     edges: &[PricedEdge],
@@ -154,8 +156,8 @@ fn estimates(
     merges
 }
 
-/// The options under which the advice is followed; `None` where they are so already, or the advice
-/// is none of options.
+/// The options that follow the advice; `None` where they do already, or if the advice is not about
+/// options.
 fn with(graph: &Graph, options: &Options, advice: Advice) -> Option<Options> {
     let mut options = options.clone();
     match advice {
@@ -193,7 +195,7 @@ fn has_library_attention(graph: &Graph) -> bool {
     })
 }
 
-/// What the whole program takes.
+/// The cost of the whole program.
 fn cost(analysis: &Analysis) -> Cost {
     Cost {
         bytes: analysis.fused.traffic.total,

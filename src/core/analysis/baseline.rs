@@ -1,4 +1,4 @@
-//! The baseline rules on a list of ops: its kernels, and what they move.
+//! The textbook rules on a list of ops: its kernels, and what they move.
 
 use crate::cost::traffic::{Traffic, kernel_traffic};
 use crate::fusion::decision::Log;
@@ -10,7 +10,7 @@ use crate::model::op::{Op, TensorDecl};
 use crate::model::options::Conventions;
 use crate::model::partition::Partition;
 
-/// The baseline rules on a list of ops: the kernels, each a list of ops.
+/// The textbook rules on a list of ops: the kernels, each a list of ops.
 ///
 /// # Errors
 /// As [`build_graph`].
@@ -38,7 +38,7 @@ pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
     Ok(kernels.map(|ops| ops.iter().map(op).collect()).collect())
 }
 
-/// Bytes read and written by a list of ops, unfused or fused by the baseline rules.
+/// Bytes read and written by a list of ops, unfused or fused by the textbook rules.
 ///
 /// `externals` declares sizes of external tensors; `conventions` says how the rest counts.
 ///

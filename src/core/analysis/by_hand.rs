@@ -61,8 +61,8 @@ pub struct KernelsInText<'a> {
 pub struct Changed {
     /// The text, which marks all kernels.
     pub text: String,
-    /// Its analysis under [`Policy::Manual`]. That policy computes nothing twice and takes kernels
-    /// apart that are not legal, so other kernels may differ from those that were shown, too.
+    /// Its analysis under [`Policy::Manual`]. That policy computes nothing twice and splits illegal
+    /// kernels, so other kernels may differ from those that were shown, too.
     pub analysis: Analysis,
     /// What merging the two kernels alone would save, in one iteration; `None` for a cut.
     pub merge: Option<Price>,
@@ -161,8 +161,7 @@ pub fn change(change: Change, shown: KernelsInText<'_>) -> Result<Changed, Uncha
     if let Change::Cut { producer, consumer } = change
         && after.refused.iter().any(|refused| is_touched(refused.op))
     {
-        // Without the op that held them together the others are no kernel; the policy takes them
-        // apart.
+        // Without the op that held them together the others are no kernel; the policy splits them.
         let pieces = ShownKernels {
             graph: &after.graph,
             partition: &after.partition,

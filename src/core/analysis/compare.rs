@@ -57,7 +57,7 @@ pub fn compare(chosen: &Analysis) -> Vec<Compared> {
         .collect()
 }
 
-/// The results by bytes or by time, the least first: by the expected time where it is known,
+/// The results by bytes or by time, the least first: by the predicted time where it is known,
 /// otherwise by the lower bound. Equal ones keep their order.
 pub fn ranked(all: &[Compared], by: Objective) -> Vec<&Compared> {
     let mut ranked: Vec<&Compared> = all.iter().collect();

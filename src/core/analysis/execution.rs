@@ -37,8 +37,8 @@ impl Kernel {
 pub struct Execution {
     /// Kernels in the order in which they run.
     pub kernels: IdVec<KernelId, Kernel>,
-    /// Kernels after the first that ops of unknown shape may join into one with it. Of all of them
-    /// the sums count a tensor that several read once, and one launch, so that they are lower
+    /// Kernels, without the first, that ops of unknown shape may join into one. The sums count a
+    /// tensor that several of them read once, and one launch for all, so that they are lower
     /// bounds.
     pub may_join: usize,
     /// Sum of their bytes.

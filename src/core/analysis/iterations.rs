@@ -1,4 +1,4 @@
-//! Edges that are the same but for the iteration of their block.
+//! Edges that differ only in the iteration of their block.
 
 use crate::analysis::Analysis;
 use crate::analysis::why::PricedEdge;
@@ -13,14 +13,14 @@ pub struct Iterations<'a> {
     iteration_of_op: IdVec<OpId, usize>,
 }
 
-/// What an edge has in common with those like it in other iterations.
+/// The key that an edge shares with its equals in other iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StatementEdge {
     /// The statements of its producer and its consumer.
     statements: [usize; 2],
     /// The statements of the first ops of their kernels.
     kernels: [Option<usize>; 2],
-    /// From one iteration to the next is another edge than within an iteration.
+    /// An edge from one iteration to the next differs from an edge within an iteration.
     iteration_distance: usize,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Iterations<'a> {
         iterations
     }
 
-    /// What an edge has in common with those like it.
+    /// The key that an edge shares with its equals in other iterations.
     pub fn statement_edge(&self, edge: &PricedEdge) -> StatementEdge {
         let partition = &self.analysis.partition;
         let ops = [edge.producer, edge.consumer];

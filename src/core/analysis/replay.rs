@@ -6,8 +6,8 @@ use crate::fusion::Plan;
 use crate::model::partition::Partition;
 
 /// The analysis of the program of `whole` with the kernels of an earlier step, as
-/// [`Record::partition_after`](crate::fusion::decision_trace::Record::partition_after) gives them.
-/// `O(ops + reads)`.
+/// [`partition_after`](crate::fusion::decision_trace::DecisionTrace::partition_after)
+/// gives them. `O(ops + reads)`.
 pub fn analysis_with(whole: &Analysis, partition: Partition) -> Analysis {
     let (graph, options) = (&whole.graph, &whole.options);
     let plan = Plan {

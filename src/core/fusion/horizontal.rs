@@ -1,12 +1,11 @@
-//! Vertical and horizontal fusion: a kernel joins ops that read what others of it write, or
-//! siblings that only read the same.
+//! Horizontal fusion: ops of one kernel that only read the same tensor. In vertical fusion an op
+//! reads what another op of the kernel writes.
 
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 
-/// Whether ops of one kernel, ascending, are joined only because they read the same tensor: going
-/// from producers to consumers and back inside the kernel does not reach all of them.
-/// `O(reads * log ops)`.
+/// Whether some ops of a kernel share no more than an input: going from producers to consumers and
+/// back inside the kernel does not reach all of them. `ops` ascend. `O(reads * log ops)`.
 pub fn fuses_horizontally(graph: &Graph, ops: &[OpId]) -> bool {
     let Some(&first) = ops.first() else {
         return false;

@@ -5,7 +5,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 /// What a kernel of the compiler iterates over; two kernels fuse only if their loops match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Loop {
-    /// A library call, which takes only views and one add behind it.
+    /// A library call, which takes only views and one add after it.
     Library,
     /// A generated matmul with this many output elements, which may take an epilogue.
     Template(u64),

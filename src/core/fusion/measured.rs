@@ -1,4 +1,4 @@
-//! What measured runs of a pattern say about a kernel: the objective *measured* of the search.
+//! Measured runs of a pattern as evidence for a kernel: the objective *measured* of the search.
 
 use crate::cost::roofline::place;
 use crate::cost::work::op_work;
@@ -10,13 +10,13 @@ use crate::model::ids::OpId;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
 
-/// What measured runs say about a kernel of several ops.
+/// The evidence of measured runs for a kernel of several ops.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub enum Evidence {
     /// The pattern was not measured on this device: the model decides.
     Unmeasured,
-    /// At the nearest size the pattern ran faster by more than the threshold, but not as one
-    /// kernel: the model decides.
+    /// At the nearest size the pattern ran faster by more than the threshold, but in several
+    /// kernels: the model decides.
     SeveralKernels(Nearest),
     /// At the nearest size one kernel was faster by more than the threshold.
     Fuses(Nearest),
@@ -36,7 +36,7 @@ pub struct Nearest {
 }
 
 impl RegionContext<'_> {
-    /// The ops that an attention stands for, which is one op here.
+    /// The separate kernels of an attention that is one op in this graph.
     pub(crate) fn separate(&self, op: OpId) -> Option<Cow<'_, SeparateKernels>> {
         match self.graph.stand_in(op) {
             Some(stand_in) => stand_in.separate.as_ref().map(Cow::Borrowed),
@@ -44,7 +44,7 @@ impl RegionContext<'_> {
         }
     }
 
-    /// The bounds of these ops one by one, in seconds.
+    /// The lower bounds of these kernels, in seconds.
     pub(crate) fn separate_s(&self, separate: &SeparateKernels) -> impl Iterator<Item = f64> {
         let bound_s = |&(work, bytes)| place(self.options, work, bytes, false).time_s;
         separate.kernels.iter().map(bound_s)
@@ -52,13 +52,13 @@ impl RegionContext<'_> {
 }
 
 impl Region<'_> {
-    /// Whether measured runs can tell anything about a kernel of these ops: several, or attention
+    /// Whether measured runs can be evidence for a kernel of these ops: several ops, or attention
     /// as one op.
     pub(crate) fn is_pattern(&self, set: Set) -> bool {
         (set & !self.views).count_ones() > 1 || self.separate(set).is_some()
     }
 
-    /// The ops that an attention stands for, where it is the only op of a kernel.
+    /// The separate kernels of an attention, where it is the only op of a kernel.
     fn separate(&self, set: Set) -> Option<Cow<'_, SeparateKernels>> {
         let mut places = Bits(set);
         let op = places.next().map(|place| self.ops[place])?;
@@ -66,7 +66,7 @@ impl Region<'_> {
         is_lone.then(|| self.context.separate(op)).flatten()
     }
 
-    /// What measured runs on the device say about a kernel of these ops.
+    /// The evidence of measured runs on the device for a kernel of these ops.
     /// `O(ops * inputs + patterns)`.
     pub(crate) fn evidence(&self, set: Set) -> Evidence {
         let options = self.context.options;

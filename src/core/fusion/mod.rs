@@ -1,8 +1,9 @@
 //! Graph to kernels: which ops run as one kernel. One policy, one file.
 //!
-//! In reading order: why ops are kept apart ([`reason`]), which sets of ops may be one kernel
-//! ([`legality`], on a region of the graph), what a policy notes ([`decision`]), the policies, the
-//! choice among them ([`plan()`]), and the replay of their decisions ([`decision_trace`]).
+//! In reading order: why ops are not fused ([`reason`]), which sets of ops may be one kernel
+//! ([`legality`], on a region of the graph), the decisions of a policy ([`decision`]), the
+//! policies, the choice among them ([`plan()`]), and the replay of their decisions
+//! ([`decision_trace`]).
 
 pub mod attention;
 pub mod certificate;

@@ -23,14 +23,14 @@ pub struct Plan {
 }
 
 /// Groups the ops of `graph` into kernels, as the policy of `options` decides. `O(ops + reads)` for
-/// the baseline rules and the compiler. With the option *attention*, policies see each attention as
+/// the textbook rules and the compiler. With the option *attention*, policies see each attention as
 /// one op; without it the search for the optimum may, and so does a stated kernel that holds all of
 /// one.
 pub fn plan(graph: &Graph, options: &Options) -> Plan {
     plan_noting(graph, options, &mut Log::default())
 }
 
-/// The same, with every decision noted.
+/// [`plan`] with every decision in the log.
 pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     let plan = plan_launched(graph, options, log);
     let views = Views::under(graph, options.conventions.reshape);
@@ -40,7 +40,7 @@ pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Pl
     }
 }
 
-/// The kernels, of which some may be free views alone.
+/// The kernels before free views join others.
 fn plan_launched(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     let fusion = &options.fusion;
     let is_searched =
@@ -68,6 +68,7 @@ fn plan_launched(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
         let ops = attention.ops.clone();
         log.note(Decision::Rewritten { ops });
     }
+    // The ops of these decisions are those of the rewritten graph, until they are renamed below.
     let noted = log.len();
     let plan = plan_ops(&rewritten.graph, options, log);
     log.rename_from(noted, |op| rewritten.original(op));
@@ -103,22 +104,11 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
         }
         Policy::Optimal => {
             let context = RegionContext::new(graph, options);
-            let known = partitions_to_start_with(&context);
-            let (partition, certificate) = optimal::partition(&context, &known, log);
+            let (partition, certificate) = optimal::partition(&context, log);
             Plan {
                 certificate: Some(certificate),
                 ..only(partition)
             }
         }
     }
-}
-
-/// The partitions of other policies, from which the search for the optimum starts.
-pub(super) fn partitions_to_start_with(context: &RegionContext<'_>) -> [Partition; 3] {
-    let mut unread = Log::default();
-    [
-        rules::partition(context.graph, &mut unread),
-        inductor::partition(context.graph, context.options, &mut unread),
-        manual::partition(context, &mut unread).0,
-    ]
 }

@@ -79,7 +79,7 @@ pub enum Reason<Op = OpId> {
         /// The op that moves the elements.
         reshape: Op,
     },
-    /// A reduction ends its kernel: always by the baseline rules, else without the option *after
+    /// A reduction ends its kernel: always by the textbook rules, else without the option *after
     /// reductions*.
     ReductionEnds {
         /// The last op that its kernel takes.
@@ -119,12 +119,12 @@ pub enum Reason<Op = OpId> {
         #[serde(rename = "through")]
         path: Vec<Op>,
     },
-    /// Baseline rules: another op reads the tensor as well.
+    /// Textbook rules: another op reads the tensor as well.
     AnotherConsumer {
         /// The op that needs the tensor in memory.
         consumer: Op,
     },
-    /// Baseline rules: an op of unknown shape reads the tensor as well.
+    /// Textbook rules: an op of unknown shape reads the tensor as well.
     #[serde(serialize_with = "serialize_no_facts")]
     UnknownConsumer,
     /// Inductor: the kernel would have more nodes than the limit.

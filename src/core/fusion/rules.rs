@@ -1,4 +1,4 @@
-//! Policy `rules`, the baseline rules: one forward scan.
+//! Policy `rules`, the textbook rules: one forward scan.
 //!
 //! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is
 //! inside. So only the tensor of the tail is written, groups are convex, and they can run in the

@@ -1,5 +1,4 @@
-//! What a set of ops computes, without names and sizes: the key under which a measured pattern is
-//! found.
+//! The structure of a set of ops, without names and sizes: the key of a measured pattern.
 
 use crate::model::functions::Function;
 use crate::model::graph::Graph;

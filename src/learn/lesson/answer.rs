@@ -20,14 +20,13 @@ use serde::{Deserialize, Serialize};
 pub enum Answer {
     /// A number, as written.
     Text(String),
-    /// The chosen options, by their places.
+    /// Indices of the chosen options.
     Chosen(Vec<usize>),
 }
 
-/// An answer that was looked at.
+/// The verdict on an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// Whether it is right.
     pub is_right: bool,
     /// The right answer and its reason; quoted parts are code.
     pub words: String,
@@ -39,22 +38,20 @@ pub struct Judged {
     pub nudge: String,
 }
 
-/// An option with the engine's word on it.
+/// An option, and whether the engine finds it right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choosable {
-    /// What it says.
     pub label: String,
     /// Which tensor or kernel that is; may be empty.
     pub about: String,
-    /// Whether it is right.
     pub is_right: bool,
 }
 
-/// A number that was given, and the right one.
+/// A given number beside the right one.
 struct Numbers {
     given: f64,
     right: f64,
-    /// By which part of the right one the given one may be off.
+    /// Tolerance, as a share of the right number.
     within: f64,
 }
 
@@ -95,10 +92,9 @@ impl Task {
         }
     }
 
-    /// Holds an answer against what the engine finds in the state of the answered step.
+    /// Compares an answer with what the engine finds in the state of the answered step.
     ///
-    /// # Errors
-    /// What is wrong with the answer or the task, so that nothing can be said.
+    /// # Errors What is wrong with the answer or the task, so that there is no verdict.
     pub fn judge(
         &self,
         answer: &Answer,
@@ -342,7 +338,7 @@ impl Task {
         }
     }
 
-    /// The right answer in a few words: what who gives up is told. `None` where the engine finds
+    /// The right answer in a few words, for a visitor who gives up. `None` where the engine finds
     /// none.
     pub fn right_answer(&self, states: &StepStates) -> Option<String> {
         Some(self.given_up(states)?.words)
@@ -366,7 +362,7 @@ impl Task {
         })
     }
 
-    /// The right answer as a sentence, and the engine's reason; `None` for a task to do.
+    /// The right answer as a sentence, with the engine's reason; `None` for a task to do.
     fn answer_and_reason(
         &self,
         state: &PageState,
@@ -393,7 +389,7 @@ impl Task {
         }
     }
 
-    /// An answer is right if there is nothing to say to who tries again.
+    /// A verdict with its nudge. An empty nudge means that the answer is right.
     fn judged(
         &self,
         nudge: &str,

@@ -1,10 +1,10 @@
-//! Why an answer is right, from both sides of the condition that it is held against.
+//! Why an answer is right: the reasons of both sides of its condition.
 
 use super::condition::{Condition, Operand};
-use super::named_figure::{NamedFigure, NamedSubject, kernel_names, tensor_named};
+use super::named_figure::{NamedFigure, NamedSubject, kernel_names};
 use super::reason::{of_ops, reason};
 use super::solve::{value_before, with_param};
-use super::state::{AnalyzedProgram, PageState};
+use super::state::{AnalyzedProgram, PageState, tensor_named};
 use super::task::Things;
 use super::tensor_reason::of_tensors;
 use super::value::{FigureValue, Unit};
@@ -73,7 +73,7 @@ fn way_of(graph: &Graph, tensor: TensorId) -> String {
     format!("{start} → {}", ends.join(", "))
 }
 
-/// Most kernels of which the reason is told.
+/// Most kernels whose reason is given.
 const MAX_REASONS: usize = 2;
 
 pub(super) fn reason_for_things(
@@ -82,7 +82,7 @@ pub(super) fn reason_for_things(
     analyzed: &AnalyzedProgram,
 ) -> String {
     let tensors = subjects.iter().filter_map(|subject| match subject {
-        NamedSubject::Tensor(name) => tensor_named(&analyzed.analysis, name).ok(),
+        NamedSubject::Tensor(name) => tensor_named(&analyzed.analysis.graph, name),
         _ => None,
     });
     let tensors: Vec<TensorId> = tensors.collect();
@@ -121,8 +121,8 @@ fn sided(figure: &NamedFigure, analyzed: &AnalyzedProgram) -> String {
     join_sentences(&format!("{} is {value}.", capitalized(&named)), &why)
 }
 
-/// The left side of a condition at a value of a param and just before it, and what it is held
-/// against.
+/// The left side of a condition at a value of a param and at the value before it, with the right
+/// side.
 pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Condition) -> String {
     let Condition::Compare {
         left,

@@ -26,15 +26,14 @@ pub fn number_in(text: &str, unit: Unit) -> Result<f64, NumberError> {
     number_of(text, unit, Language::English, &|_| false)
 }
 
-/// The same of an answer to a lesson in this language. A number without its unit is one with the
-/// prefix with which it is right, if there is one.
+/// The number in an answer to a lesson in this language. A number without its unit takes the prefix
+/// with which it is right, if there is one.
 ///
 /// The figures of the page have a point before the decimals in every language. So `1.500` and
-/// `1,500` may mean two numbers where the language has a comma there: it is the right one, if
-/// either is.
+/// `1,500` may mean two numbers where the language has a decimal comma: the answer is right if
+/// either number is.
 ///
-/// # Errors
-/// What is wrong and what to write instead.
+/// # Errors What is wrong and what to write instead.
 pub(super) fn answer_in(
     text: &str,
     unit: Unit,

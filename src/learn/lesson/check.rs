@@ -1,4 +1,4 @@
-//! Holds a lesson against the engine: every figure has a value, every task a right answer.
+//! Checks a lesson with the engine: every figure has a value, every task a right answer.
 
 use super::answer::is_near;
 use super::condition::Condition;
@@ -10,8 +10,8 @@ use super::task::{Task, TaskKind};
 use super::value::FigureValue;
 use super::{Lesson, MAX_WORDS, Problem, Step, StepStates};
 
-/// What in a lesson does not hold when the engine runs its steps. Takes an analysis a step, and a
-/// search for each task to do.
+/// The problems that appear when the engine runs the steps of a lesson. Takes an analysis a step,
+/// and a search for each task to do.
 pub fn check(lesson: &Lesson) -> Vec<Problem> {
     let mut problems = Vec::new();
     let states = lesson.states(&mut problems);

@@ -14,11 +14,8 @@ use std::fmt;
 pub enum Condition {
     /// A quantity compares with another, or with a value.
     Compare {
-        /// The left side.
         left: NamedFigure,
-        /// How.
         relation: Relation,
-        /// The right side.
         right: Operand,
     },
     /// The ops of these names run in one kernel.
@@ -97,7 +94,7 @@ impl Condition {
         })
     }
 
-    /// The same about `subject` wherever it says no other.
+    /// This condition with `subject` wherever it names none.
     #[must_use]
     pub fn about(&self, subject: &NamedSubject) -> Self {
         let mut about = self.clone();
@@ -115,10 +112,6 @@ impl Condition {
         about
     }
 
-    /// Whether it holds.
-    ///
-    /// # Errors
-    /// Why that cannot be said: a name that the program does not have.
     pub fn holds(&self, analyzed: &AnalyzedProgram) -> Result<bool, ValueError> {
         match self {
             Self::OneKernel(names) => {

@@ -7,14 +7,11 @@ use fuseline_core::notation::spelling::nearest;
 pub struct Problem {
     /// Line of the file, from 1.
     pub line: usize,
-    /// What is wrong.
     pub what: String,
-    /// How to mend it.
     pub mend: String,
 }
 
 impl Problem {
-    /// What is wrong on a line, and how to mend it.
     pub fn new(line: usize, what: impl Into<String>, mend: impl Into<String>) -> Self {
         Self {
             line,
@@ -31,31 +28,29 @@ pub struct Block {
     pub kind: String,
     /// Line of its fence, from 1.
     pub line: usize,
-    /// What stands between the fences.
+    /// The lines between the fences.
     pub text: String,
 }
 
 /// A line `key: value` of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its line in the file.
     pub line: usize,
-    /// What stands in front of the colon.
+    /// The word before the colon.
     pub key: String,
-    /// What stands behind it.
+    /// The text after the colon.
     pub value: String,
 }
 
 /// A line `- label :: condition` of a block, or `- label :: condition :: hint`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Its line in the file.
     pub line: usize,
-    /// What stands in front of the two colons.
+    /// The text before the first `::`.
     pub label: String,
-    /// What stands behind them.
+    /// The text after the first `::`.
     pub condition: String,
-    /// What stands behind the next two; empty where there is nothing.
+    /// The text after the second `::`; may be empty.
     pub hint: String,
 }
 
@@ -117,7 +112,7 @@ fn sample(kind: &str) -> &'static str {
     }
 }
 
-/// A problem with a word that is not among the known ones: says them, and the nearest first.
+/// A problem with an unknown word. It lists the known words, the nearest first.
 pub(super) fn unknown(line: usize, what: &str, word: &str, known: &[&str]) -> Problem {
     let mend = match nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`? The keys are {}", known.join(", ")),

@@ -41,7 +41,7 @@ pub enum ValueError {
     /// The param of this name has no slider.
     #[error("there is no param `{0}` with a range")]
     NoSlider(String),
-    /// A quantity that what it is of does not have.
+    /// A quantity that its subject does not have.
     #[error("`{0}` has no value here")]
     NoValue(String),
     /// A word or a quantity that is one, where a number is needed.
@@ -61,11 +61,7 @@ pub enum ValueError {
     NoGraph { param: String, value: i64 },
     /// A condition that does not hold where a slider ends.
     #[error("`{condition}` does not hold at the largest {param}")]
-    NeverHolds {
-        /// The condition as it is written.
-        condition: String,
-        param: String,
-    },
+    NeverHolds { condition: String, param: String },
 }
 
 /// What is wrong with a quantity or a condition as an author writes it, and what to write instead.
@@ -85,7 +81,7 @@ pub enum ReadError {
     /// A word that names no quantity.
     #[error("`{0}` is not a quantity: write one of {known}", known = known_ids())]
     NoQuantity(String),
-    /// What a quantity is of.
+    /// An unknown subject of a quantity.
     #[error(
         "write `of kernel NAME`, `of op NAME`, `of tensor NAME` or `of param NAME` instead of `{0}`"
     )]
@@ -101,28 +97,16 @@ pub enum ReadError {
 pub enum NumberError {
     /// The text is no number and no calculation.
     #[error("{}", language.write_number(unit.sample()))]
-    NoNumber {
-        /// The unit that is asked for.
-        unit: Unit,
-        /// That of the lesson.
-        language: Language,
-    },
+    NoNumber { unit: Unit, language: Language },
     /// A number whose unit is not clear.
     #[error("{}", language.write_unit(unit.sample()))]
-    NoUnit {
-        /// The unit that is asked for.
-        unit: Unit,
-        /// That of the lesson.
-        language: Language,
-    },
+    NoUnit { unit: Unit, language: Language },
     /// A unit of something else.
     #[error("{}", language.other_unit(written, unit.sample()))]
     OtherUnit {
-        /// What is written in its place.
+        /// The unit that the visitor wrote.
         written: String,
-        /// The unit that is asked for.
         unit: Unit,
-        /// That of the lesson.
         language: Language,
     },
 }

@@ -5,7 +5,6 @@
 pub struct ListedLesson {
     /// Name of its file without extension; stable, for links and stored progress.
     pub id: &'static str,
-    /// The file.
     pub text: &'static str,
 }
 
@@ -18,7 +17,6 @@ macro_rules! lesson {
     };
 }
 
-/// All lessons.
 pub static LESSONS: &[ListedLesson] = &[
     lesson!("exercise"),
     lesson!("roofline"),
@@ -37,7 +35,6 @@ pub static LESSONS: &[ListedLesson] = &[
     lesson!("training"),
 ];
 
-/// The lesson of this id.
 pub fn listed(id: &str) -> Option<&'static ListedLesson> {
     LESSONS.iter().find(|lesson| lesson.id == id)
 }

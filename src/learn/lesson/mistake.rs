@@ -10,11 +10,10 @@ use std::fmt;
 /// A common wrong answer to a number that is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mistake {
-    /// Its line in the file.
     pub line: usize,
     /// The wrong number.
     number: Mistaken,
-    /// What is said to it, with quoted parts as code.
+    /// The nudge away from it, with quoted parts as code.
     pub nudge: String,
 }
 

@@ -53,7 +53,7 @@ pub struct Lesson {
     pub about: String,
     /// How long it takes, in minutes; 0 if the file does not say.
     pub minutes: u32,
-    /// What who has done it can say, with quoted parts as code.
+    /// What a student can say afterwards, with quoted parts as code.
     pub says: Vec<String>,
     /// What to try with a program of one's own, in a sentence; may be empty.
     pub try_next: String,
@@ -63,26 +63,23 @@ pub struct Lesson {
 /// A step of a lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
-    /// The line of its heading.
     pub line: usize,
-    /// Its heading.
     pub title: String,
-    /// What the page becomes.
+    /// How the page changes when the step begins.
     pub page: Setting,
-    /// What is read first.
+    /// Prose before the task.
     pub before: Vec<ProsePart>,
-    /// What is asked.
     pub task: Option<Task>,
-    /// What the page becomes when the task is answered.
+    /// How the page changes when the task is answered.
     pub then: Setting,
-    /// What is read after the answer.
+    /// Prose after the answer.
     pub after: Vec<ProsePart>,
-    /// What only the speaker reads.
+    /// Notes for the speaker.
     pub notes: Vec<ProsePart>,
 }
 
 impl Step {
-    /// Number of words that are read, but for the task; a figure is one.
+    /// Number of words of prose, without the task; a figure counts as one.
     pub fn word_count(&self) -> usize {
         prose::word_count(&self.before) + prose::word_count(&self.after)
     }
@@ -191,7 +188,8 @@ impl Lesson {
         }
     }
 
-    /// The states of the page at each step. What a step cannot change is left out and told.
+    /// The states of the page at each step. A change that is not possible is left out and becomes a
+    /// problem.
     pub fn states(&self, problems: &mut Vec<Problem>) -> Vec<StepStates> {
         let mut before = PageState::default();
         let steps = self.steps.iter().map(|step| {

@@ -1,9 +1,9 @@
 //! Figures of a page's state, as lessons name them: `unfused bytes`, `intensity of kernel softmax`.
 
 use super::error::{ReadError, ValueError};
-use super::state::AnalyzedProgram;
+use super::state::{AnalyzedProgram, tensor_named};
 use super::value::{FigureValue, Unit};
-use fuseline_core::{Analysis, OpId, Policy, TensorId};
+use fuseline_core::{Analysis, OpId, Policy};
 use fuseline_view::present::names::op_names;
 use fuseline_view::present::quantity::{Figure, Kind, Quantity, Run, Subject, Values};
 use std::fmt;
@@ -93,7 +93,10 @@ impl NamedFigure {
                 of.ok_or_else(|| self.lacks_value())?
             }
             NamedSubject::Op(name) => Subject::Op(op_named(analysis, name)?),
-            NamedSubject::Tensor(name) => Subject::Tensor(tensor_named(analysis, name)?),
+            NamedSubject::Tensor(name) => Subject::Tensor(
+                tensor_named(&analysis.graph, name)
+                    .ok_or_else(|| ValueError::NoTensor(name.clone()))?,
+            ),
             NamedSubject::Param(name) => {
                 let params = &analyzed.program().params;
                 let param = params.iter().find(|param| param.name.text == *name);
@@ -189,14 +192,6 @@ pub(super) fn is_of_launch(quantity: Quantity) -> bool {
 pub(super) fn op_named(analysis: &Analysis, name: &str) -> Result<OpId, ValueError> {
     let op = analysis.graph.op_named(name);
     op.ok_or_else(|| ValueError::NoOp(name.to_owned()))
-}
-
-pub(super) fn tensor_named(analysis: &Analysis, name: &str) -> Result<TensorId, ValueError> {
-    let graph = &analysis.graph;
-    let found = (graph.tensors.iter_enumerated()).find(|&(id, _)| graph.tensor_name(id) == name);
-    found
-        .map(|(id, _)| id)
-        .ok_or_else(|| ValueError::NoTensor(name.to_owned()))
 }
 
 /// The launched kernels of an analysis by the names of their ops.

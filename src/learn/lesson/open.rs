@@ -11,18 +11,14 @@ use std::sync::Arc;
 pub struct OpenLesson {
     /// The lesson of the page; `None` for one of somebody's own.
     pub id: Option<&'static str>,
-    /// Its file.
     pub text: Arc<str>,
-    /// Its file, read.
     pub lesson: Arc<Lesson>,
     /// The page at each of its steps.
     pub states: Arc<Vec<StepStates>>,
-    /// What in the file is wrong.
     pub problems: Arc<Vec<Problem>>,
 }
 
 impl OpenLesson {
-    /// A lesson of the page.
     pub fn listed(listed: &ListedLesson) -> Self {
         Self::read(Some(listed.id), listed.text)
     }
@@ -45,7 +41,7 @@ impl OpenLesson {
         }
     }
 
-    /// Holds the lesson against the engine, too, which takes an analysis a step.
+    /// Checks the lesson with the engine, which takes an analysis a step.
     pub fn check(&mut self) {
         let mut problems = check(&self.lesson);
         let read = self.problems.iter();
@@ -68,7 +64,7 @@ impl OpenLesson {
         Some(read(listed_after(self.id?)?.text).0.title)
     }
 
-    /// What the engine sees at a step, from 0; `None` for one without a program.
+    /// The analysed programs of a step, from 0; `None` for a step without a program.
     pub fn analyzed(&self, step: usize) -> Option<StepAnalysis> {
         let states = self.states.get(step)?;
         let asked = Arc::new(states.asked.analyzed()?);
@@ -81,11 +77,9 @@ impl OpenLesson {
     }
 }
 
-/// What the engine sees at a step: when it begins, and when its task is answered.
+/// The programs of a step, analysed: when it begins, and when its task is answered.
 #[derive(Clone, Debug)]
 pub struct StepAnalysis {
-    /// When it begins.
     pub asked: Arc<AnalyzedProgram>,
-    /// When its task is answered.
     pub answered: Arc<AnalyzedProgram>,
 }

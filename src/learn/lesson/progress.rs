@@ -4,7 +4,7 @@ use crate::language::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is kept of all lessons.
+/// Progress in all lessons, as the browser stores it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LessonProgress {
@@ -14,7 +14,7 @@ pub struct LessonProgress {
     pub before: Option<String>,
     /// For each lesson of the page how its steps ended.
     pub ended: BTreeMap<String, BTreeMap<usize, StepOutcome>>,
-    /// The same without how, as earlier versions kept it. Read and no longer written.
+    /// Ended steps without their outcome, as earlier versions stored them. Only read.
     #[serde(skip_serializing)]
     done: BTreeMap<String, BTreeSet<usize>>,
 }
@@ -34,7 +34,7 @@ pub enum StepOutcome {
 }
 
 impl StepOutcome {
-    /// What it says of a step, after a dash.
+    /// The outcome in words, as they stand after a dash.
     pub const fn words(self) -> &'static str {
         self.words_in(Language::English)
     }
@@ -72,13 +72,12 @@ impl LessonProgress {
         read
     }
 
-    /// As it is stored.
     pub fn write(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// A step has ended. Of several times the best counts, but who was nudged or shown the answer
-    /// once is never right at once.
+    /// Notes that a step has ended. The best of several outcomes counts, but after a nudge or a
+    /// shown answer no later one is right at once.
     pub fn end(&mut self, id: &str, step: usize, outcome: StepOutcome) {
         let ended = self.ended.entry(id.to_owned()).or_default();
         let outcome = match (ended.get(&step), outcome) {

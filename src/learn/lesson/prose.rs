@@ -5,7 +5,7 @@ use super::error::ValueError;
 use super::named_figure::NamedFigure;
 use super::state::AnalyzedProgram;
 
-/// A part of the prose that stands below others.
+/// A block of prose: a paragraph, a list or code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProsePart {
     Paragraph(Vec<Inline>),
@@ -22,20 +22,15 @@ pub enum ProsePart {
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inline {
-    /// Plain text.
     Text(String),
     /// A figure of the engine, in the state of the step.
     Figure(Figure),
     Code(String),
-    /// Stressed text.
     Emphasis(Vec<Inline>),
-    /// Strongly stressed text.
     Strong(Vec<Inline>),
     /// A link to a page.
     Link {
-        /// Where it leads.
         address: String,
-        /// What is shown.
         content: Vec<Inline>,
     },
 }
@@ -44,7 +39,6 @@ pub enum Inline {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     pub quantity: NamedFigure,
-    /// Its line in the file.
     pub line: usize,
 }
 

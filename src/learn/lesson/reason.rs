@@ -1,10 +1,10 @@
 //! Why a quantity has its value, in the words that the page uses elsewhere.
 
 use super::named_figure::{
-    Kernels, NamedFigure, NamedSubject, is_of_launch, kernel_names, op_named, tensor_named,
+    Kernels, NamedFigure, NamedSubject, is_of_launch, kernel_names, op_named,
 };
 use super::resources;
-use super::state::AnalyzedProgram;
+use super::state::{AnalyzedProgram, tensor_named};
 use super::tensor_reason::{name_and_size, of_tensor, product};
 use super::time_reason::{limits_words, speedup, time_words};
 use super::wording::join_sentences;
@@ -23,10 +23,10 @@ use std::sync::Arc;
 
 /// Most names that a list gives.
 const MAX_NAMES: usize = 6;
-/// Most edges whose reason is told.
+/// Most edges whose reason is given.
 const MAX_EDGES: usize = 2;
 
-/// Why a quantity has its value: sentences, or nothing where there is nothing to tell.
+/// Why a quantity has its value, in sentences; empty where no reason is known.
 pub(super) fn reason(figure: &NamedFigure, analyzed: &AnalyzedProgram) -> String {
     let analysis = figure.analysis(analyzed);
     let is_unfused = figure.kernels == Kernels::Unfused;
@@ -51,17 +51,18 @@ pub(super) fn reason(figure: &NamedFigure, analyzed: &AnalyzedProgram) -> String
             |_| String::new(),
             |op| of_op(&analysis, op, figure.quantity),
         ),
-        NamedSubject::Tensor(name) => tensor_named(&analysis, name).map_or_else(
-            |_| String::new(),
-            |tensor| match figure.quantity {
-                Quantity::TensorSize => product(&analysis, tensor),
-                Quantity::Bytes => join_sentences(
-                    &product(&analysis, tensor),
-                    &of_tensor(&analysis, tensor, &format!("`{name}`")),
-                ),
-                _ => of_tensor(&analysis, tensor, &name_and_size(&analysis, tensor)),
-            },
-        ),
+        NamedSubject::Tensor(name) => {
+            tensor_named(&analysis.graph, name).map_or_else(String::new, |tensor| {
+                match figure.quantity {
+                    Quantity::TensorSize => product(&analysis, tensor),
+                    Quantity::Bytes => join_sentences(
+                        &product(&analysis, tensor),
+                        &of_tensor(&analysis, tensor, &format!("`{name}`")),
+                    ),
+                    _ => of_tensor(&analysis, tensor, &name_and_size(&analysis, tensor)),
+                }
+            })
+        }
         NamedSubject::Param(_) => String::new(),
     }
 }
@@ -131,7 +132,7 @@ fn of_program(
     }
 }
 
-/// The calculation of a figure on one line, as the page tells it.
+/// The calculation of a figure on one line, as the page shows it.
 fn calculation(analysis: &Analysis, of: Subject, quantity: Quantity) -> String {
     let explanation = explanation(Figure::fused(of, quantity), analysis);
     let line = explanation.and_then(|explanation| explanation.line());
@@ -175,7 +176,7 @@ pub(super) fn of_ops(names: &[String], analyzed: &AnalyzedProgram) -> String {
     }
 }
 
-/// The kernels by the names of their ops, and what keeps the costliest edges between them apart.
+/// The kernels by the names of their ops, and why the costliest edges between them are not fused.
 fn kernels(analysis: Arc<Analysis>, statement_of_op: &IdVec<OpId, usize>) -> String {
     let names = kernel_names(&analysis);
     let quoted = names.iter().map(|name| format!("`{name}`"));

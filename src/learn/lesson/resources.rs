@@ -1,4 +1,4 @@
-//! What kernels ask of a device: registers, blocks, bytes that its memory really has to read.
+//! What kernels need of a device: registers, blocks, bytes that are read from DRAM.
 
 use super::value::{FigureValue, Unit};
 use super::wording::join_sentences;
@@ -12,7 +12,7 @@ use fuseline_view::present::names::listed;
 use fuseline_view::present::quantity::{Kind, Quantity};
 use fuseline_view::present::warnings::warning_text;
 
-/// Why a figure of the program or, with a kernel, of that has its value.
+/// Why a figure of a kernel, or without one of the program, has its value.
 pub(super) fn reason(analysis: &Analysis, id: Option<KernelId>, quantity: Quantity) -> String {
     match quantity {
         Quantity::DramReads => dram(analysis, id),
@@ -143,7 +143,7 @@ fn dram(analysis: &Analysis, id: Option<KernelId>) -> String {
     format!("{operands} {}{again}.", format_bytes(needed))
 }
 
-/// Bytes that the device model expects to be read.
+/// Bytes that the device model predicts to be read.
 fn of_kernel_or_program(analysis: &Analysis, id: Option<KernelId>) -> Option<f64> {
     let count = device_count(analysis)?;
     match id {

@@ -90,7 +90,7 @@ impl Setting {
     }
 
     /// The state of the page after these changes. A change that is not possible is left out and
-    /// told.
+    /// becomes a problem.
     pub fn applied(&self, before: &PageState, problems: &mut Vec<Problem>) -> PageState {
         let mut state = before.clone();
         for (line, change) in &self.changes {

@@ -1,11 +1,11 @@
-//! A state of the page, and what is seen in it.
+//! A state of the page, and the analysis of its program.
 
-use super::named_figure::tensor_named;
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::{Parsed, parse};
 use fuseline_core::{
-    Analysis, IdVec, OpId, Options, Policy, Program, TensorId, analyze_graph, analyze_program,
+    Analysis, Graph, IdVec, OpId, Options, Policy, Program, TensorId, analyze_graph,
+    analyze_program,
 };
 use fuseline_view::page::links::SharedState;
 use fuseline_view::page::view::View;
@@ -54,14 +54,14 @@ impl Mark {
                 let readers = graph.successors.get(producer)?;
                 (readers.contains(&consumer)).then_some(Marked::Edge(producer, consumer))
             }
-            Self::Tensor(name) => tensor_named(analysis, name).ok().map(Marked::Tensor),
+            Self::Tensor(name) => tensor_named(graph, name).map(Marked::Tensor),
         }
     }
 }
 
-/// A program with its analysis, as answers are judged by it.
+/// A program with its analysis, by which answers are judged.
 ///
-/// The page has one with more parts, which it computes on demand. A lesson needs all of these at
+/// The page has a type with more parts, which it computes on demand. A lesson needs all of these at
 /// once, also of pages that nobody has opened.
 #[derive(Clone, Debug)]
 pub struct AnalyzedProgram {
@@ -124,4 +124,10 @@ impl AnalyzedProgram {
         options.policy = policy;
         Arc::new(analyze_graph(self.analysis.graph.clone(), &options))
     }
+}
+
+/// The first tensor of this name.
+pub(super) fn tensor_named(graph: &Graph, name: &str) -> Option<TensorId> {
+    let mut tensors = graph.tensors.ids();
+    tensors.find(|&tensor| graph.tensor_name(tensor) == name)
 }

@@ -16,13 +16,12 @@ use std::fmt::Display;
 pub struct Task {
     /// Line of its block.
     pub line: usize,
-    /// In which answers are read, and said whether they are right.
+    /// The language of answers and verdicts.
     pub language: Language,
-    /// The question.
     pub ask: Vec<Inline>,
     /// What kind of answer it has.
     pub kind: TaskKind,
-    /// Shown to who asks for it.
+    /// Shown when the visitor asks for a hint.
     pub hint: Vec<Inline>,
     /// The reason of the answer where the engine has none, such as a measurement; else empty.
     pub why: Vec<Inline>,
@@ -30,21 +29,19 @@ pub struct Task {
     pub mistakes: Vec<Mistake>,
 }
 
-/// The kinds of tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskKind {
     /// Predict a number, then see it.
     Number {
-        /// Which number.
         quantity: NamedFigure,
-        /// By which part of it an answer may be off.
+        /// Tolerance, as a share of the right number.
         within: f64,
     },
     /// Find the value of a param from which on a condition holds.
     First {
         param: String,
         when: Condition,
-        /// By which part of it an answer may be off.
+        /// Tolerance, as a share of the right number.
         within: f64,
     },
     /// Choose among options, each right where its condition holds.
@@ -52,7 +49,7 @@ pub enum TaskKind {
     /// Choose the tensors or the kernels that fulfil a condition.
     Each {
         things: Things,
-        /// Fulfilled by the right ones.
+        /// The right ones fulfil it.
         condition: Condition,
     },
     /// Change the page until conditions hold.
@@ -64,16 +61,14 @@ pub enum TaskKind {
     },
 }
 
-/// An option to choose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// Its line in the file.
     pub line: usize,
-    /// What it says.
     pub label: String,
     /// It is right if this holds.
     pub condition: Condition,
-    /// What who wrongly chooses it first is told, with quoted parts as code; may be empty.
+    /// The nudge for a visitor who wrongly chooses it first, with quoted parts as code; may be
+    /// empty.
     pub hint: String,
 }
 
@@ -119,8 +114,8 @@ const fn within_of(unit: Unit) -> f64 {
 }
 
 impl Task {
-    /// Reads a `predict`, `choose` or `do` block of a lesson in this language. `None` if it misses
-    /// what it needs, which is told.
+    /// Reads a `predict`, `choose` or `do` block of a lesson in this language. `None` if a needed
+    /// entry is missing, which becomes a problem.
     pub fn read(block: &Block, language: Language, problems: &mut Vec<Problem>) -> Option<Self> {
         let (entries, mut items) = lines_of(block, problems);
         let mut fields = Fields::new(block, entries);

@@ -5,7 +5,7 @@ use fuseline_core::{Analysis, OpId, TensorId};
 use fuseline_view::present::format::{format_bytes, format_exact};
 use fuseline_view::present::names::{counted, listed, quoted_op};
 
-/// Which tensors leave their kernel, and why: those that do not in one sentence.
+/// Which tensors leave their kernel, and why. One sentence names those that stay on chip.
 pub(super) fn of_tensors(analysis: &Analysis, tensors: &[TensorId]) -> String {
     let (kept, moved): (Vec<TensorId>, Vec<TensorId>) =
         (tensors.iter()).partition(|&&tensor| is_kept(analysis, tensor));
@@ -55,7 +55,8 @@ fn is_kept(analysis: &Analysis, tensor: TensorId) -> bool {
     producer.is_some() && traffic.is_some_and(|traffic| traffic.fused_bytes == 0)
 }
 
-/// Who writes and reads a tensor, and whether it leaves their kernel. `named` is what it is called.
+/// Which ops write and read a tensor, and whether it leaves their kernel. `named` is its name in
+/// the sentence.
 pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, named: &str) -> String {
     let graph = &analysis.graph;
     if graph

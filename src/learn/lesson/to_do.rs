@@ -10,20 +10,19 @@ use super::task::{By, Task, TaskKind};
 use super::wording::{clause_of, value_words};
 use fuseline_view::present::words::{capitalized, uncapitalized};
 
-/// A condition of a task to do, as it stands.
+/// A condition of a task to do, in the present state of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What is wanted, and what is.
+    /// The goal beside the present value.
     pub words: String,
-    /// Whether it holds.
     pub holds: bool,
-    /// Whether it is to be reached, and did not just hold from the beginning.
+    /// Whether the visitor has to reach it; otherwise it held from the beginning.
     pub is_goal: bool,
 }
 
 impl Task {
-    /// What stands behind the way that the engine finds to do a task, with quoted parts as code: up
-    /// to which size others are right, too, or that there are others. A few analyses.
+    /// The note after the engine's own solution of a task, with quoted parts as code: up to which
+    /// size other answers are right, too, or that there are others. A few analyses.
     pub fn other_ways(&self, states: &StepStates) -> Option<String> {
         let TaskKind::Do { by, .. } = &self.kind else {
             return None;
@@ -51,7 +50,7 @@ impl Task {
     }
 
     /// The conditions of a task to do, in the present state of the page; empty for other tasks.
-    /// `asked` is the page at the beginning of the step: what held there is no goal, and is told
+    /// `asked` is the page at the beginning of the step: what held there is no goal, and is listed
     /// only once it no longer holds.
     pub fn wanted(&self, analyzed: &AnalyzedProgram, asked: &AnalyzedProgram) -> Vec<Wanted> {
         let TaskKind::Do { until, .. } = &self.kind else {
@@ -82,8 +81,9 @@ impl Task {
         wanted
     }
 
-    /// What is said when a task to do is done: at which value, and why the page fulfilled it there.
-    /// It stays true when the page moves on. Choices that it asks for by name need no reason.
+    /// The sentence about a task to do that is done: at which value, and why the page fulfilled it
+    /// there. It stays true when the page changes later. Choices that the task asks for by name
+    /// need no reason.
     pub fn done_words(&self, analyzed: &AnalyzedProgram) -> String {
         self.done(analyzed)
             .map_or_else(String::new, |judged| judged.words)

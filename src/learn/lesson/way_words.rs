@@ -25,7 +25,7 @@ pub(super) fn way_words(before: &PageState, after: &PageState) -> String {
     format!("{}.", words.join(". "))
 }
 
-/// Most lines of the text that are told.
+/// Most changed lines of the text that are quoted.
 const MAX_LINES: usize = 4;
 
 /// The kernels of several ops that were not there before.

@@ -1,4 +1,4 @@
-//! What the page and the window with the speaker's notes tell each other.
+//! Messages between the page and the window with the speaker's notes.
 
 use super::command::Command;
 use super::plan::Workshop;
@@ -21,7 +21,6 @@ pub enum FromPage {
     Ended,
 }
 
-/// From the window with the notes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromNotes {
     /// It is open and wants to know what is shown.
@@ -41,15 +40,12 @@ pub struct AudienceView {
     pub workshop: Option<Workshop>,
     /// The step of a lesson, if one is open and no slide is over it.
     pub place: Option<LessonPlace>,
-    /// The name of the program.
     pub program: String,
     /// Its result, in a sentence.
     pub result: String,
     /// The parts of the page on the screen.
     pub stage: Stage,
-    /// Whether the fused program is shown.
     pub is_fused: bool,
-    /// Whether the screen is blank.
     pub is_blank: bool,
     /// When presenting began, in milliseconds since 1970.
     pub began_ms: u64,

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use strum::EnumIter;
 
-/// How long a workshop takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, EnumIter, Serialize, Deserialize)]
 pub enum Length {
     /// A lecture: the first two lessons.
@@ -28,7 +27,6 @@ impl Length {
         }
     }
 
-    /// Its parts, in order.
     pub const fn parts(self) -> &'static [WorkshopPart] {
         match self {
             Self::Min45 => MIN_45,
@@ -69,7 +67,6 @@ pub enum SlideKind {
     /// Everybody at their own machine, with the address of what to open.
     Exercise,
     Break,
-    /// The end, with the address of the page.
     Close,
 }
 
@@ -246,14 +243,12 @@ fn minutes_of(steps: &[Step]) -> u32 {
 /// Where a workshop is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workshop {
-    /// How long it takes.
     pub length: Length,
     /// The index of its part.
     pub part: usize,
 }
 
 impl Workshop {
-    /// The beginning.
     pub const fn new(length: Length) -> Self {
         Self { length, part: 0 }
     }
@@ -302,7 +297,6 @@ pub struct Planned {
 }
 
 impl WorkshopPart {
-    /// The lesson, if it is one.
     pub fn lesson(&self) -> Option<&'static ListedLesson> {
         match self {
             Self::Lesson(id) => listed(id),
@@ -318,7 +312,6 @@ impl WorkshopPart {
         }
     }
 
-    /// The slide, if it is one.
     pub const fn slide(&self) -> Option<&Slide> {
         match self {
             Self::Slide(slide) => Some(slide),

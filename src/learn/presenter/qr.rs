@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 /// Light modules around the code, without which readers do not find it.
 const QUIET_MODULES: usize = 4;
 
-/// A QR code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
     /// Its width and height in modules, with the light border.

@@ -5,7 +5,6 @@
 pub struct ListedPuzzle {
     /// Name of its file without extension; stable, for links and stored progress.
     pub id: &'static str,
-    /// The file.
     pub text: &'static str,
 }
 
@@ -18,7 +17,6 @@ macro_rules! puzzle {
     };
 }
 
-/// All puzzles.
 pub static PUZZLES: &[ListedPuzzle] = &[
     puzzle!("two_ops"),
     puzzle!("chain"),
@@ -34,7 +32,6 @@ pub static PUZZLES: &[ListedPuzzle] = &[
     puzzle!("llama"),
 ];
 
-/// The puzzle of this id.
 pub fn listed(id: &str) -> Option<&'static ListedPuzzle> {
     PUZZLES.iter().find(|puzzle| puzzle.id == id)
 }

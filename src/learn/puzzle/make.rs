@@ -1,8 +1,8 @@
 //! Makes a puzzle of a program.
 
+use super::file::{Puzzle, read};
 use super::source::without_kernels;
 use super::standing::Posed;
-use super::{Puzzle, read};
 use crate::language::Tag;
 use fuseline_core::model::options::Switch;
 use fuseline_core::{FusionOptions, Objective, device};

@@ -28,7 +28,6 @@ impl PuzzleProgress {
         serde_json::from_str(stored).unwrap_or_default()
     }
 
-    /// As it is stored.
     pub fn write(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! Where an open puzzle comes from: the page, or a link or a file of somebody's own.
 
+use super::file::read;
 use super::library::{ListedPuzzle, listed};
-use super::read;
 use crate::own::{OWN, own_id};
 use fuseline_core::notation::edit::set_kernel;
 use fuseline_core::notation::parse;
@@ -32,7 +32,7 @@ impl Source {
         listed(name).map(Self::Listed)
     }
 
-    /// What a link calls it.
+    /// The name of the puzzle in links.
     pub const fn link_name(&self) -> &'static str {
         match self {
             Self::Listed(listed) => listed.id,
@@ -40,7 +40,6 @@ impl Source {
         }
     }
 
-    /// Its file.
     pub fn text(&self) -> &str {
         match self {
             Self::Listed(listed) => listed.text,
@@ -56,7 +55,7 @@ impl Source {
         }
     }
 
-    /// What stored progress calls it: another text is another puzzle.
+    /// The name of the puzzle in stored progress: another text is another puzzle.
     pub fn progress_id(&self) -> String {
         match self {
             Self::Listed(listed) => listed.id.to_owned(),

@@ -1,6 +1,6 @@
 //! Par of a puzzle, and how far kernels are from it.
 
-use super::Puzzle;
+use super::file::Puzzle;
 use super::rank::Rank;
 use crate::language::Language;
 use crate::lesson::state::AnalyzedProgram;
@@ -28,7 +28,6 @@ pub struct Posed {
     pub(super) compiled: Amount,
     /// The kernels of the optimum that the search has found; there may be others.
     pub(super) optimum: IdVec<OpId, KernelId>,
-    /// The program.
     graph: Graph,
 }
 
@@ -84,7 +83,6 @@ impl Graded {
     }
 }
 
-/// Who made the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
     /// The visitor, with so many moves from the start.

@@ -29,9 +29,9 @@ pub struct Step {
 }
 
 impl Posed {
-    /// The steps from these kernels to par, which the first of them names as a hint: merges alone
-    /// if always taking the one that saves most leads there; otherwise what is together in no
-    /// kernel of the optimum is cut first.
+    /// The steps from these kernels to par, of which the first one is the hint. Merges alone, if
+    /// always taking the one that saves most leads there; otherwise kernels that no kernel of the
+    /// optimum contains are cut first.
     ///
     /// `None` for another program, and where the engine finds no way. Takes an analysis a step, and
     /// one for each edge of a kernel that is cut.

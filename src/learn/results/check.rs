@@ -1,4 +1,5 @@
-//! What the engine says of the answers to a question, of which nobody's verdict is believed.
+//! The engine's verdict on the answers to a question. Results that are handed in contain no
+//! verdict.
 
 use super::{Act, Try};
 use crate::lesson::StepStates;
@@ -11,9 +12,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A question of a lesson, and what the engine has said of answers to it.
+/// A question of a lesson, with the engine's verdicts on answers so far.
 pub struct Question {
-    /// The title of its step.
     pub title: String,
     task: Task,
     asked: Arc<AnalyzedProgram>,
@@ -23,11 +23,11 @@ pub struct Question {
     said: RefCell<BTreeMap<Act, Said>>,
 }
 
-/// What the engine says of a try.
+/// The engine's verdict on a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     Right,
-    /// It is wrong; what the lesson says to who makes this mistake.
+    /// It is wrong; the nudge of the lesson for this mistake.
     Wrong(String),
     /// The student asked for the answer.
     Asked,
@@ -90,8 +90,8 @@ impl Question {
         self.task.right_answer(&self.states).unwrap_or_default()
     }
 
-    /// What the engine says of a try. An analysis for a task to do, at most a search for others,
-    /// once for each different one.
+    /// The engine's verdict on a try, computed once for each different one: an analysis for a task
+    /// to do, at most a search for others.
     pub fn say(&self, act: &Act) -> Said {
         if let Some(said) = self.said.borrow().get(act) {
             return said.clone();

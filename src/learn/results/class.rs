@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most students of a class; a lecture is a class, a script that writes files is none.
 const MAX_STUDENTS: usize = 500;
-/// Tries that two students have in common by chance: fewer say nothing of who copied whom.
+/// Two students may have fewer tries than this in common by chance.
 const MIN_COPIED_TRIES: usize = 4;
 
 /// What a class has handed in.
@@ -49,7 +49,6 @@ pub enum Added {
 pub struct QuestionColumn {
     /// Its step, from 0.
     pub step: usize,
-    /// The title of the step.
     pub title: String,
     /// The question, with its figures as text.
     pub ask: Vec<Inline>,
@@ -68,9 +67,8 @@ pub struct Guess {
     pub words: String,
     /// Number of students.
     pub count: usize,
-    /// Whether it is right.
     pub is_right: bool,
-    /// What the lesson says to who makes this mistake; may be empty.
+    /// The nudge of the lesson for this mistake; may be empty.
     pub nudge: String,
 }
 
@@ -79,7 +77,7 @@ pub struct Guess {
 pub struct PuzzleColumn {
     pub id: String,
     pub title: String,
-    /// The best of each student; `None` for who has not tried it.
+    /// The best solution of each student; `None` for one who has not tried.
     pub cells: Vec<Option<Solved>>,
 }
 

@@ -19,9 +19,7 @@ const MAX_BROKEN_LINES: usize = 200;
 /// Something that was handed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandedIn {
-    /// The results of a student.
     Results(Box<Results>),
-    /// Those of a class.
     Class(Class),
     /// The file of a lesson or a puzzle, to check answers to it.
     Exercise(String),

@@ -30,7 +30,7 @@ pub struct Results {
     /// Version of this form, under a key by which a file is known.
     #[serde(rename = "fuseline-results")]
     version: Version,
-    /// A chance name of the student's browser: who hands in twice is one student.
+    /// A random name of the student's browser, so that handing in twice counts as one student.
     #[serde(default)]
     pub id: String,
     /// What the student wants to be called; may be empty.
@@ -98,14 +98,14 @@ pub enum Act {
 /// Own kernels of a puzzle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Solution {
-    /// The page with them.
+    /// The page with these kernels, as its difference from the start.
     pub made: PageDiff,
     /// Number of merges and cuts from the start.
     pub moves: usize,
 }
 
 impl Results {
-    /// Nothing done yet, in a browser of this chance name.
+    /// Empty results of a browser with this random name.
     pub fn new(id: String) -> Self {
         Self {
             id,
@@ -142,14 +142,13 @@ impl Results {
         self.limit();
     }
 
-    /// Sets the name that is handed in.
     pub fn rename(&mut self, name: &str) {
         name.clone_into(&mut self.name);
         self.limit();
     }
 
-    /// What the student is called: the name, else the beginning of the browser's chance name, which
-    /// the file has, too.
+    /// The name of the student, else the beginning of the browser's random name, which the file
+    /// has, too.
     pub fn called(&self) -> String {
         match self.name.trim() {
             "" => {
@@ -161,7 +160,6 @@ impl Results {
         }
     }
 
-    /// Whether there is nothing to hand in.
     pub fn is_empty(&self) -> bool {
         self.lessons.is_empty() && self.puzzles.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What somebody made of a state of the page, as its difference, so that it fits a code.
+//! What a student changed on the page, as a difference: short enough for a QR code or a link.
 
 use crate::lesson::solve::text_with_param;
 use crate::lesson::state::{AnalyzedProgram, PageState};
@@ -32,7 +32,7 @@ pub struct PageDiff {
 }
 
 impl PageDiff {
-    /// The difference of a state of the page. `O(text)` for each size and mark.
+    /// The difference between two states of the page. `O(text)` for each size and mark.
     pub fn of(asked: &SharedState, now: &SharedState) -> Self {
         let choices = choices(now);
         let choices = (choices != self::choices(asked)).then_some(choices);
@@ -65,10 +65,9 @@ impl PageDiff {
         }
     }
 
-    /// The state of the page with this difference. What it lacks is left out.
+    /// The state of the page with this difference. A size that the page lacks is left out.
     ///
-    /// # Errors
-    /// The choices are no choices, or the kernels are those of another program.
+    /// # Errors The choices cannot be read, or the kernels are those of another program.
     pub fn applied(&self, asked: &SharedState) -> Result<SharedState, ShareError> {
         let op_count = parse(&asked.text).program.ops.len();
         if !self.kernels.is_empty() && self.kernels.len() != op_count {
@@ -85,10 +84,9 @@ impl PageDiff {
         Ok(SharedState { text, ..state })
     }
 
-    /// What the engine sees on the page with this difference.
+    /// The analysed program of the page with this difference.
     ///
-    /// # Errors
-    /// Why it sees nothing.
+    /// # Errors Why it cannot be analysed.
     pub fn analyzed(&self, asked: &PageState) -> Result<AnalyzedProgram, &'static str> {
         let shared = self.applied(&asked.shared);
         let shared = shared.map_err(|_| "it does not fit this page")?;

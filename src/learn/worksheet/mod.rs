@@ -23,9 +23,7 @@ use fuseline_view::present::options::policy_title;
 pub struct Worksheet {
     /// Which numbers it has; 0 for those of the lesson.
     pub seed: u32,
-    /// The language of the lesson.
     pub lang: Tag,
-    /// The title of the lesson.
     pub title: String,
     /// One for each step with a task that the engine can answer.
     pub questions: Vec<Question>,
@@ -36,7 +34,6 @@ pub struct Worksheet {
 pub struct Question {
     /// Its step, from 0.
     pub step: usize,
-    /// The title of the step.
     pub title: String,
     /// The page that it is about.
     pub states: StepStates,
@@ -46,11 +43,10 @@ pub struct Question {
     pub before: Vec<ProsePart>,
     /// Fusion policy and GPU, where they differ from those of the question before.
     pub setting: Vec<String>,
-    /// The program.
     pub listing: Listing,
     /// The question, with the engine's figures as text.
     pub ask: Vec<Inline>,
-    /// Where the answer goes.
+    /// The field for the answer.
     pub field: Field,
     /// The right answer and its reason; quoted parts are code.
     pub key: String,
@@ -58,13 +54,12 @@ pub struct Question {
     pub others: Option<String>,
 }
 
-/// Where an answer goes.
+/// The field for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
     Number(Unit),
     /// A value of a slider.
     Param {
-        /// Its param.
         name: String,
         /// The values that the slider has.
         range: String,

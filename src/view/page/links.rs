@@ -49,11 +49,8 @@ impl Payload {
 /// The state that a link stores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedState {
-    /// The op list.
     pub text: String,
-    /// The fusion policy.
     pub policy: Policy,
-    /// Options of the policies.
     pub fusion: FusionOptions,
     /// How bytes are counted.
     pub conventions: Conventions,

@@ -24,7 +24,6 @@ impl Note {
         (!note.is_empty()).then(|| Self(note.to_owned()))
     }
 
-    /// Its text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -23,7 +23,6 @@ pub struct CodeLine {
 /// A run of characters with the same style.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CodePiece {
-    /// The characters.
     pub text: String,
     /// The CSS class of its token kind; empty for plain text.
     pub class: &'static str,
@@ -110,7 +109,6 @@ pub fn code_lines(
 }
 
 impl CodeLine {
-    /// Appends text.
     fn add(&mut self, text: &str, class: &'static str, mark: Option<Severity>) {
         match self.pieces.last_mut() {
             Some(last) if last.class == class && last.mark == mark => last.text.push_str(text),

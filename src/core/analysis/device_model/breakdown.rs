@@ -1,9 +1,9 @@
-//! The time of a kernel in parts: what it does, and at which rates.
+//! The time of a kernel in parts: amounts of work, each at its rate.
 
 use crate::model::bound::Bound;
 use smallvec::{SmallVec, smallvec};
 
-/// The time of a kernel as the model finds it.
+/// The predicted time of a kernel, in parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Breakdown {
     /// The phases of the kernel, one after the other. The parts of a phase overlap, so a phase
@@ -19,7 +19,7 @@ pub struct Breakdown {
 /// Work that does not overlap: its shares add up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakdownPart {
-    /// What it is called.
+    /// The name of the part.
     pub name: &'static str,
     /// Its shares, each of another kind.
     pub shares: SmallVec<[BreakdownShare; 2]>,
@@ -28,15 +28,15 @@ pub struct BreakdownPart {
 /// An amount at a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BreakdownShare {
-    /// What it is an amount of.
+    /// The kind of work.
     pub what: RatedWork,
-    /// How much.
+    /// Amount of that work.
     pub amount: f64,
-    /// How much of it in a second.
+    /// Amount per second.
     pub per_s: f64,
 }
 
-/// What has a rate.
+/// A kind of work that has a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RatedWork {
     /// Bytes from and to memory.

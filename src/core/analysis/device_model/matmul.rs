@@ -73,7 +73,7 @@ pub struct Tiling {
     pub wave_rows: Option<f64>,
     /// Tiles of all products, `ceil(rows / tile rows) * ceil(columns / tile columns) * batch`.
     pub tiles: f64,
-    /// Rounds of one tile for each multiprocessor.
+    /// Waves of tiles: each takes one tile on every multiprocessor.
     #[serde(skip)]
     pub waves: f64,
     /// Share of the elements of all tiles that are inside the output.
@@ -143,7 +143,7 @@ impl Product {
         N::product("tiles", factors).by("⌈M / BM⌉ × ⌈N / BN⌉ × products")
     }
 
-    /// Rounds of one tile for each multiprocessor.
+    /// Waves of tiles: each takes one tile on every multiprocessor.
     pub fn waves<N: Numeral>(&self, tile: Tile, multiprocessors: f64) -> N {
         let slots = N::whole("multiprocessors", multiprocessors);
         let waves = N::ceiling("waves", self.tiles(tile), slots);

@@ -40,7 +40,7 @@ use crate::model::options::{Options, Policy};
 use crate::model::work::Work;
 use std::ops::{AddAssign, Sub};
 
-/// Where the kernels come from, which decides their speed.
+/// Who wrote the code of the kernels, which decides their speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelOrigin {
     /// One library kernel for each op, as a framework runs them without a compiler.

@@ -91,6 +91,7 @@ impl KernelView<'_> {
         let again_bytes = product.read_again_bytes(tiling, multiprocessors, l2_bytes);
         let moved = self.launch.moved();
         let (name, share) = if is_generated {
+            // Measured: Triton's template reaches a share of the rate of the library's matmul.
             ("tiles of a generated matmul", m.generated_matmul_share)
         } else {
             ("tiles of the library's matmul", 1.0)

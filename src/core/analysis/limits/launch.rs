@@ -203,7 +203,7 @@ impl BlockLaunch {
         N::share(resident, most, formula)
     }
 
-    /// Rounds of blocks that the device needs.
+    /// Waves: all blocks over those that the device runs at once, rounded up.
     pub fn waves<N: Numeral>(&self) -> N {
         let multiprocessors = N::whole("multiprocessors", self.multiprocessors);
         let at_once = N::product("at once", [self.resident_blocks(), multiprocessors]);

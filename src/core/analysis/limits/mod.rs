@@ -43,7 +43,7 @@ pub struct KernelLimits {
     pub blocks: u64,
     /// Resident threads over the most that a multiprocessor can hold.
     pub occupancy: f64,
-    /// Rounds of blocks that the device needs, rounded up.
+    /// Waves: all blocks over those that the device runs at once, rounded up.
     pub waves: u64,
     /// Tiles of a matmul.
     pub tiling: Option<Tiling>,

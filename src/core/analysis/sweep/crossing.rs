@@ -6,17 +6,17 @@ use crate::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
 
-/// A value from which on something is different.
+/// A value of the param at which something changes.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Crossing {
     /// The first value at which it holds.
     pub value: i64,
-    /// The last value at which it does not: of those without an error the one before.
+    /// The last value before it at which the program has no error.
     pub before: i64,
     /// What is different.
     pub change: CrossingChange,
-    /// Under which policies; none for what concerns no policy, and for [`CrossingChange::Order`]. Of
-    /// [`CrossingChange::Half`] and [`CrossingChange::Bound`] it is the chosen one.
+    /// Under which policies; none for what concerns no policy, and for [`CrossingChange::Order`].
+    /// Of [`CrossingChange::Half`] and [`CrossingChange::Bound`] it is the chosen one.
     pub policies: Vec<Policy>,
 }
 
@@ -51,7 +51,7 @@ impl Crossing {
     }
 }
 
-/// What is different from a value on. Tensors of equal size are named together.
+/// What changes at a value. Tensors of equal size are named together.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub enum CrossingChange {
     /// Whether the tensors that are live at once fit the device.

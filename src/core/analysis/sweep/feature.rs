@@ -1,5 +1,5 @@
 //! What may change along the axis: each feature has a class at every value, and a crossing is where
-//! the class is another.
+//! the class changes.
 
 use super::crossing::{Crossing, CrossingChange, Relation};
 use super::figures::Measure;
@@ -21,7 +21,7 @@ const LARGE_TENSORS: usize = 6;
 /// Kernels below this share of the time get no sentence.
 const SMALL_SHARE: f64 = 0.01;
 
-/// A crossing, and the places of its values.
+/// A crossing, and the indices of its values.
 pub(super) struct FoundCrossing {
     pub(super) crossing: Crossing,
     /// The index of the value before, and of the value.
@@ -57,7 +57,7 @@ type Group = Vec<usize>;
 /// Groups as bits by index: there are at most two for each of the [`LARGE_TENSORS`].
 type GroupSet = u32;
 
-/// The telling crossings between chosen values, ascending by value.
+/// The most important crossings between chosen values, ascending by value.
 pub(super) fn find_crossings(states: &mut States<'_>, samples: &[usize]) -> Vec<FoundCrossing> {
     let groups = groups(states, samples);
     let mut found = Vec::new();

@@ -45,7 +45,7 @@ pub struct Sweep {
     /// Ascending by value: a choice of the slider's values, and those at which something changes.
     /// Values at which the program has an error are left out.
     pub points: Vec<Point>,
-    /// The telling ones, ascending by value.
+    /// The most important ones, ascending by value.
     pub crossings: Vec<Crossing>,
     /// Whether times are those of the device model; otherwise lower bounds.
     pub is_predicted: bool,

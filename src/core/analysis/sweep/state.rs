@@ -19,8 +19,8 @@ use std::ops::Range;
 /// Neighbouring values that are searched, at most, for one at which the program has no error.
 const NEAR: usize = 64;
 
-/// A kernel, by the statements of its ops: it is the same at another value, and one of all iterations
-/// of a block.
+/// A kernel, by the statements of its ops: it is the same at another value, and one of all
+/// iterations of a block.
 pub(super) type KernelKey = Vec<usize>;
 
 /// The result of a search for a value without an error.

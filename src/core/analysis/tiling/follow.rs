@@ -16,7 +16,7 @@ use crate::model::ids::{OpId, TensorId};
 use crate::model::op_type::OpType;
 use std::collections::VecDeque;
 
-/// Ops that are looked at, at most.
+/// Most followers that are checked.
 const MOST_FOLLOWERS: usize = 16;
 
 /// An op that reads what a matmul computes, at once or through ops that run on its tile.

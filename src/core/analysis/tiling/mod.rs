@@ -124,7 +124,7 @@ impl TiledMatmul {
     }
 }
 
-/// How far a matmul is.
+/// How far the walk through a matmul has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileProgress {
     /// Waves whose tiles are written.

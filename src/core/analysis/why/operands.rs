@@ -13,8 +13,8 @@ pub(super) struct Operands {
     ops: Adjacency<KernelId, OpId>,
     /// Ascending.
     reads: Adjacency<KernelId, TensorId>,
-    /// No op of the policy graph stands for ops of several kernels, as before attention is
-    /// rewritten.
+    /// Each op of the policy graph belongs to one kernel. An attention that runs in several kernels
+    /// is one op there and belongs to all of them.
     is_apart: bool,
 }
 

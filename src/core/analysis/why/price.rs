@@ -13,7 +13,7 @@ pub struct Cost {
     pub bytes: u64,
     /// The lower bound of the time. `None` where no kernel does the work, as of two matmuls.
     pub bound_s: Option<f64>,
-    /// Time that the device model expects; `None` where there is no bound, or the analysis has no
+    /// Time that the device model predicts; `None` where there is no bound, or the analysis has no
     /// [`Predicted`].
     ///
     /// [`Predicted`]: crate::analysis::device_model::Predicted
@@ -79,7 +79,7 @@ impl Price {
         Some(self.before.bound_s? - self.after.bound_s?)
     }
 
-    /// Time that the device model expects it to save.
+    /// Time that the device model predicts it to save.
     pub fn predicted_saved_s(self) -> Option<f64> {
         Some(self.before.predicted_s? - self.after.predicted_s?)
     }

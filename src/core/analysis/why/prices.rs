@@ -99,6 +99,7 @@ impl<'a> Prices<'a> {
                 is_hit,
             });
             let mut sorted: Vec<Read> = accesses.collect();
+            // For `common`, which finds what two kernels both read.
             sorted.sort_unstable();
             reads.push(sorted);
         }

@@ -1,5 +1,5 @@
-//! The ops that attention as one op stands for, each as a kernel of its own. Measured runs of the
-//! pattern give their speed-up over these kernels.
+//! The ops that attention as one op stands for, each as a separate kernel. Measured runs of the
+//! pattern give the speedup over these kernels.
 
 use crate::cost::traffic::TrafficCount;
 use crate::cost::work::{FLOPS_OF_A_SCORE, op_work};

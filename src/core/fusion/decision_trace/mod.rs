@@ -1,7 +1,7 @@
 //! The decisions of a policy, in order, so that a visitor can step through them.
 //!
-//! Replaying all decisions gives the partition of the policy; each earlier step gives a partition
-//! that can run too.
+//! Replaying all decisions gives the partition of the policy. Each earlier step gives a partition
+//! that can run, too.
 
 mod replay;
 use crate::cost::traffic::Views;
@@ -28,7 +28,7 @@ pub struct DecisionTrace {
     is_view: IdVec<OpId, bool>,
 }
 
-/// Plans again and notes every decision. Takes as long as [`super::plan`].
+/// Plans again and traces every decision. Takes as long as [`super::plan`].
 pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
     let mut log = Log::listening();
     let plan = plan_noting(graph, options, &mut log);

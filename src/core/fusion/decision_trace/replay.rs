@@ -114,6 +114,7 @@ impl<'a> Replay<'a> {
                 let cell = CellId::of_op(*view);
                 self.viewed[*view] = Some(*producer);
                 self.cells[cell].clear();
+                // The view is part of the kernel that writes its buffer and launches none.
                 self.kernels -= usize::from(self.runs[cell]);
             }
             Decision::Buffer {
@@ -157,6 +158,7 @@ impl<'a> Replay<'a> {
     fn link(&mut self, a: CellId, b: CellId) {
         let run = [a, b].map(|cell| self.runs[self.kernel_cells.root(cell)]);
         let were_two = self.kernel_cells.unite(b, a);
+        // Two kernels that run become one; a cell of free views never counted.
         self.kernels -= usize::from(were_two && run == [true; 2]);
         let root = self.kernel_cells.root(a);
         self.runs[root] = run.contains(&true);
@@ -183,6 +185,7 @@ impl<'a> Replay<'a> {
         for (viewed, kernels) in self.viewed.iter().zip(&mut computed_in) {
             kernels.sort_unstable();
             kernels.dedup();
+            // Ops ascend in execution order, so the kernel of the viewed op is known.
             kernel_of.push(match *viewed {
                 Some(viewed) => kernel_of[viewed],
                 None => kernels.first().copied().unwrap_or(KernelId::new(0)),

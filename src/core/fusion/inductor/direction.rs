@@ -1,8 +1,8 @@
 //! Whether what a reduction reads lies along its rows or across, which decides how the rows are
 //! cut.
 
+use super::facts::reduced_axes;
 use super::lower::Lowering;
-use super::reduce::reduced_axes;
 use super::value::{BufferView, LoweredValue};
 use crate::model::functions::Function;
 use crate::model::ids::OpId;

@@ -135,3 +135,12 @@ pub(super) fn crosses(from: &[u64], to: &[u64]) -> bool {
     }
     false
 }
+
+/// The reduced axes, bit `i` for dimension `i`; 0 stands for the last one.
+pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
+    let last = rank.saturating_sub(1).min(31);
+    match axes {
+        0 => 1 << last,
+        axes => axes,
+    }
+}

@@ -152,6 +152,7 @@ impl Lowering<'_> {
             self.concat(op);
             return;
         }
+        // The compiler lowers a pool to a pointwise loop, although the pool is a reduction here.
         let is_reduction = definition.op_type == OpType::Reduction && !is_windowed(definition);
         let is_unrolled = is_reduction && self.is_unrolled(op);
         let mut value = if is_unrolled {
@@ -164,6 +165,7 @@ impl Lowering<'_> {
             self.reduction(op, value);
         } else if self.is_buffer(&value, output) {
             let space = Loop::Pointwise(elements(definition));
+            // A copy may give another shape. Its loop runs over the shape of what it copies.
             let shape = match definition.function {
                 Some(Function::Contiguous) => graph.inputs[op]
                     .first()

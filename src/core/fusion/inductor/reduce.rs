@@ -1,7 +1,7 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
 use super::direction::directions;
-use super::facts::{keeps_shape, reduction_space};
+use super::facts::{keeps_shape, reduced_axes, reduction_space};
 use super::lower::Lowering;
 use super::node::{BufferId, ReducedRows, SchedulerNode};
 use super::split::{Shape, pieces};
@@ -368,15 +368,6 @@ pub(super) fn is_variance(op: &Op) -> bool {
         op.function,
         Some(Function::Var | Function::LayerNorm | Function::GroupNorm | Function::BatchNormTrain)
     )
-}
-
-/// The reduced axes, bit `i` for dimension `i`; 0 stands for the last one.
-pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
-    let last = rank.saturating_sub(1).min(31);
-    match axes {
-        0 => 1 << last,
-        axes => axes,
-    }
 }
 
 /// For each element of a norm's output its row.

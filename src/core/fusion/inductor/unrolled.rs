@@ -1,8 +1,8 @@
 //! Lowers reductions of short rows, which are written out as one expression.
 
-use super::facts::keeps_shape;
+use super::facts::{keeps_shape, reduced_axes};
 use super::lower::{Lowering, SHARED_READS};
-use super::reduce::{is_variance, reduced_axes, row_view};
+use super::reduce::{is_variance, row_view};
 use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::loops::Loop;

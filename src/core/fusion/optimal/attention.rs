@@ -10,13 +10,13 @@ use super::bound::Bound;
 use super::regions::{RegionId, regions};
 use super::solve::SolvedRegion;
 use super::solver::{Solver, clock};
+use super::start::partitions_of_policies;
 use super::{Sum, chosen};
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::attention::{Attention, RewrittenGraph};
 use crate::fusion::certificate::{Certificate, Scope};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::none;
-use crate::fusion::plan::partitions_to_start_with;
 use crate::fusion::region::{Clock, Cost, Region, RegionContext};
 use crate::model::acyclic;
 use crate::model::adjacency::Adjacency;
@@ -41,7 +41,9 @@ pub(in crate::fusion) fn partition_with_attention(
     let mut blocks = Blocks::new(graph, rewritten, attentions, [&of_plain, &of_one_op]);
 
     let clock = clock(&plain);
-    let known = partitions_to_start_with(&one_op);
+    // The graph with attention as one op comes first: it is smaller, and its costs tell below which
+    // blocks the other form cannot be cheaper.
+    let known = partitions_of_policies(&one_op);
     let mut first = Solver::new(&one_op, &known, clock, options.fusion.budget_states);
     let mut found = first.solve_all(of_one_op.iter());
     for region in &mut found {
@@ -52,10 +54,12 @@ pub(in crate::fusion) fn partition_with_attention(
     }
 
     let to_search = blocks.worth_searching(&plain, &of_plain, clock);
+    // Planning with the other policies takes linear time, which is wasted where nothing is
+    // searched.
     let known = if to_search.is_empty() {
         Vec::new()
     } else {
-        Vec::from(partitions_to_start_with(&plain))
+        Vec::from(partitions_of_policies(&plain))
     };
     let mut second = Solver::new(&plain, &known, clock, first.budget);
     for region in second.solve_all(to_search.into_iter()) {
@@ -93,7 +97,7 @@ pub(in crate::fusion) fn partition_with_attention(
     (partition, certificate)
 }
 
-/// Ops that are solved together.
+/// Ops whose kernels are chosen together.
 #[derive(Clone, Copy, Default)]
 struct Block {
     attentions: usize,
@@ -134,6 +138,7 @@ impl<'a> Blocks<'a> {
             let (a, b) = (sets.root(a), sets.root(b));
             sets.unite(a.min(b), a.max(b));
         };
+        // A chain of unions: ops of a region ascend, so joining neighbours joins all of them.
         for ops in plain.iter() {
             for (&op, &next) in ops.iter().zip(ops.iter().skip(1)) {
                 join(op, next);

@@ -1,6 +1,5 @@
 //! Lists the sets of a region that may be a kernel.
 
-use super::search::MILESTONE_FACTOR;
 use crate::fusion::legality::{check_set, neighbours};
 use crate::fusion::region::{Bits, Clock, Cost, Region, Set};
 use crate::model::ids::{IdVec, define_ids};
@@ -8,7 +7,6 @@ use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
 define_ids! {
-    /// A kernel that the search may run.
     pub(super) struct CandidateId;
 }
 
@@ -33,6 +31,9 @@ pub(super) struct Candidates {
     pub(super) milestones: Vec<usize>,
 }
 
+/// Each time that the number of states has grown by this factor, the best node is completed
+/// greedily if the search ends without a proof. These states do not depend on the budget.
+pub(super) const MILESTONE_FACTOR: usize = 4;
 /// The first milestone after the start.
 const FIRST_MILESTONE: usize = 16;
 

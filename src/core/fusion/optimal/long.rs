@@ -45,7 +45,7 @@ pub(super) struct Long<'l, 's> {
     is_cut: bool,
 }
 
-/// A kernel, its ops ascending.
+/// A kernel with its cost; its ops ascend.
 pub(super) struct PricedKernel {
     pub(super) ops: Vec<OpId>,
     cost: Cost,

@@ -25,6 +25,7 @@ use crate::model::ids::OpId;
 use crate::model::options::Objective;
 use crate::model::partition::Partition;
 use solver::{Solver, clock};
+use start::partitions_of_policies;
 
 pub(super) use attention::partition_with_attention;
 
@@ -32,13 +33,10 @@ pub(super) use attention::partition_with_attention;
 ///
 /// Exponential in the worst case, so limited by a budget of states. A state takes time linear in
 /// the candidates of its region.
-pub(crate) fn partition(
-    context: &RegionContext<'_>,
-    known: &[Partition],
-    log: &mut Log,
-) -> (Partition, Certificate) {
+pub(crate) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partition, Certificate) {
     let fusion = &context.options.fusion;
-    let mut solver = Solver::new(context, known, clock(context), fusion.budget_states);
+    let known = partitions_of_policies(context);
+    let mut solver = Solver::new(context, &known, clock(context), fusion.budget_states);
     let regions = regions::regions(context);
     let found = solver.solve_all(regions.iter());
     let mut sum = Sum::default();

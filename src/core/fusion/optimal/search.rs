@@ -6,7 +6,7 @@
 //! not enough: two of them can depend on each other.
 
 use super::bound::Bound;
-use super::candidates::{Candidate, CandidateId, Candidates};
+use super::candidates::{Candidate, CandidateId, Candidates, MILESTONE_FACTOR};
 use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
 use crate::model::ids::{IdVec, define_ids};
 use hashbrown::HashMap;
@@ -39,7 +39,6 @@ impl Found {
 }
 
 define_ids! {
-    /// A downset that was reached.
     struct SearchNodeId;
 }
 
@@ -71,9 +70,6 @@ const WORD_BITS: usize = u64::BITS as usize;
 /// Nodes that a search may add for each state of its budget, and entries of its queue. With the
 /// maps and vectors around them, which double as they grow, 1 kB for each state.
 const NODES_PER_STATE: usize = 4;
-/// Each time that the number of states has grown by this factor, the best node is completed
-/// greedily if the search ends without a proof. These states do not depend on the budget.
-pub(super) const MILESTONE_FACTOR: usize = 4;
 
 impl<'s> Search<'s> {
     /// A search with the first `count` candidates.

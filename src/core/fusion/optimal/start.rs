@@ -1,9 +1,22 @@
-//! The start of the search: kernels of another policy, as far as they are legal.
+//! The start of the search: kernels of other policies, as far as they are legal.
 
 use super::search::Found;
+use crate::fusion::decision::Log;
 use crate::fusion::pieces::{is_kernel, take_apart};
-use crate::fusion::region::{Bits, Clock, LocalOp, Region, Set};
+use crate::fusion::region::{Bits, Clock, LocalOp, Region, RegionContext, Set};
+use crate::fusion::{inductor, manual, rules};
 use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::partition::Partition;
+
+/// The partitions of other policies, from which the search for the optimum starts.
+pub(super) fn partitions_of_policies(context: &RegionContext<'_>) -> [Partition; 3] {
+    let mut unread = Log::default();
+    [
+        rules::partition(context.graph, &mut unread),
+        inductor::partition(context.graph, context.options, &mut unread),
+        manual::partition(context, &mut unread).0,
+    ]
+}
 
 /// The kernels of a partition inside the region; an illegal one is split into legal pieces.
 pub(super) fn from_partition(

@@ -26,7 +26,6 @@ const MOST_ALIKE: usize = 256;
 define_ids! {
     /// A position in the list of the region's ops.
     struct Position;
-    /// A downset that was reached.
     struct WindowNodeId;
 }
 

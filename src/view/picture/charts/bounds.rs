@@ -2,16 +2,11 @@
 
 use crate::picture::charts::scene::Point;
 
-/// An upright rectangle, in the scene's units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Its left edge.
     pub left: f64,
-    /// Its upper edge.
     pub top: f64,
-    /// Its right edge.
     pub right: f64,
-    /// Its lower edge.
     pub bottom: f64,
 }
 
@@ -31,18 +26,15 @@ impl Bounds {
         }
     }
 
-    /// From its left to its right edge.
     pub(super) fn width(&self) -> f64 {
         self.right - self.left
     }
 
-    /// From its upper to its lower edge.
     pub(super) fn height(&self) -> f64 {
         self.bottom - self.top
     }
 }
 
-/// Distance of two points.
 pub(super) fn distance(a: Point, b: Point) -> f64 {
     (a.0 - b.0).hypot(a.1 - b.1)
 }

@@ -16,9 +16,7 @@ use std::ops::Range;
 pub(super) struct Frame<'a> {
     /// Width and height of the whole, as [`drawable`] gives them.
     pub size: (f64, f64),
-    /// Space around the plot.
     pub margins: Margins,
-    /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis, drawn upwards; `None` for a chart without one.
     pub y: Option<Axis>,
@@ -69,7 +67,6 @@ impl Plot {
         (f64::from(x) / SCALE, f64::from(y) / SCALE)
     }
 
-    /// The horizontal place of a value.
     pub(super) fn x(&self, value: f64) -> f64 {
         self.place(value, 0.0).0
     }
@@ -91,7 +88,6 @@ impl Plot {
         }
     }
 
-    /// Last value of the vertical axis.
     pub(super) fn y_end(&self) -> f64 {
         self.y.ends().1
     }

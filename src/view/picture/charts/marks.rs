@@ -3,7 +3,6 @@
 use crate::picture::charts::scene::{Anchor, FONT_PX, Mark, Point, Role, Shape};
 use crate::picture::dag::metrics::BOLD;
 
-/// A coordinate rounded to tenths.
 pub(super) fn tenth(px: f64) -> f64 {
     // Adding zero turns minus zero into zero.
     (px * 10.0).round() / 10.0 + 0.0
@@ -27,7 +26,6 @@ pub(super) fn text(role: Role, at: Point, anchor: Anchor, text: impl Into<String
     )
 }
 
-/// Straight lines through `points`.
 pub(super) fn line(role: Role, points: &[Point]) -> Mark {
     let points = points.iter().copied().map(tenths).collect();
     let is_closed = false;
@@ -40,7 +38,6 @@ pub(super) fn polygon(role: Role, corners: &[Point]) -> Mark {
     Mark::new(role, Shape::Path { points, is_closed })
 }
 
-/// A disc.
 pub(super) fn circle(role: Role, center: Point, radius: f64) -> Mark {
     let center = tenths(center);
     Mark::new(role, Shape::Circle { center, radius })

@@ -15,7 +15,6 @@ use std::fmt::Write as _;
 /// Font size of charts, in the scene's units. The style sheet uses the same.
 pub const FONT_PX: f64 = 12.0;
 
-/// A chart.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Scene {
     /// Width, in CSS pixels unless the page scales the chart.
@@ -97,7 +96,7 @@ impl Scene {
     }
 }
 
-/// What a kernel has in common with itself while others are merged or cut.
+/// The identity of a kernel while others are merged or cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KernelIdentity {
     /// Its first op; `None` for an empty kernel.
@@ -246,9 +245,7 @@ pub enum Shape {
         ends: [Point; 2],
         controls: [Point; 2],
     },
-    /// A disc.
     Circle {
-        /// Its centre.
         center: Point,
         radius: f64,
     },
@@ -321,7 +318,6 @@ impl Shape {
     }
 }
 
-/// `(x, y)` in the scene.
 pub type Point = (f64, f64);
 
 /// Which part of a text is at its place.

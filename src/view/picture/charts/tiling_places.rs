@@ -5,7 +5,6 @@ use crate::picture::charts::bounds::Bounds;
 use fuseline_core::analysis::tiling::{SIDES, TileBlock, Tiled};
 use std::ops::Range;
 
-/// An upright rectangle.
 pub(super) type Span = Bounds;
 
 /// A side is at least this long, so that it can be seen.
@@ -137,7 +136,6 @@ impl TilingGeometry {
         }
     }
 
-    /// These tiles.
     pub(super) fn tiles(&self, block: &TileBlock) -> Span {
         let (left, top) = (self.column(block.columns.start), self.row(block.rows.start));
         Span {
@@ -251,7 +249,6 @@ impl TilingGeometry {
         }
     }
 
-    /// The height of the whole picture.
     pub(super) fn height(&self) -> f64 {
         self.slots().bottom + BOTTOM
     }

@@ -58,7 +58,6 @@ fn distance(graph: &Layered, left: NodeId, right: NodeId, gap: f64) -> f64 {
 
 /// Which nodes are on one vertical line.
 struct Blocks {
-    /// Number of blocks.
     count: usize,
     /// The block of each node; `None` outside of the layers.
     block_of: IdVec<NodeId, Option<BlockId>>,
@@ -265,6 +264,7 @@ fn anchors(
         for pair in layer.windows(2) {
             if let &[left, right] = pair {
                 let nearest = x[left] + distance(graph, left, right, gap);
+                // A pixel of slack, because blocks were rounded to whole pixels.
                 if x[right] < nearest - 1.0 {
                     x[right] = nearest;
                 }

@@ -19,9 +19,7 @@ define_ids! {
 /// A graph with positions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct DagLayout {
-    /// Width of the whole.
     pub width: f64,
-    /// Height of the whole.
     pub height: f64,
     pub ops: IdVec<OpId, OpBox>,
     /// The panel of each kernel, which encloses its ops.
@@ -43,7 +41,6 @@ pub struct DagLayout {
 }
 
 impl DagLayout {
-    /// Width and height of the whole.
     pub const fn size(&self) -> Size {
         (self.width, self.height)
     }
@@ -62,14 +59,13 @@ impl DagLayout {
         lefts.fold(border, f64::min) + canvas_width / 2.0
     }
 
-    /// Number of ops that are drawn.
     pub fn shown_op_count(&self) -> usize {
         let shown = (self.ops.ids()).filter(|&op| self.shows_op(op));
         shown.count()
     }
 
-    /// The op that is drawn in place of this one: itself, unless it is in a later iteration or inside a
-    /// kernel that is drawn as what it writes.
+    /// The op that is drawn in place of this one: itself, unless it is in a later iteration or
+    /// inside a kernel that is drawn as what it writes.
     pub fn shown_op(&self, op: OpId) -> OpId {
         self.inside.box_of(self.repeats.shown_op(op))
     }
@@ -100,7 +96,6 @@ impl DagLayout {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct OpBox {
-    /// Its place.
     pub rect: Rect,
     /// The function, or the op type when no function is known.
     pub function: String,
@@ -115,7 +110,6 @@ pub struct Pill {
     pub tensors: Vec<TensorId>,
     /// How the tensor takes part in the program.
     pub kind: PillKind,
-    /// Its place.
     pub rect: Rect,
     /// The tensor's name, cut to the width of the pill.
     pub text: String,
@@ -140,9 +134,7 @@ pub enum PillKind {
 #[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Edge {
     pub tensor: TensorId,
-    /// Where it starts.
     pub from: EdgeEnd,
-    /// Where it ends.
     pub to: EdgeEnd,
     /// Corners, ends included; every piece is horizontal or vertical.
     pub points: Vec<Point>,
@@ -153,13 +145,11 @@ pub struct Edge {
 #[serde(rename_all = "lowercase")]
 #[derive(BorshSerialize, BorshDeserialize)]
 pub enum EdgeEnd {
-    /// The box of an op.
     Op(OpId),
     Pill(PillId),
 }
 
 impl EdgeEnd {
-    /// The op, if it is one.
     pub const fn op(self) -> Option<OpId> {
         match self {
             Self::Op(op) => Some(op),

@@ -48,6 +48,8 @@ impl LayoutBuilder<'_> {
                 }
             }
             start.extend(routes.trail(&self.outer, x, &heights.first_track, branch.link));
+            // All edges of a branch share `start`, so they look like one line that branches at its
+            // end.
             for (op, end) in self.branch_ends(branch, x, tracks) {
                 edges.push(Edge {
                     tensor: branch.tensor,

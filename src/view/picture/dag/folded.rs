@@ -1,5 +1,5 @@
-//! The layout with one iteration of each repeat, or with kernels as what they write: a smaller graph is
-//! laid out, and its places are given to the whole one.
+//! The layout with one iteration of each repeat, or with kernels as what they write: a smaller
+//! graph is laid out, and its places are given to the whole one.
 
 use super::dag_layout::{DagLayout, EdgeEnd, OpBox};
 use super::frames::Body;
@@ -53,7 +53,8 @@ pub fn layout_of(graph: &Graph, partition: &Partition, folding: Folding) -> DagL
 }
 
 /// Places the ops of `graph` that `repeats` shows, with the ops of each kernel in one panel and
-/// each shown iteration in a frame. What reads the last iteration is drawn as reading the shown one.
+/// each shown iteration in a frame. What reads the last iteration is drawn as reading the shown
+/// one.
 ///
 /// `O(n log n)` in ops and reads, most of it for what is shown only.
 pub fn folded_layout(graph: &Graph, partition: &Partition, repeats: Repeats) -> DagLayout {

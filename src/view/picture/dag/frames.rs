@@ -1,5 +1,5 @@
-//! The frame around the shown iteration of a repeat: its border, its tag, and the marks where tensors
-//! come from the iteration before and lead to the next one.
+//! The frame around the shown iteration of a repeat: its border, its tag, and the marks where
+//! tensors come from the iteration before and lead to the next one.
 //!
 //! ```text
 //!              |
@@ -19,8 +19,8 @@ use fuseline_core::{IdVec, KernelId, OpId, TensorId};
 use serde::Serialize;
 use std::ops::Range;
 
-/// The path of an arrow that goes round, around the origin: from and to the iterations beside the shown
-/// one.
+/// The path of an arrow that goes round, around the origin: from and to the iterations beside the
+/// shown one.
 pub const ROUND: &str = "M4.6 -2.2A5 5 0 1 0 4.9 1.2M5.2 -5.2V-1.8H1.8";
 /// Radius of the corners of a frame.
 const CORNER: f64 = 16.0;
@@ -34,7 +34,6 @@ pub struct Frame {
     pub entries: Vec<Point>,
     /// Where it is crossed by what the iteration writes for the next one.
     pub exits: Vec<Point>,
-    /// The place of its tag.
     pub tag: Rect,
 }
 
@@ -69,7 +68,6 @@ impl Frame {
         path
     }
 
-    /// All of it, over all columns.
     pub fn rect(&self) -> Rect {
         let all = self
             .parts

@@ -10,8 +10,8 @@ use fuseline_core::{IdVec, KernelId, OpId};
 
 impl LayoutBuilder<'_> {
     /// Lower side of the frame around an op of the last row of a kernel, if the op writes both the
-    /// result of the program and what leads to the next iteration, and nothing is below the frame. The
-    /// result is drawn there then.
+    /// result of the program and what leads to the next iteration, and nothing is below the frame.
+    /// The result is drawn there then.
     pub(super) fn frame_above_result(&self, op: OpId, heights: &Heights) -> Option<f64> {
         let kernel = self.partition.kernel_of[op];
         let body = self.bodies.last()?;

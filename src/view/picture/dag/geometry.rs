@@ -5,37 +5,29 @@ use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Point {
-    /// From the left border.
     pub x: f64,
-    /// From the top border.
     pub y: f64,
 }
 
 impl Point {
-    /// The point (`x`, `y`).
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y }
     }
 }
 
-/// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Rect {
-    /// Left side.
     pub x: f64,
-    /// Upper side.
     pub y: f64,
     pub width: f64,
     pub height: f64,
 }
 
 impl Rect {
-    /// Right side.
     pub fn right(&self) -> f64 {
         self.x + self.width
     }
 
-    /// Lower side.
     pub fn bottom(&self) -> f64 {
         self.y + self.height
     }
@@ -75,7 +67,6 @@ impl Rect {
         }
     }
 
-    /// Centre.
     pub fn center(&self) -> Point {
         Point::new(self.x + self.width / 2.0, self.y + self.height / 2.0)
     }

@@ -85,7 +85,6 @@ pub(super) struct KernelLayout {
     /// Anchors of the nodes.
     pub(super) x: IdVec<NodeId, f64>,
     pub(super) routes: Routes,
-    /// Number of rows.
     pub(super) rows: usize,
     /// Half the width of the panel.
     pub(super) half: f64,

@@ -17,7 +17,6 @@ const SLACK_PX: f64 = 20.0;
 /// From a minimap to the borders of the canvas, and to the parts of the picture beside it.
 pub const GAP_PX: f64 = 8.0;
 
-/// A corner of the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Corner {
     /// On the left side.
@@ -48,7 +47,6 @@ const CORNERS: [Corner; 4] = [
 /// The mapping from a picture to its minimap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Minimap {
-    /// Width and height of the minimap.
     pub size: Size,
     /// Its pixels for each pixel of the picture, across and down.
     pub scale: Size,

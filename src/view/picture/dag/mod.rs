@@ -18,7 +18,8 @@
 //!          |    add  <------|--+
 //! ```
 //!
-//! A drawing that is taller than its frame is broken into columns (`wrap` chooses how many, `in_columns` breaks it).
+//! A drawing that is taller than its frame is broken into columns (`wrap` chooses how many,
+//! `in_columns` breaks it).
 //!
 //! Of equal kernels that follow each other again and again (`repeats`) one iteration is drawn
 //! (`folded`), in a frame (`frames`). In a large puzzle a kernel is drawn as what it writes

@@ -4,8 +4,8 @@ use super::layered::{LayerId, Layered, NodeId, NodePositions};
 use fuseline_core::model::ids::IdVec;
 use std::cmp::Reverse;
 
-/// Rounds of a sweep down and a sweep up.
-const ROUNDS: usize = 6;
+/// Passes, each of a sweep down and a sweep up.
+const PASSES: usize = 6;
 /// Nodes up to which adjacent ones are also swapped one by one.
 const SWAP_LIMIT: usize = 6_000;
 
@@ -21,7 +21,7 @@ impl Layered {
     /// crossings for nested skip connections and branches; where links still cross, by barycentre
     /// sweeps and swaps of adjacent nodes, of which the best order is kept.
     ///
-    /// `O(nodes + links log links)` for a fixed number of rounds.
+    /// `O(nodes + links log links)` for a fixed number of passes.
     pub(super) fn order(&mut self) {
         self.add_lanes();
         self.index_links();
@@ -33,12 +33,13 @@ impl Layered {
         let mut place = self.places();
         let mut best = self.crossings(&place);
         let mut best_layers = self.layers.clone();
-        for round in 0..ROUNDS {
+        for pass in 0..PASSES {
             if best == 0 {
                 break;
             }
             let mut directions = [Adjacent::Above, Adjacent::Below];
-            directions.rotate_left(round % 2);
+            // Passes start downwards and upwards in turn, so that neither direction is preferred.
+            directions.rotate_left(pass % 2);
             for fixed in directions {
                 self.sweep(&mut place, fixed);
                 if self.nodes.len() <= SWAP_LIMIT {

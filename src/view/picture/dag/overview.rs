@@ -18,7 +18,6 @@ pub struct Boxes {
     pub ops: String,
     /// Pills of inputs and results.
     pub activations: String,
-    /// Pills of weights.
     pub weights: String,
 }
 
@@ -26,7 +25,6 @@ pub struct Boxes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edges {
     pub style: EdgeStyle,
-    /// Their path data.
     pub data: String,
 }
 

@@ -85,7 +85,6 @@ impl Stack {
     }
 }
 
-/// Both sides of one panel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PanelSides {
     /// The nearest to the panel first.

@@ -72,6 +72,7 @@ impl LayoutBuilder<'_> {
             let OpPosition { row, x: op_x, .. } = self.positions[op];
             let middle = row_top[row] + heights[row] / 2.0;
             let stacks = self.sides[kernel].stacks(op).cloned().unwrap_or_default();
+            // As tall as its lanes need: each lane reaches the box at a height of its own.
             let height = stacks.left.op_height().max(stacks.right.op_height());
             self.layout.ops[op].rect = Rect {
                 x: x + op_x - self.op_width / 2.0,
@@ -95,6 +96,7 @@ impl LayoutBuilder<'_> {
         let rect = self.layout.ops[op].rect;
         let tensor = self.graph.output[op];
         let x = rect.center().x;
+        // A label below the last row stands outside the panel, where the tensor leaves the kernel.
         let bottom = if is_last_row {
             panel.bottom()
         } else {

@@ -48,6 +48,8 @@ impl LayoutBuilder<'_> {
                 self.outer.nets[net].source_offset = exit.unwrap_or(self.positions[op].x);
             }
         }
+        // After the sources, because the first link of a net starts where the net leaves its
+        // source.
         self.outer.start_links();
         let place = self.outer.places();
         let mut tops: Vec<(OpId, LinkId)> = Vec::new();

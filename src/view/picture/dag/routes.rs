@@ -15,7 +15,6 @@ pub(super) struct Routes {
     track: IdVec<LinkId, Option<usize>>,
     /// For each net with a detour the track on which the detour starts.
     detour_track: IdVec<NetId, Option<usize>>,
-    /// Number of tracks below each layer.
     pub(super) count: IdVec<LayerId, usize>,
 }
 

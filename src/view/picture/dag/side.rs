@@ -2,7 +2,6 @@
 
 use std::ops::{Index, IndexMut};
 
-/// Left or right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Left,

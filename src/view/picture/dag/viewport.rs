@@ -34,7 +34,6 @@ pub struct Viewport {
     pub scale: f64,
 }
 
-/// Width and height in pixels.
 pub type Size = (f64, f64);
 
 impl Viewport {

@@ -22,7 +22,6 @@ const LINE_PX: f64 = 17.0;
 pub struct Drawing {
     /// The classes of the whole.
     pub(super) class: &'static str,
-    /// Width and height.
     pub(super) size: (f64, f64),
     /// What it shows, in a few words.
     pub(super) title: String,

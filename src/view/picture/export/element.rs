@@ -13,7 +13,6 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// An empty element.
     pub(super) const fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -31,7 +30,6 @@ impl Element {
         }
     }
 
-    /// An element of these classes.
     pub(super) fn of_class(name: &'static str, class: impl Into<String>) -> Self {
         Self::new(name).with("class", class.into())
     }
@@ -54,13 +52,11 @@ impl Element {
         self
     }
 
-    /// The value of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let attribute = self.attributes.iter().find(|(known, _)| *known == name);
         attribute.map(|(_, value)| value.as_str())
     }
 
-    /// The names of its classes.
     pub(super) fn classes(&self) -> impl Iterator<Item = &str> {
         self.attribute("class").unwrap_or_default().split(' ')
     }

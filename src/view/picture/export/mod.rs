@@ -119,7 +119,6 @@ impl PictureKind {
 /// What a program looks like on the page.
 #[derive(Clone, Copy)]
 pub struct Pictured<'a> {
-    /// The program.
     pub analysis: &'a Arc<Analysis>,
     /// Where it is drawn, in one column.
     pub layout: &'a DagLayout,

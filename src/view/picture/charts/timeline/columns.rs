@@ -25,9 +25,7 @@ pub(super) struct Column {
     /// The first of those that run while the most bytes are live. The stack shows what is live
     /// then.
     pub(super) fullest: KernelId,
-    /// Where it begins.
     pub(super) left: f64,
-    /// Where it ends.
     pub(super) right: f64,
     pub(super) kind: ColumnKind,
 }

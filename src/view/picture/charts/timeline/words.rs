@@ -12,7 +12,7 @@ use crate::present::names::lone_number;
 use crate::present::names::{counted, short_name};
 use fuseline_core::{Analysis, Execution, IdVec, KernelId, TensorId};
 
-/// A smaller share of the memory is none that matters.
+/// Smaller shares of the memory are not worth words.
 const LEAST_PERCENT: f64 = 0.1;
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;

@@ -1,9 +1,8 @@
-//! Whether iterations of kernels are equal in full: their ops, what these read, and who reads what they
-//! write.
+//! Whether iterations of kernels are equal in full: their ops, what these read, and who reads what
+//! they write.
 
-use super::find::MIN_ITERATIONS;
 use super::sequence::Sequence;
-use super::{Carried, Repeat, is_equal_op};
+use super::{Carried, MIN_ITERATIONS, Repeat, is_equal_op};
 use fuseline_core::{Graph, KernelId, OpId, TensorId};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -32,8 +31,8 @@ impl Budget {
     }
 }
 
-/// As many of the `iterations` iterations of `period` kernels as are equal; `None` for too few, or where no
-/// way leads through them.
+/// As many of the `iterations` iterations of `period` kernels as are equal; `None` for too few, or
+/// where no way leads through them.
 pub(super) fn checked(
     sequence: &Sequence<'_>,
     first: usize,
@@ -73,8 +72,8 @@ struct Check<'a> {
     start: usize,
     /// Ops of an iteration.
     length: usize,
-    /// Tensors of an iteration that have their own in each iteration, such as weights: from an iteration to the
-    /// one before, and back.
+    /// Tensors of an iteration that have their own in each iteration, such as weights: from an
+    /// iteration to the one before, and back.
     partner: Partners,
     partner_back: Partners,
     carried: Vec<Carried>,
@@ -135,8 +134,8 @@ impl Check<'_> {
                 .all(|(&tensor, &other)| self.is_equal_read(tensor, other, start))
     }
 
-    /// Whether an op of the iteration that starts at `start` reads `tensor` as its equal in the iteration
-    /// before reads `other`.
+    /// Whether an op of the iteration that starts at `start` reads `tensor` as its equal in the
+    /// iteration before reads `other`.
     fn is_equal_read(&mut self, tensor: TensorId, other: TensorId, start: usize) -> bool {
         let graph = self.sequence.graph;
         let place_of = |tensor: TensorId| {
@@ -175,8 +174,8 @@ impl Check<'_> {
         }
     }
 
-    /// Notes that the second iteration reads `tensor` from the first one, and the first one `enters` in
-    /// its place.
+    /// Notes that the second iteration reads `tensor` from the first one, and the first one
+    /// `enters` in its place.
     fn carry(&mut self, tensor: TensorId, enters: TensorId) -> bool {
         let Some(producer) = self.graph().tensors[tensor].producer else {
             return false;
@@ -193,9 +192,9 @@ impl Check<'_> {
             && *self.partner_back.entry(other).or_insert(tensor) == tensor
     }
 
-    /// Whether a way leads from what an iteration reads from the one before to what it writes for the
-    /// next one. Branches beside each other are no iterations, even if a branch of one follows on the
-    /// start of the next.
+    /// Whether a way leads from what an iteration reads from the one before to what it writes for
+    /// the next one. Branches beside each other are no iterations, even if a branch of one follows
+    /// on the start of the next.
     fn is_chain(&self) -> bool {
         let graph = self.graph();
         let mut reached = vec![false; self.length];
@@ -221,8 +220,8 @@ impl Check<'_> {
         })
     }
 
-    /// How many iterations the ops after all iterations read equally. They may read the last iteration as they
-    /// like.
+    /// How many iterations the ops after all iterations read equally. They may read the last
+    /// iteration as they like.
     fn equally_read(&self, iterations: usize, budget: &mut Budget) -> usize {
         let end = self.start + iterations * self.length;
         let graph = self.graph();

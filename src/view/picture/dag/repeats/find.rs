@@ -1,13 +1,11 @@
 //! Where kernels may repeat: candidates by hashes, the best of which is compared in full.
 
-use super::Repeat;
 use super::check::{Budget, checked};
 use super::sequence::Sequence;
+use super::{MIN_ITERATIONS, Repeat};
 use fuseline_core::{Graph, KernelId, Partition};
 use std::cmp::Reverse;
 
-/// Iterations of a repeat, at least.
-pub(super) const MIN_ITERATIONS: usize = 3;
 /// Ops of an iteration, at least. A chain of one op again and again is read at a glance.
 const MIN_ROUND_OPS: usize = 2;
 /// Distances to later kernels of the same hash that are tried: a block of a model may hold so many
@@ -29,9 +27,9 @@ impl Candidate {
         self.common / self.period + 1
     }
 
-    /// Where the iterations begin: of the places that cost no iteration, the first one that the fewest
-    /// tensors lead across. So an iteration is a block of a model and not the end of one with the start
-    /// of the next.
+    /// Where the iterations begin: of the places that cost no iteration, the first one that the
+    /// fewest tensors lead across. So an iteration is a block of a model and not the end of one
+    /// with the start of the next.
     fn aligned(&self, sequence: &Sequence<'_>) -> usize {
         let places = self.first..=self.first + self.common % self.period;
         let place = places.min_by_key(|&place| sequence.live(place));
@@ -58,8 +56,8 @@ pub(super) fn find(graph: &Graph, partition: &Partition) -> Vec<Repeat> {
     while at < sequence.len() && !budget.is_spent() {
         match best_at(&sequence, at, &mut budget) {
             Some(repeat) => {
-                // Also past iterations too short to be hidden, or each of their kernels would be tried
-                // again.
+                // Also past iterations too short to be hidden, or each of their kernels would be
+                // tried again.
                 at = repeat.all().end;
                 if hidden_ops(&sequence, &repeat) > 0 {
                     found.push(repeat);
@@ -71,8 +69,8 @@ pub(super) fn find(graph: &Graph, partition: &Partition) -> Vec<Repeat> {
     found
 }
 
-/// The repeat that starts at a kernel, or a little later, and hides the most ops. Iterations of too few
-/// ops hide none.
+/// The repeat that starts at a kernel, or a little later, and hides the most ops. Iterations of too
+/// few ops hide none.
 fn best_at(sequence: &Sequence<'_>, at: usize, budget: &mut Budget) -> Option<Repeat> {
     let mut candidates = candidates_at(sequence, at);
     // What hides the most comes first, and short iterations before those that are several of them.

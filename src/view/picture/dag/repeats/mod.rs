@@ -23,6 +23,9 @@ use std::ops::Range;
 /// Most ops that are all drawn: so many can be looked through.
 pub const ALL_DRAWN_OPS: usize = 60;
 
+/// Iterations of a repeat, at least.
+const MIN_ITERATIONS: usize = 3;
+
 /// Equal iterations of kernels, each of which reads what the one before it writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Repeat {

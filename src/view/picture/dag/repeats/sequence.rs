@@ -77,7 +77,6 @@ impl<'a> Sequence<'a> {
         sequence
     }
 
-    /// Number of kernels.
     pub(super) const fn len(&self) -> usize {
         self.hashes.len()
     }
