@@ -40,6 +40,18 @@ pub struct AnalysedText {
     layouts: Layouts,
 }
 
+/// All that an analysis depends on.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct AnalysisInput {
+    /// The program as text.
+    pub text: Arc<str>,
+    /// The visitor's choices.
+    pub options: Options,
+    /// The number of decisions of the policy after which the kernels are asked about; `None` is
+    /// after all.
+    pub step: Option<usize>,
+}
+
 /// The kernels of a text, and where they are drawn. The figures follow from a [`Plan`] in linear
 /// time, so nothing else comes from the worker.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -135,6 +147,15 @@ impl AnalysedText {
 
     pub fn program(&self) -> &Program {
         &self.parsed.program
+    }
+
+    /// What its analysis depends on.
+    pub fn input(&self) -> AnalysisInput {
+        AnalysisInput {
+            text: self.text.clone(),
+            options: self.options.clone(),
+            step: self.step(),
+        }
     }
 
     /// The number of decisions after which the analysis has the kernels; `None` is after all.

@@ -2,8 +2,8 @@
 
 use super::analysed::AnalysedText;
 use super::job_queue::{JobQueue, OUTDATED, Rest, is_same_kind};
-use super::jobs::{Job, Message, Stage};
-use super::queries::{Answer, Asked};
+use super::jobs::{Job, Message};
+use super::queries::{Answer, Asked, Stage};
 use fuseline_browser::{Debounce, Worker, now_ms, spawn};
 use fuseline_view::picture::dag::DagLayout;
 use leptos::prelude::*;
@@ -92,7 +92,7 @@ impl Background {
         if !of.is_long() {
             return Some(Arc::new(query.run(of, &mut |_| {})));
         }
-        self.answer::<Q>(&query.job(of))
+        self.answer::<Q>(&Job::new(query, of))
     }
 
     /// The worker's answer to a job of such a query; `None` until there is one. Tracked.
@@ -124,7 +124,7 @@ impl Background {
             return;
         }
         let act = move |answer: Option<&Answer>| act(answer.and_then(Q::of).as_deref());
-        let job = query.job(of);
+        let job = Job::new(query, of);
         if let Some(answer) = untrack(|| self.known(&job)) {
             act(Some(&answer));
             return;

@@ -149,7 +149,7 @@ impl JobQueue {
 /// Jobs wait in this order: pictures, what the visitor points at, and the tabs.
 const fn order(job: &Job) -> u8 {
     match job.task {
-        Task::Picture(_) if job.step.is_none() => 0,
+        Task::Picture(_) if job.input.step.is_none() => 0,
         Task::Picture(_) => 1,
         Task::Effect(_) | Task::Merges(_) | Task::WhySeparate(_) | Task::Handout(_) => 2,
         Task::PlanUnder(_)
@@ -167,7 +167,9 @@ const fn order(job: &Job) -> u8 {
 pub fn is_same_kind(one: &Job, other: &Job) -> bool {
     match (one.task, other.task) {
         (Task::PlanUnder(one), Task::PlanUnder(other)) => one == other,
-        (Task::Picture(_), Task::Picture(_)) => one.step.is_some() == other.step.is_some(),
+        (Task::Picture(_), Task::Picture(_)) => {
+            one.input.step.is_some() == other.input.step.is_some()
+        }
         (one, other) => discriminant(&one) == discriminant(&other),
     }
 }

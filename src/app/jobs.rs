@@ -4,29 +4,30 @@
 //! A job holds all that its answer depends on, so an answer belongs to every equal job, and the
 //! page asks by stating the job that it needs.
 
-use super::queries::{Answer, Task};
+use super::analysed::{AnalysedText, AnalysisInput};
+use super::queries::{Answer, Query, Stage, Task};
 use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::Options;
-use std::sync::Arc;
-use strum::IntoStaticStr;
 
 /// Something to compute: all that its answer depends on.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Job {
-    /// The program as text.
-    pub text: Arc<str>,
-    /// The visitor's choices.
-    pub options: Options,
-    /// The number of decisions of the policy after which the kernels are asked about; `None` is
-    /// after all.
-    pub step: Option<usize>,
+    /// What it is computed about.
+    pub input: AnalysisInput,
     pub task: Task,
 }
 
 impl Job {
+    /// To answer a query about a text.
+    pub fn new(query: impl Query, of: &AnalysedText) -> Self {
+        Self {
+            input: query.input(of),
+            task: query.into(),
+        }
+    }
+
     /// Whether its answer is the kernels of the text, which all else follows from.
     pub const fn is_whole_picture(&self) -> bool {
-        matches!(self.task, Task::Picture(_)) && self.step.is_none()
+        matches!(self.task, Task::Picture(_)) && self.input.step.is_none()
     }
 
     /// Whether its answer is a file.
@@ -43,45 +44,11 @@ impl Job {
     /// work is the same.
     pub fn shares_work(&self, other: &Self) -> bool {
         let needs_only_the_plan = |job: &Self| job.is_whole_picture() || job.is_of_another_text();
-        self.text == other.text
-            && self.options == other.options
+        self.input.text == other.input.text
+            && self.input.options == other.input.options
             && !needs_only_the_plan(self)
             && !needs_only_the_plan(other)
     }
-}
-
-/// How far a job is.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    BorshSerialize,
-    BorshDeserialize,
-    IntoStaticStr,
-)]
-pub enum Stage {
-    /// It parses the text.
-    #[strum(serialize = "reading the text")]
-    Reading,
-    /// From the ops to the graph and its kernels.
-    #[strum(serialize = "choosing kernels")]
-    Fusing,
-    /// The picture of the kernels.
-    #[strum(serialize = "placing boxes and edges")]
-    Placing,
-    /// A size after the other.
-    #[strum(serialize = "trying sizes")]
-    Sweeping,
-    /// What each merge would save.
-    #[strum(serialize = "pricing edges")]
-    Pricing,
-    /// The figures as JSON.
-    #[strum(serialize = "writing the file")]
-    Writing,
 }
 
 /// A message from the worker.

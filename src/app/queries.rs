@@ -1,8 +1,7 @@
 //! What the page asks about a program. It answers at once about a small one, and has its worker
 //! answer about a large one: both run the same [`Query`] on an [`AnalysedText`].
 
-use super::analysed::{AnalysedText, PlacedPlan};
-use super::jobs::{Job, Stage};
+use super::analysed::{AnalysedText, AnalysisInput, PlacedPlan};
 use crate::STYLE_SHEETS;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::sweep::{self, sweep};
@@ -19,6 +18,7 @@ use fuseline_view::present::tables::{self, TableKind};
 use fuseline_view::present::verdict::SaidVerdict;
 use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use std::sync::Arc;
+use strum::IntoStaticStr;
 
 /// Something to compute about a text under certain choices.
 pub trait Query: Copy + Into<Task> {
@@ -30,14 +30,43 @@ pub trait Query: Copy + Into<Task> {
 
     /// Everything that the answer depends on. The more texts and choices have it in common, the
     /// more often the answer is known.
-    fn job(self, of: &AnalysedText) -> Job {
-        Job {
-            text: of.text.clone(),
-            options: of.options.clone(),
-            step: of.step(),
-            task: self.into(),
-        }
+    fn input(self, of: &AnalysedText) -> AnalysisInput {
+        of.input()
     }
+}
+
+/// How far a query is.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    BorshSerialize,
+    BorshDeserialize,
+    IntoStaticStr,
+)]
+pub enum Stage {
+    /// It parses the text.
+    #[strum(serialize = "reading the text")]
+    Reading,
+    /// From the ops to the graph and its kernels.
+    #[strum(serialize = "choosing kernels")]
+    Fusing,
+    /// The picture of the kernels.
+    #[strum(serialize = "placing boxes and edges")]
+    Placing,
+    /// A size after the other.
+    #[strum(serialize = "trying sizes")]
+    Sweeping,
+    /// What each merge would save.
+    #[strum(serialize = "pricing edges")]
+    Pricing,
+    /// The figures as JSON.
+    #[strum(serialize = "writing the file")]
+    Writing,
 }
 
 /// A query that travels to the worker, and whose answer comes back.
@@ -140,12 +169,11 @@ impl Query for PlanUnder {
     }
 
     /// The same whichever policy is chosen, and whichever step is shown.
-    fn job(self, of: &AnalysedText) -> Job {
-        Job {
+    fn input(self, of: &AnalysedText) -> AnalysisInput {
+        AnalysisInput {
             text: of.text.clone(),
             options: of.options.under(self.policy),
             step: None,
-            task: self.into(),
         }
     }
 }
@@ -183,7 +211,7 @@ impl Query for Sweep {
 
     /// The same for all present values of the param, as long as no other param follows it, so that
     /// its slider asks for nothing anew.
-    fn job(self, of: &AnalysedText) -> Job {
+    fn input(self, of: &AnalysedText) -> AnalysisInput {
         let params = &of.program().params;
         let mut ranges = params.iter().filter_map(|p| p.range.as_ref());
         let some_follow = ranges.any(|range| range.dividing.is_some());
@@ -195,11 +223,10 @@ impl Query for Sweep {
         let same_for_all = edit.and_then(|edit| edited(&of.text, &[edit]));
         let mut options = of.options.clone();
         options.fusion.budget_states = PAGE_BUDGET_STATES;
-        Job {
+        AnalysisInput {
             text: same_for_all.map_or_else(|| of.text.clone(), Into::into),
             options,
             step: None,
-            task: self.into(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! How the worker computes the answers.
 
-use super::analysed::AnalysedText;
-use super::jobs::{Job, Stage};
-use super::queries::{Answer, Picture, Query, Task};
+use super::analysed::{AnalysedText, AnalysisInput};
+use super::jobs::Job;
+use super::queries::{Answer, Picture, Query, Stage, Task};
 use fuseline_core::notation;
 use fuseline_core::{Graph, Partition};
 use fuseline_view::picture::dag::{DagLayout, Folding, has_same_picture};
@@ -26,12 +26,12 @@ impl Runner {
         at(Stage::Reading);
         if job.is_of_another_text() {
             // The next job is about the text before again.
-            let other = parsed(job);
+            let other = parsed(&job.input);
             at(Stage::Fusing);
             return job.task.run(&other, at);
         }
         let pictured = self.pictured.take();
-        let subject = self.subject(job);
+        let subject = self.subject(&job.input);
         at(Stage::Fusing);
         let Task::Picture(picture) = job.task else {
             let answer = job.task.run(subject, at);
@@ -44,15 +44,16 @@ impl Runner {
     }
 
     /// What the job is about: what the last one was, if that is the same.
-    fn subject(&mut self, job: &Job) -> &AnalysedText {
-        let is_same = |whole: &AnalysedText| whole.text == job.text && whole.options == job.options;
+    fn subject(&mut self, input: &AnalysisInput) -> &AnalysedText {
+        let is_same =
+            |whole: &AnalysedText| whole.text == input.text && whole.options == input.options;
         // Freed before the next one takes as much memory.
         self.whole.take_if(|whole| !is_same(whole));
         if self.whole.is_none() {
             self.earlier = None;
         }
-        let whole = self.whole.get_or_insert_with(|| Arc::new(parsed(job)));
-        let Some(step) = job.step else {
+        let whole = self.whole.get_or_insert_with(|| Arc::new(parsed(input)));
+        let Some(step) = input.step else {
             return whole;
         };
         self.earlier.take_if(|earlier| earlier.step() != Some(step));
@@ -61,9 +62,9 @@ impl Runner {
     }
 }
 
-fn parsed(job: &Job) -> AnalysedText {
-    let parsed = Arc::new(notation::parse(&job.text));
-    AnalysedText::new(job.text.clone(), parsed, job.options.clone())
+fn parsed(input: &AnalysisInput) -> AnalysedText {
+    let parsed = Arc::new(notation::parse(&input.text));
+    AnalysedText::new(input.text.clone(), parsed, input.options.clone())
 }
 
 /// Draws kernels, unless they look like those of the last picture, which the page has.

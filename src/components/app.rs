@@ -13,7 +13,7 @@ use crate::app::stage::PageStage;
 use crate::app::state::{Page, Selection};
 use crate::app::title;
 use crate::components::bar::top_bar::TopBar;
-use crate::components::charts::enlarge::EnlargedChart;
+use crate::components::charts::enlarged_chart::EnlargedChart;
 use crate::components::explanation::ExplanationCard;
 use crate::components::handout::Handout;
 use crate::components::headline::Headline;

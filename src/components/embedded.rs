@@ -5,7 +5,7 @@ use crate::app::embed::{Content, Request, State, View, Views, Wish, message};
 use crate::app::history::Origin;
 use crate::app::sharing::{self, Carried, Link};
 use crate::app::state::Page;
-use crate::components::charts::enlarge::EnlargedChart;
+use crate::components::charts::enlarged_chart::EnlargedChart;
 use crate::components::charts::{RooflinePanel, TimelinePanel, TrafficPanel};
 use crate::components::explanation::ExplanationCard;
 use crate::components::graph::GraphPanel;

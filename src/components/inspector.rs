@@ -4,7 +4,7 @@
 use crate::app::covers::closes_on_back;
 use crate::app::queries::WhySeparate;
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
-use crate::components::charts::enlarge::EnlargedChart;
+use crate::components::charts::enlarged_chart::EnlargedChart;
 use crate::components::keyed_rows::row_at;
 use crate::components::merge_buttons::MergeButtons;
 use crate::components::number::Parts;

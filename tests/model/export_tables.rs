@@ -1,5 +1,6 @@
 //! Tables to take away: exact numbers, which are those of the analysis.
 
+use fuseline::app::analysed::AnalysisInput;
 use fuseline::app::jobs::Job;
 use fuseline::app::queries::{self, Asked};
 use fuseline::app::runner::Runner;
@@ -132,9 +133,11 @@ fn the_worker_writes_the_same_tables() {
     let mut runner = Runner::default();
     for &kind in TableKind::VARIANTS {
         let job = Job {
-            text: text.into(),
-            options: options.clone(),
-            step: None,
+            input: AnalysisInput {
+                text: text.into(),
+                options: options.clone(),
+                step: None,
+            },
             task: queries::Table(kind).into(),
         };
         let answer = runner.run(&job, &mut |_| ());

@@ -1,5 +1,6 @@
 //! The order in which the worker does its jobs, and which it does no longer.
 
+use fuseline::app::analysed::AnalysisInput;
 use fuseline::app::job_queue::{JobQueue, OUTDATED, Rest};
 use fuseline::app::jobs::Job;
 use fuseline::app::queries::{Effect, Picture, PlanUnder, Report, Steps, Task, WhySeparate};
@@ -18,19 +19,20 @@ const REPORT: Task = Task::Report(Report);
 
 fn job(text: &str, task: Task) -> Job {
     Job {
-        text: text.into(),
-        options: Options::default(),
-        step: None,
+        input: AnalysisInput {
+            text: text.into(),
+            options: Options::default(),
+            step: None,
+        },
         task,
     }
 }
 
 /// The picture before the first decision.
 fn first(text: &str) -> Job {
-    Job {
-        step: Some(0),
-        ..job(text, ALL)
-    }
+    let mut job = job(text, ALL);
+    job.input.step = Some(0);
+    job
 }
 
 fn apart(first: usize) -> Task {
@@ -42,10 +44,9 @@ fn merge() -> Task {
 }
 
 fn policy(policy: Policy) -> Job {
-    Job {
-        options: Options::of_policy(policy),
-        ..job("a", PlanUnder { policy }.into())
-    }
+    let mut job = job("a", PlanUnder { policy }.into());
+    job.input.options = Options::of_policy(policy);
+    job
 }
 
 /// All jobs in the order in which they run.
@@ -241,10 +242,8 @@ fn work_is_shared_by_all_that_needs_more_than_the_kernels() {
         }
         assert!(!one.shares_work(&job("a", ALL)));
         assert!(!one.shares_work(&first("b")));
-        let other_choice = Job {
-            options: Options::of_policy(Policy::None),
-            ..one.clone()
-        };
+        let mut other_choice = one.clone();
+        other_choice.input.options = Options::of_policy(Policy::None);
         assert!(!one.shares_work(&other_choice));
     }
 }

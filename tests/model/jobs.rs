@@ -3,10 +3,10 @@
 use crate::families::{bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
 use crate::partitions::choices;
 use fuseline::STYLE_SHEETS;
-use fuseline::app::analysed::{AnalysedText, PlacedPlan};
-use fuseline::app::jobs::{Job, Stage};
+use fuseline::app::analysed::{AnalysedText, AnalysisInput, PlacedPlan};
+use fuseline::app::jobs::Job;
 use fuseline::app::queries::{
-    Advice, Answer, Asked, Edges, Effect, Handout, Merges, Picture, PlanUnder, Query, Report,
+    Advice, Answer, Asked, Edges, Effect, Handout, Merges, Picture, PlanUnder, Report, Stage,
     Steps, Sweep, Task, WhySeparate,
 };
 use fuseline::app::runner::Runner;
@@ -53,9 +53,11 @@ fn ask<Q: Asked>(
     query: Q,
 ) -> Arc<Q::Answer> {
     let job = Job {
-        text: text.into(),
-        options: options.clone(),
-        step,
+        input: AnalysisInput {
+            text: text.into(),
+            options: options.clone(),
+            step,
+        },
         task: query.into(),
     };
     answered::<Q>(runner, &job)
@@ -247,9 +249,7 @@ fn an_answer_does_not_depend_on_what_was_asked_before() {
             ];
             for task in tasks {
                 let job = Job {
-                    text: shown.text.clone(),
-                    options: options.clone(),
-                    step: shown.step(),
+                    input: shown.input(),
                     task,
                 };
                 let by_worker = Runner::default().run(&job, &mut |_| {});
@@ -362,12 +362,12 @@ fn a_sweep_is_the_same_at_all_values_of_its_slider() {
         for param in swept_params(&program) {
             let options = page_options(Policy::Rules);
             let query = Sweep { param: param.index };
-            let job = query.job(&analysed(example.text, &options));
+            let job = Job::new(query, &analysed(example.text, &options));
             let answer = answered::<Sweep>(&mut Runner::default(), &job);
             let swept = answer.as_deref().unwrap();
             assert_eq!(Some(swept), sweep(&program, param.index, &options).as_ref());
             let text = set_param(example.text, &program, param.index, swept.points[0].value);
-            let other = query.job(&analysed(&text, &options));
+            let other = Job::new(query, &analysed(&text, &options));
             let follow = program.params.iter().filter_map(|p| p.range.as_ref());
             assert!(other == job || follow.clone().any(|range| range.dividing.is_some()));
         }
@@ -384,9 +384,9 @@ fn policies_are_compared_one_by_one_as_all_at_once() {
             let query = PlanUnder {
                 policy: expected.policy,
             };
-            let job = query.job(&analysed(&text, &chosen.options));
+            let job = Job::new(query, &analysed(&text, &chosen.options));
             let plan = answered::<PlanUnder>(runner, &job);
-            let compared = Compared::new(&chosen, &job.options, Plan::clone(&plan));
+            let compared = Compared::new(&chosen, &job.input.options, Plan::clone(&plan));
             assert_eq!(compared.analysis, expected.analysis);
             assert_eq!(compared.differing, expected.differing);
         }

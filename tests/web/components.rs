@@ -7,7 +7,7 @@ use fuseline::app::state::{Page, Selection, Tab};
 use fuseline::components::bar::fusion_menu::FusionMenu;
 use fuseline::components::bar::pickers::PolicyPicker;
 use fuseline::components::bar::top_bar::TopBar;
-use fuseline::components::charts::enlarge::EnlargedChart;
+use fuseline::components::charts::enlarged_chart::EnlargedChart;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::graph::GraphCanvas;
 use fuseline::components::headline::Headline;

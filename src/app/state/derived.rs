@@ -18,11 +18,11 @@
 use super::memos::{answered, in_next_task, shared_memo, shared_option};
 use super::selection::{NamedSelection, Selection};
 use super::slider::SliderState;
-use crate::app::analysed::{AnalysedText, PlacedPlan};
+use crate::app::analysed::{AnalysedText, AnalysisInput, PlacedPlan};
 use crate::app::background::Background;
 use crate::app::history::keeps_little;
 use crate::app::jobs::Job;
-use crate::app::queries::{Picture, Query};
+use crate::app::queries::Picture;
 use crate::app::text_limits::parse_if_short;
 use fuseline_core::fixes::sound_fixes;
 use fuseline_core::model::diagnostic::has_errors;
@@ -60,7 +60,7 @@ pub(super) fn wanted_picture(
         let picture = || Picture {
             folding: folding.get(),
         };
-        present_text.with(|text| text.is_long().then(|| picture().job(text)))
+        present_text.with(|text| text.is_long().then(|| Job::new(picture(), text)))
     })
 }
 
@@ -181,7 +181,7 @@ fn analysed_under(
 ) -> Option<AnalysedText> {
     let text = AnalysedText::new(last.text.clone(), last.parsed.clone(), options.clone());
     let analysed = if text.is_long() {
-        let picture = worker.answer::<Picture>(&Picture { folding }.job(&text))?;
+        let picture = worker.answer::<Picture>(&Job::new(Picture { folding }, &text))?;
         text.with_picture(&picture)
     } else {
         text
@@ -219,8 +219,11 @@ pub(super) fn shown(
         };
         last_good.with(|last_good| {
             let job = || Job {
-                step: Some(step),
-                ..picture.job(last_good)
+                input: AnalysisInput {
+                    step: Some(step),
+                    ..last_good.input()
+                },
+                task: picture.into(),
             };
             last_good.is_long().then(job)
         })
@@ -238,7 +241,7 @@ pub(super) fn shown(
         let after = |step, picture: &PlacedPlan| {
             Arc::new(AnalysedText::after(&last_good, step).with_picture(picture))
         };
-        if let Some(step) = job.with(|job| job.as_ref()?.step) {
+        if let Some(step) = job.with(|job| job.as_ref()?.input.step) {
             return match picture.get() {
                 Some(picture) => after(step, &picture),
                 None => last.cloned().unwrap_or_else(|| last_good.clone()),

@@ -2,7 +2,8 @@
 
 use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
-use crate::app::queries::{self, Query};
+use crate::app::jobs::Job;
+use crate::app::queries;
 use fuseline_core::analysis::sweep::{Measure, Sweep};
 use fuseline_view::present::sweep::{SweptParam, swept_params};
 use leptos::prelude::*;
@@ -48,7 +49,7 @@ impl Sweeping {
         // Most events of sliders leave the job as it is.
         let job = Memo::new(move |_| {
             let param = param.get()?.index;
-            shown.with(|shown| Some(queries::Sweep { param }.job(shown)))
+            shown.with(|shown| Some(Job::new(queries::Sweep { param }, shown)))
         });
         let swept = Memo::new(move |last: Option<&Swept>| {
             let answer = job.with(|job| worker.answer::<queries::Sweep>(job.as_ref()?));

@@ -1,37 +1,12 @@
 //! A button that shows a chart large, in a dialog over the page.
 
+use super::enlarged_chart::EnlargedChart;
 use crate::app::covers::closes_on_back;
-use crate::app::state::{PictureForm, SetIfChanged};
+use crate::app::state::PictureForm;
 use crate::components::inspector::Inspector;
 use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
-
-/// Whether a chart is shown enlarged, in a dialog over everything else on the page.
-#[derive(Clone, Copy)]
-pub struct EnlargedChart(RwSignal<bool>);
-
-impl EnlargedChart {
-    /// For all components below the caller: none is.
-    pub fn provide() {
-        provide_context(Self(RwSignal::new(false)));
-    }
-
-    /// That of the page.
-    pub fn of_context() -> Self {
-        expect_context()
-    }
-
-    /// Whether one is. Tracked.
-    pub fn is_shown(self) -> bool {
-        self.0.get()
-    }
-
-    /// Closes its dialog, before something beside it is shown.
-    pub fn close(self) {
-        self.0.set_if_changed(false);
-    }
-}
 
 /// The button, and the dialog with the chart and the card of what is pressed in it. Escape, the
 /// button *Close* and a press beside the dialog close it.

@@ -6,6 +6,7 @@
 pub mod chart;
 pub mod chart_state;
 pub mod enlarge;
+pub mod enlarged_chart;
 pub mod legend;
 pub mod mark;
 pub mod panel;

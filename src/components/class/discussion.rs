@@ -1,7 +1,7 @@
 //! The first guesses of a question, large, for a room: first what was answered, then what is right.
 
-use super::questions::{answer, guesses};
-use super::tables::STANDINGS;
+use super::guesses::{answer, guesses};
+use super::standings::STANDINGS;
 use crate::app::covers::closes_on_back;
 use crate::components::lesson::prose::inlines;
 use fuseline_browser as browser;

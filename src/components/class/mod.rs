@@ -1,9 +1,11 @@
 //! Results without a server: what a student hands in, and what a class has handed in.
 
 pub mod discussion;
+mod guesses;
 pub mod hand_in;
 pub mod pane;
 pub mod questions;
+mod standings;
 mod tables;
 
 use crate::app::learning::{Learning, Room};

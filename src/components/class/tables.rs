@@ -1,6 +1,7 @@
 //! Students by questions, and students by puzzles.
 
 use super::questions::Questions;
+use super::standings::{Counted, STANDINGS};
 use crate::app::classroom::Classroom;
 use crate::app::learning::Learning;
 use fuseline_learn::lesson::library::listed;
@@ -15,26 +16,6 @@ use std::sync::Arc;
 
 /// What a student is called, and of whom the results are a copy.
 pub(super) type Named = (String, Option<usize>);
-
-/// A heading, and who stands so at a question.
-type Counted = (&'static str, fn(&Standing) -> bool);
-
-/// What of a class is counted at each question.
-pub(super) const STANDINGS: [Counted; 4] = [
-    ("Right at once", |standing| {
-        *standing == Standing::Ended(StepOutcome::Right)
-    }),
-    ("Right later", |standing| {
-        *standing == Standing::Ended(StepOutcome::Nudged)
-    }),
-    ("Shown or skipped", |standing| {
-        matches!(
-            standing,
-            Standing::Ended(StepOutcome::Shown | StepOutcome::Skipped)
-        )
-    }),
-    ("Stuck here", |standing| *standing == Standing::Open),
-];
 
 /// A lesson: a row for each student who answered in it, a column for each question.
 pub(super) fn lesson_table(

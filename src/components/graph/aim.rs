@@ -1,7 +1,9 @@
 //! Where the visitor looks.
 
 use super::placed::{ForLayout, PlacedGraph};
+use fuseline_view::picture::dag::motion::Motion;
 use fuseline_view::picture::dag::viewport::Viewport;
+use std::sync::Arc;
 
 /// Where the visitor looks.
 #[derive(Clone, Copy)]
@@ -26,6 +28,15 @@ pub(super) struct BeforeReveal {
     pub(super) aim: Option<ForLayout<Aim>>,
     /// Where the picture was moved to.
     pub(super) revealed: Viewport,
+}
+
+/// The pictures that were in view last.
+#[derive(Default)]
+pub(super) struct Views {
+    /// The present one and the one before it, and where on the canvas each was.
+    pub(super) last: [Option<(Arc<PlacedGraph>, Viewport)>; 2],
+    /// While a new picture is mounted.
+    pub(super) motion: Option<Motion>,
 }
 
 impl ForLayout<Aim> {

@@ -4,7 +4,7 @@
 //! While a plan waits for a partner or for a second key, a live region over the graph tells its
 //! effect.
 
-use super::plan::{MergeRole, Plan};
+use super::plan::{AwaitedMerge, MergeRole, Plan};
 use super::state::Graph;
 use crate::app::state::{FocusRequest, SetIfChanged};
 use fuseline_core::{KernelId, OpId, Policy};
@@ -12,15 +12,6 @@ use fuseline_view::picture::dag::Point;
 use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::present::manual::{Change, producer_beside};
 use leptos::prelude::*;
-
-/// A merge of ops that the unfused view shows, until the graph has the boxes of the unfused
-/// kernels.
-#[derive(Clone, Copy)]
-pub(super) struct AwaitedMerge {
-    from: OpId,
-    /// Without one the visitor chooses it by keys.
-    with: Option<OpId>,
-}
 
 impl Graph {
     /// The line from what is dragged to the pointer, as path data. Tracked.

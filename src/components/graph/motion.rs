@@ -6,19 +6,8 @@ use super::state::Graph;
 use fuseline_browser as browser;
 use fuseline_view::picture::dag::Rect;
 use fuseline_view::picture::dag::motion::{Motion, View, can_move};
-use fuseline_view::picture::dag::viewport::Viewport;
 use leptos::prelude::*;
 use leptos::svg;
-use std::sync::Arc;
-
-/// The pictures that were in view last.
-#[derive(Default)]
-pub(super) struct Views {
-    /// The present one and the one before it, and where on the canvas each was.
-    last: [Option<(Arc<PlacedGraph>, Viewport)>; 2],
-    /// While a new picture is mounted.
-    motion: Option<Motion>,
-}
 
 impl Graph {
     /// Keeps what is in view, for the next picture.

@@ -6,7 +6,7 @@ use crate::app::stage::is_staged;
 use crate::app::state::Page;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::bar::pickers::PolicyPicker;
-use crate::components::charts::enlarge::EnlargedChart;
+use crate::components::charts::enlarged_chart::EnlargedChart;
 use crate::components::headline::FullScreenHeadline;
 use crate::components::inspector::Inspector;
 use crate::components::radio_button::RadioButton;

@@ -30,6 +30,15 @@ pub(super) enum Plan {
     },
 }
 
+/// A merge of ops that the unfused view shows, until the graph has the boxes of the unfused
+/// kernels.
+#[derive(Clone, Copy)]
+pub(super) struct AwaitedMerge {
+    pub(super) from: OpId,
+    /// Without one the visitor chooses it by keys.
+    pub(super) with: Option<OpId>,
+}
+
 impl Plan {
     /// The change, if it is chosen in full.
     pub(super) fn change(self) -> Option<Change> {

@@ -1,10 +1,8 @@
 //! The signals of the graph.
 
-use super::aim::{Aim, BeforeReveal};
-use super::by_hand::AwaitedMerge;
-use super::motion::Views;
+use super::aim::{Aim, BeforeReveal, Views};
 use super::placed::{ForLayout, GraphRoom, PlacedGraph, TargetName};
-use super::plan::Plan;
+use super::plan::{AwaitedMerge, Plan};
 use super::pressed::PressedPointers;
 use crate::app::puzzling::Puzzling;
 use crate::app::stage::is_staged;

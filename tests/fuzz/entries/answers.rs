@@ -1,6 +1,7 @@
 //! What the page and its worker compute of a program.
 
 use super::{analysed, assert_sums, choices_of, one, options, parsed};
+use fuseline::app::analysed::AnalysisInput;
 use fuseline::app::jobs::Job;
 use fuseline::app::queries::{
     Advice, Edges, Effect, Merges, Picture, PlanUnder, Report, Steps, Table, Task, WhySeparate,
@@ -194,9 +195,11 @@ pub(super) fn worker(input: &[u8]) {
             Steps.into(),
         ];
         let job = Job {
-            text: one(&mut rng, &[&text, &text, &shorter]).clone(),
-            options: one(&mut rng, &[&choices[0], &choices[0], &choices[1]]).clone(),
-            step: rng.random_bool(0.5).then(|| any_index(&mut rng, ops)),
+            input: AnalysisInput {
+                text: one(&mut rng, &[&text, &text, &shorter]).clone(),
+                options: one(&mut rng, &[&choices[0], &choices[0], &choices[1]]).clone(),
+                step: rng.random_bool(0.5).then(|| any_index(&mut rng, ops)),
+            },
             task: one(&mut rng, &tasks),
         };
         runner.run(&job, &mut |_| {});
