@@ -7,6 +7,7 @@ pub mod by_pointer;
 pub mod charts;
 pub mod class;
 pub mod diagnostics;
+pub mod dialog;
 pub mod embedded;
 pub mod explanation;
 pub mod file_reading;

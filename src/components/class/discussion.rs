@@ -2,7 +2,7 @@
 
 use super::guesses::{answer, guesses};
 use super::standings::STANDINGS;
-use crate::app::covers::closes_on_back;
+use crate::components::dialog::Dialog;
 use crate::components::lesson::prose::inlines;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::library::ListedLesson;
@@ -10,7 +10,6 @@ use fuseline_learn::presenter::command::Command;
 use fuseline_learn::results::class::QuestionColumn;
 use fuseline_view::page::links::listed_lesson_fragment;
 use leptos::ev;
-use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -27,7 +26,6 @@ pub fn Discussion(
     shown: RwSignal<Option<usize>>,
 ) -> impl IntoView {
     let label = format!("First guesses: {title}");
-    let dialog = NodeRef::<html::Dialog>::new();
     let is_told = RwSignal::new(false);
     let count = columns.len();
     let show = move |at: usize, with_answer: bool| {
@@ -50,16 +48,11 @@ pub fn Discussion(
             show(before, true);
         }
     };
-    let is_open = Memo::new(move |_| shown.with(Option::is_some));
-    Effect::new(move || {
-        if is_open.get() {
-            browser::show_modal(dialog);
-        }
-    });
-    closes_on_back(move || is_open.get(), move || browser::close_modal(dialog));
-    let keys = move |event: ev::KeyboardEvent| {
-        // The page below does nothing.
-        event.stop_propagation();
+    let close = move || {
+        is_told.set(false);
+        shown.set(None);
+    };
+    let key = move |event: ev::KeyboardEvent| {
         match Command::of_key(&event.key()) {
             Some(Command::Next) => go_on(),
             Some(Command::Previous) => go_back(),
@@ -89,21 +82,18 @@ pub fn Discussion(
     };
     let place = move || Some(format!("Question {} of {count}", shown.get()? + 1));
     view! {
-        <dialog
+        <Dialog
             class="discussion"
-            node_ref=dialog
-            aria-label=label
-            on:close=move |_| {
-                is_told.set(false);
-                shown.set(None);
-            }
-            on:keydown=keys
+            label
+            is_open=Signal::derive(move || shown.with(Option::is_some))
+            on_close=close
+            on_key=Callback::new(key)
         >
             <header class="lesson-head">
                 <strong>{title}</strong>
                 <span class="quiet">{place}</span>
                 {step_link}
-                <button type="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+                <button type="button" on:click=move |_| close()>"Close"</button>
             </header>
             <div class="discussion-question" aria-live="polite">{question}</div>
             <footer class="lesson-ways">
@@ -116,7 +106,7 @@ pub fn Discussion(
                     }}
                 </button>
             </footer>
-        </dialog>
+        </Dialog>
     }
 }
 

@@ -1,10 +1,9 @@
 //! The file that writes a PyTorch model in this notation: shown, copied or saved.
 
-use crate::app::covers::closes_on_back;
 use crate::app::state::Page;
 use crate::components::by_pointer::ByPointer;
+use crate::components::dialog::Dialog;
 use fuseline_browser as browser;
-use leptos::html;
 use leptos::prelude::*;
 
 /// Where the build serves it.
@@ -14,32 +13,23 @@ const FILE: &str = "./fuseline.py";
 /// dialog close it.
 #[component]
 pub fn FromPytorch(
-    /// The dialog. A parent shows it.
-    dialog: NodeRef<html::Dialog>,
     /// Whether it is shown.
     is_open: RwSignal<bool>,
 ) -> impl IntoView {
-    closes_on_back(move || is_open.get(), move || browser::close_modal(dialog));
     view! {
-        <dialog
+        <Dialog
             class="from-pytorch"
-            node_ref=dialog
-            aria-labelledby="from-pytorch-title"
-            on:close=move |_| is_open.set(false)
-            // Escape closes the dialog and does nothing to the page below.
-            on:keydown=move |event| event.stop_propagation()
-            on:click=move |event| {
-                if event.target() == event.current_target() {
-                    browser::close_modal(dialog);
-                }
-            }
+            label="From PyTorch"
+            is_open
+            on_close=move || is_open.set(false)
+            is_light_dismissed=true
         >
             <header class="panel-head">
-                <h2 id="from-pytorch-title">"From PyTorch"</h2>
-                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+                <h2>"From PyTorch"</h2>
+                <button type="button" class="button" on:click=move |_| is_open.set(false)>"Close"</button>
             </header>
             <Show when=move || is_open.get()><Script /></Show>
-        </dialog>
+        </Dialog>
     }
 }
 

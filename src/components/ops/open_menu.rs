@@ -17,14 +17,12 @@ use leptos::{ev, html};
 pub fn OpenMenu() -> impl IntoView {
     let is_open = RwSignal::new(false);
     let button = NodeRef::<html::Summary>::new();
-    let dialog = NodeRef::<html::Dialog>::new();
     let is_dialog_open = RwSignal::new(false);
     let show_script = move |_| {
         // The dialog gives the focus back to what has it now.
         browser::focus(button);
         is_open.set(false);
         is_dialog_open.set(true);
-        browser::show_modal(dialog);
     };
     view! {
         <Menu label="Open" is_at_end=true panel_class="menu-list open-menu" is_open button>
@@ -34,7 +32,7 @@ pub fn OpenMenu() -> impl IntoView {
             </button>
             <Texts is_open />
         </Menu>
-        <FromPytorch dialog is_open=is_dialog_open />
+        <FromPytorch is_open=is_dialog_open />
     }
 }
 

@@ -1,15 +1,15 @@
 //! The link to what is presented, for phones.
 
-use crate::app::covers::closes_on_back;
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::sharing::{self, lesson_link};
 use crate::app::state::Page;
+use crate::components::dialog::Dialog;
 use fuseline_browser as browser;
 use fuseline_learn::language::Language;
 use fuseline_learn::presenter::command::Command;
 use fuseline_learn::presenter::qr::{Code, is_of_this_machine};
-use leptos::html;
+use leptos::ev;
 use leptos::prelude::*;
 
 /// A link as a code, and as text below it; or why there is none.
@@ -53,15 +53,12 @@ pub fn QrCodeDialog(
 ) -> impl IntoView {
     let page = Page::of_context();
     let learning = Learning::of_context();
-    let dialog = NodeRef::<html::Dialog>::new();
     let link = RwSignal::new(None::<Result<String, String>>);
     Effect::new(move || {
         if !presenting.is_qr_shown.get() {
-            browser::close_modal(dialog);
             return;
         }
         link.set(None);
-        browser::show_modal(dialog);
         let open = learning.filter(|_| presenting.has_lesson.get_untracked());
         let open = open.and_then(|learning| {
             Some((
@@ -70,35 +67,32 @@ pub fn QrCodeDialog(
             ))
         });
         browser::spawn(async move {
-            let made = match open {
+            let result = match open {
                 Some((open, step)) => lesson_link(&open, step).await,
                 None => sharing::link(page).await,
             };
-            link.set(Some(made.map_err(str::to_owned)));
+            link.set(Some(result.map_err(str::to_owned)));
         });
     });
-    closes_on_back(
-        move || presenting.is_qr_shown.get(),
-        move || browser::close_modal(dialog),
-    );
+    let close = move || presenting.is_qr_shown.set(false);
+    // Any press, and any key that would go on, takes it away first.
+    let key = move |event: ev::KeyboardEvent| {
+        if event.key() != "Escape" && Command::of_key(&event.key()).is_some() {
+            event.prevent_default();
+            close();
+        }
+    };
     view! {
-        <dialog
+        <Dialog
             class="qr-dialog"
-            node_ref=dialog
-            aria-label="QR code"
-            on:close=move |_| presenting.is_qr_shown.set(false)
-            // Any press, and any key that would go on, takes it away first.
-            on:click=move |_| browser::close_modal(dialog)
-            on:keydown=move |event| {
-                event.stop_propagation();
-                if event.key() != "Escape" && Command::of_key(&event.key()).is_some() {
-                    event.prevent_default();
-                    browser::close_modal(dialog);
-                }
-            }
+            label="QR code"
+            is_open=presenting.is_qr_shown
+            on_close=close
+            on_key=Callback::new(key)
+            on:click=move |_| close()
         >
             {move || link.get().map(|link| view! { <QrCode link /> })}
             <button type="button" class="button">"Close"</button>
-        </dialog>
+        </Dialog>
     }
 }
