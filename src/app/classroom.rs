@@ -3,6 +3,7 @@
 use crate::app::learning::{Learning, Room};
 use crate::app::sharing::results_in;
 use crate::app::state::{Page, SetIfChanged};
+use crate::app::storage_keys::CLASS;
 use crate::app::stored;
 use fuseline_browser::{self as browser, File};
 use fuseline_learn::puzzle::Posed;
@@ -13,8 +14,6 @@ use fuseline_learn::results::table::{LessonColumns, table};
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 use std::sync::Arc;
-
-const CLASS: &str = "fuseline.class";
 
 /// The class. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]

@@ -42,6 +42,8 @@ pub mod starts;
 #[cfg(target_arch = "wasm32")]
 pub mod state;
 #[cfg(target_arch = "wasm32")]
+pub(crate) mod storage_keys;
+#[cfg(target_arch = "wasm32")]
 mod stored;
 #[cfg(target_arch = "wasm32")]
 pub mod title;

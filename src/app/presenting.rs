@@ -2,6 +2,7 @@
 
 use crate::app::learning::{Learning, is_in_lesson};
 use crate::app::state::Page;
+use crate::app::storage_keys::WORKSHOP;
 use crate::app::stored;
 use fuseline_browser::{self as browser, Channel};
 use fuseline_learn::presenter::command::Command;
@@ -18,8 +19,6 @@ use serde::{Deserialize, Serialize};
 /// The smallest type of a graph has 11 units, and before a class the height of the page's small
 /// type, which is 12 pixels at scale 1.
 const GRAPH_UNIT_PX: f64 = 12.0 / 11.0;
-
-const LEFT: &str = "fuseline.workshop";
 
 /// Where a workshop was left: by a key, a reload, or a browser that closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +65,7 @@ impl Presenting {
     pub fn new(page: Page, learning: Learning) -> Self {
         let is_on = RwSignal::new(false);
         let is_in_lesson = is_in_lesson(page);
-        let left = browser::load(LEFT).and_then(|left| serde_json::from_str(&left).ok());
+        let left = browser::load(WORKSHOP).and_then(|left| serde_json::from_str(&left).ok());
         let presenting = Self {
             page,
             learning,
@@ -124,7 +123,7 @@ impl Presenting {
                 self.left.set(workshop.moved(1).map(|_| left));
             }
         });
-        stored::follow(LEFT, self.left, |left| {
+        stored::follow(WORKSHOP, self.left, |left| {
             serde_json::to_string(left).unwrap_or_default()
         });
         browser::on_window(ev::pagehide, move |_| self.send(&FromPage::Ended));

@@ -7,6 +7,7 @@ use crate::app::recording::Recording;
 use crate::app::session::Session;
 use crate::app::sharing::{LinkedPuzzle, shown};
 use crate::app::state::{Page, Selection, SetIfChanged};
+use crate::app::storage_keys::PUZZLES;
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
@@ -19,7 +20,6 @@ use fuseline_view::page::links::{SharedState, read_state, write_state};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-const PROGRESS: &str = "fuseline.puzzles";
 /// Hints to the same kernels: where to look, and the move.
 pub const MAX_HINTS: usize = 2;
 
@@ -85,7 +85,7 @@ impl Puzzling {
             let seen = present_seen(page)?;
             Some(posed.standing(&seen.analysis, seen.has_error))
         });
-        let stored = browser::load(PROGRESS).map(|stored| PuzzleProgress::read(&stored));
+        let stored = browser::load(PUZZLES).map(|stored| Progress::read(&stored));
         let puzzling = Self {
             page,
             session,
@@ -171,7 +171,7 @@ impl Puzzling {
             },
             false,
         );
-        stored::follow(PROGRESS, self.progress, PuzzleProgress::write);
+        stored::follow(PUZZLES, self.progress, Progress::write);
     }
 
     /// The fixed strings around the open puzzle. Tracked.

@@ -2,6 +2,7 @@
 
 use crate::app::sharing::shown;
 use crate::app::state::Page;
+use crate::app::storage_keys::RESULTS;
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::answer::Answer;
@@ -10,8 +11,6 @@ use fuseline_learn::puzzle::Posed;
 use fuseline_learn::results::page_diff::PageDiff;
 use fuseline_learn::results::{Act, Results, Solution, Try};
 use leptos::prelude::*;
-
-const RESULTS: &str = "fuseline.results";
 
 /// The record of what the visitor does. Made once at the root and given to all components as
 /// context.

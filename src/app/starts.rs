@@ -3,9 +3,8 @@
 //! A mark is stored before a program is shown and removed after its first picture. A mark that is
 //! found later is of a start that never came so far.
 
+use crate::app::storage_keys::STARTING;
 use fuseline_browser as browser;
-
-const STARTING: &str = "fuseline.starting.";
 
 /// A start that holds the page for longer counts as one that did not finish.
 const LONGEST_MS: u64 = 10_000;

@@ -1,12 +1,11 @@
 //! The documents in the browser's storage, each under a key of its own, and progress.
 
 use crate::app::documents::{Document, Stored};
+use crate::app::storage_keys::DOCUMENT;
 use fuseline_browser as browser;
 use fuseline_core::examples::{example, example_of};
 use fuseline_view::page::links::{SharedState, read_state};
 use leptos::prelude::*;
-
-const DOCUMENT: &str = "fuseline.document.";
 
 /// Stores a value under a key of its own whenever it changes. Where storage refuses, the next visit
 /// begins anew.

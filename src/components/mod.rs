@@ -36,6 +36,7 @@ pub mod print_head;
 pub mod puzzle;
 pub mod radio_button;
 pub mod results;
+pub mod seed_input;
 pub mod sender_note;
 pub mod sentence;
 pub mod show_more;

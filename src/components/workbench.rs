@@ -2,6 +2,7 @@
 
 use crate::app::panes::{Divider, Panes};
 use crate::app::state::Page;
+use crate::app::storage_keys::PANES;
 use crate::components::charts::Charts;
 use crate::components::graph::GraphPanel;
 use crate::components::ops::Ops;
@@ -10,8 +11,6 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html;
 use leptos::prelude::*;
 
-/// The key under which the sizes of the panes are stored.
-const PANES: &str = "fuseline.panes";
 /// By how much an arrow key moves a line between columns, in percent.
 const STEP_PERCENT: f64 = 2.0;
 /// By how much an arrow key moves the line below them, in pixels.

@@ -6,6 +6,7 @@ use crate::app::recording::Recording;
 use crate::app::session::Session;
 use crate::app::sharing::LinkedLesson;
 use crate::app::state::{Page, SetIfChanged};
+use crate::app::storage_keys::{LESSONS, OWN_LESSON};
 use crate::app::stored;
 use answering::wanted;
 use fuseline_browser::{self as browser, Debounce};
@@ -24,8 +25,6 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-const PROGRESS: &str = "fuseline.lessons";
-const OWN_LESSON: &str = "fuseline.own-lesson";
 /// A lesson is held against the engine after a pause in its editing.
 const CHECK_PAUSE: Duration = Duration::from_millis(500);
 
@@ -79,7 +78,7 @@ impl Learning {
         let page = session.page;
         let open = RwSignal::new(None::<OpenLesson>);
         let step = RwSignal::new(0);
-        let stored = browser::load(PROGRESS).map(|stored| LessonProgress::read(&stored));
+        let stored = browser::load(LESSONS).map(|stored| Progress::read(&stored));
         let seen = Memo::new_with_compare(
             move |_| {
                 let step = step.get();
@@ -160,7 +159,7 @@ impl Learning {
             },
             false,
         );
-        stored::follow(PROGRESS, self.progress, LessonProgress::write);
+        stored::follow(LESSONS, self.progress, Progress::write);
         Effect::new(move || {
             let linked = self.session.linked_lesson.get();
             if linked.is_some() {

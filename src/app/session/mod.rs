@@ -13,7 +13,8 @@ use crate::app::history::History;
 use crate::app::measured_devices::{read_devices, write_devices};
 use crate::app::sharing::{Link, LinkedLesson, LinkedPuzzle, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
-use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
+use crate::app::state::{Notice, NoticeAction, OpsView, Page, SetIfChanged, Theme};
+use crate::app::storage_keys::{DEVICES, IS_OPS_OPEN, OPS_VIEW, THEME};
 use crate::app::stored;
 use fuseline_browser::{self as browser, Debounce};
 use fuseline_core::examples::{START, example};
@@ -21,11 +22,6 @@ use fuseline_view::page::links::{SharedState, write_state};
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;
-
-const DEVICES: &str = "fuseline.devices";
-const THEME: &str = "fuseline.theme";
-const OPS_VIEW: &str = "fuseline.ops-view";
-const IS_OPS_OPEN: &str = "fuseline.ops-open";
 
 /// Changes are stored after a pause of this length, and without a pause after [`LONGEST_WAIT`].
 const PAUSE: Duration = Duration::from_millis(300);
@@ -212,28 +208,9 @@ impl Session {
             true,
         );
         stored::follow(DEVICES, page.chosen.measured_devices, write_devices);
-        // Where storage refuses these, the next visit has the defaults; no text is lost.
-        Effect::watch(
-            move || page.screen.theme.get(),
-            |&theme, _, _| {
-                let _ = browser::store(THEME, theme.into());
-            },
-            false,
-        );
-        Effect::watch(
-            move || page.screen.is_ops_open.get(),
-            |is_open, _, _| {
-                let _ = browser::store(IS_OPS_OPEN, &is_open.to_string());
-            },
-            false,
-        );
-        Effect::watch(
-            move || page.screen.ops_view.get(),
-            |&view, _, _| {
-                let _ = browser::store(OPS_VIEW, view.into());
-            },
-            false,
-        );
+        stored::follow(THEME, page.screen.theme, Theme::to_string);
+        stored::follow(IS_OPS_OPEN, page.screen.is_ops_open, bool::to_string);
+        stored::follow(OPS_VIEW, page.screen.ops_view, OpsView::to_string);
         browser::on_window(ev::pagehide, move |_| {
             self.store();
             // A page that answers has not been stopped by its program.

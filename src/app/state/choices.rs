@@ -3,7 +3,7 @@
 use fuseline_core::{KernelId, Span};
 use fuseline_view::page::links::SharedState;
 use std::sync::Arc;
-use strum::{EnumIter, EnumString, IntoStaticStr};
+use strum::{Display, EnumIter, EnumString, IntoStaticStr};
 
 /// Asks another component to take the focus. The component that made the element takes the request
 /// when its view is up to date, and clears it, so no component has to find an element that another
@@ -26,7 +26,7 @@ pub enum FocusRequest {
 }
 
 /// The page's colours. The names are stored in the browser.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, EnumString)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Theme {
     /// As the system is set.
@@ -39,7 +39,9 @@ pub enum Theme {
 }
 
 /// How the op list is shown. The names are stored in the browser.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumIter, IntoStaticStr, EnumString,
+)]
 #[strum(serialize_all = "lowercase")]
 pub enum OpsView {
     #[default]

@@ -189,6 +189,15 @@ impl Page {
         look.unwrap_or_default().class()
     }
 
+    /// Copies a text and says `copied`; where the browser refuses, `refused`.
+    pub async fn copy(self, text: &str, copied: &str, refused: &str) {
+        if browser::copy(text).await {
+            self.tell(copied);
+        } else {
+            self.tell_failure(refused);
+        }
+    }
+
     /// Shows a message.
     pub fn tell(self, text: impl Into<String>) {
         self.screen.notice.set(Some(Notice {

@@ -44,13 +44,12 @@ pub fn HandInPane(
         browser::spawn(async move {
             // A name that was typed a moment ago is not in the shown code yet.
             if let Ok(code) = results_code(&results.get_untracked()).await {
-                if browser::copy(&code).await {
-                    page.tell("Code copied.");
-                } else {
-                    page.tell_failure(
-                        "The browser did not copy. Select the code and copy it yourself.",
-                    );
-                }
+                page.copy(
+                    &code,
+                    "Code copied.",
+                    "The browser did not copy. Select the code and copy it yourself.",
+                )
+                .await;
             }
         });
     };

@@ -7,6 +7,7 @@ use crate::app::learning::Learning;
 use crate::app::sharing::lesson_link;
 use crate::components::paper::Paper;
 use crate::components::presenter::qr_code::QrCode;
+use crate::components::seed_input::SeedInput;
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
 use fuseline_learn::language::Language;
@@ -41,8 +42,8 @@ fn Sheets(
     let link = RwSignal::new(None::<Result<String, String>>);
     if let Some(open) = learning.open.get_untracked() {
         browser::spawn(async move {
-            let made = lesson_link(&open, 0).await;
-            link.set(Some(made.map_err(str::to_owned)));
+            let result = lesson_link(&open, 0).await;
+            link.set(Some(result.map_err(str::to_owned)));
         });
     }
     let sheets = move || {
@@ -58,18 +59,7 @@ fn Sheets(
                 <p>{words.sheets_about()}</p>
                 <label>
                     {words.sheet()}
-                    <input
-                        type="number"
-                        min="0"
-                        step="1"
-                        inputmode="numeric"
-                        prop:value=move || seed.get().to_string()
-                        on:change:target=move |event| {
-                            if let Ok(typed) = event.target().value().parse() {
-                                seed.set(typed);
-                            }
-                        }
-                    />
+                    <SeedInput seed=seed.into() choose=move |typed| seed.set(typed) />
                 </label>
                 <button type="button" class="button" on:click=move |_| seed.update(|seed| *seed = seed.wrapping_add(1))>{words.other_numbers()}</button>
     };

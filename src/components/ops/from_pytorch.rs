@@ -53,11 +53,12 @@ fn Script() -> impl IntoView {
             return;
         };
         browser::spawn(async move {
-            if browser::copy(&text).await {
-                page.tell("fuseline.py is copied.");
-            } else {
-                page.tell_failure("The browser does not let the page copy. Save the file instead.");
-            }
+            page.copy(
+                &text,
+                "fuseline.py is copied.",
+                "The browser does not let the page copy. Save the file instead.",
+            )
+            .await;
         });
     };
     view! {

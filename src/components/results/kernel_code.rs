@@ -66,13 +66,12 @@ fn Code() -> impl IntoView {
             return;
         };
         browser::spawn(async move {
-            if browser::copy(&text).await {
-                page.tell("The code is copied, without the lines that fusion removed.");
-            } else {
-                page.tell_failure(
-                    "The browser does not let the page copy. Select the code instead.",
-                );
-            }
+            page.copy(
+                &text,
+                "The code is copied, without the lines that fusion removed.",
+                "The browser does not let the page copy. Select the code instead.",
+            )
+            .await;
         });
     };
     let shown = move || match code.get()? {

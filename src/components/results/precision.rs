@@ -4,6 +4,7 @@ use crate::app::analysed::AnalysedText;
 use crate::app::state::Page;
 use crate::components::keyed_rows::{explanation_of, row_at};
 use crate::components::number::{NumberTable, OwnNumber};
+use crate::components::seed_input::SeedInput;
 use crate::components::sentence::sentence;
 use fuseline_codegen::interpret::{Interpretation, NotRun, Setup, interpret};
 use fuseline_core::TensorId;
@@ -132,18 +133,7 @@ fn Controls(
         <div class="precision-controls" role="group" aria-label="Numbers of the run">
             <label>
                 "seed "
-                <input
-                    type="number"
-                    min="0"
-                    step="1"
-                    inputmode="numeric"
-                    prop:value=move || seed.get().to_string()
-                    on:change:target=move |event| {
-                        if let Ok(seed) = event.target().value().parse() {
-                            setup.update(|setup| setup.seed = seed);
-                        }
-                    }
-                />
+                <SeedInput seed=seed.into() choose=move |seed| setup.update(|setup| setup.seed = seed) />
             </label>
             <For each=move || params.get() key=Clone::clone let:name>
                 <SizeField setup ran name />
