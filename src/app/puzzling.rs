@@ -251,7 +251,7 @@ impl Puzzling {
     fn open_at(self, state: &SharedState) {
         self.forget_help();
         self.session.open_exercise(state, None);
-        self.page.questions.step.set_if_changed(None);
+        self.page.stepping.step.set_if_changed(None);
         self.page.select(Selection::Nothing);
     }
 

@@ -181,7 +181,7 @@ async fn a_tab_that_is_not_open_is_not_mounted() {
         assert_eq!(open.get_attribute("aria-controls"), Some(panel.id()));
         assert_eq!(panel.get_attribute("aria-labelledby"), Some(open.id()));
         assert_eq!(
-            page.questions.step.get_untracked().is_some(),
+            page.stepping.step.get_untracked().is_some(),
             tab == Tab::Steps
         );
     }

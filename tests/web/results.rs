@@ -132,7 +132,7 @@ async fn what_a_tab_has_computed_is_kept_while_it_is_closed() {
     open(Tab::Why).await;
     let shown = page.shown.get_untracked();
     open(Tab::Steps).await;
-    let steps = page.questions.steps.get_untracked().unwrap();
+    let steps = page.stepping.steps.get_untracked().unwrap();
     open(Tab::Kernels).await;
     assert!(Arc::ptr_eq(
         &compared,
@@ -144,7 +144,7 @@ async fn what_a_tab_has_computed_is_kept_while_it_is_closed() {
     ));
     assert!(Arc::ptr_eq(
         &steps,
-        &page.questions.steps.get_untracked().unwrap()
+        &page.stepping.steps.get_untracked().unwrap()
     ));
     page.edit(TEXT.replace("256", "512"), Origin::Single);
     assert!(!Arc::ptr_eq(
@@ -294,7 +294,7 @@ async fn steps_are_made_by_keys_and_the_line_keeps_the_focus() {
     assert_eq!(root.value("input[type=range]"), count.to_string());
     focus(&root.one("ol [tabindex='0']"));
     root.press("ol [tabindex='0']", "Home").await;
-    assert_eq!(page.questions.step.get_untracked(), Some(0));
+    assert_eq!(page.stepping.step.get_untracked(), Some(0));
     assert_eq!(root.all("[aria-current=step]").len(), 0);
     // Before the first step the first line is reached.
     assert_eq!(

@@ -242,7 +242,7 @@ impl Learning {
         let id = (self.open).with_untracked(|open| open.as_ref()?.id);
         let lesson = id.map(|id| listed_lesson_fragment(id, self.step.get_untracked() + 1));
         self.session.open_exercise(&state.shared, lesson);
-        self.page.questions.step.set_if_changed(None);
+        self.page.stepping.step.set_if_changed(None);
         self.page.select_mark(state.mark.as_ref());
     }
 

@@ -15,10 +15,10 @@
 //! `understood` and all that follows keep their last values; then the analysis, the graph and the
 //! charts come in a task each.
 
-use super::memos::{answered, in_next_task, shared_memo, shared_option};
+use super::memos::shared_memo;
 use super::selection::{NamedSelection, Selection};
 use super::slider::SliderState;
-use crate::app::analysed::{AnalysedText, AnalysisInput, PlacedPlan};
+use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::history::keeps_little;
 use crate::app::jobs::Job;
@@ -27,9 +27,8 @@ use crate::app::text_limits::parse_if_short;
 use fuseline_core::fixes::sound_fixes;
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::notation::Parsed;
-use fuseline_core::{Analysis, Diagnostic, Fix, Options, Plan};
+use fuseline_core::{Analysis, Diagnostic, Fix, Options};
 use fuseline_view::picture::dag::Folding;
-use fuseline_view::present::steps::Steps;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -49,56 +48,6 @@ pub(super) fn present_text(
     options: Memo<Options>,
 ) -> Memo<Arc<AnalysedText>> {
     shared_memo(move |_| Arc::new(AnalysedText::new(text.get(), parsed.get(), options.get())))
-}
-
-/// What the worker has to compute before the present text is understood; `None` if that is quick.
-pub(super) fn wanted_picture(
-    present_text: Memo<Arc<AnalysedText>>,
-    folding: Memo<Folding>,
-) -> Memo<Option<Job>> {
-    Memo::new(move |_| {
-        let picture = || Picture {
-            folding: folding.get(),
-        };
-        present_text.with(|text| text.is_long().then(|| Job::new(picture(), text)))
-    })
-}
-
-/// The present text with the kernels that the worker has chosen; `None` without a wanted picture,
-/// and until it is there.
-///
-/// The analysis and the pictures of it are each a task of some 50 ms for 2,000 ops: between them
-/// the page answers its visitor.
-pub(super) fn understood_by_worker(
-    present_text: Memo<Arc<AnalysedText>>,
-    wanted_picture: Memo<Option<Job>>,
-    worker: Background,
-) -> Memo<Option<Arc<AnalysedText>>> {
-    let picture = answered::<Picture>(wanted_picture, worker);
-    let understood = shared_option(move || {
-        let picture = picture.get()?;
-        let understood = present_text.with(|text| text.fresh().with_picture(&picture));
-        // In this task, and not in that of what reads it first.
-        understood.analysis();
-        Some(Arc::new(understood))
-    });
-    in_next_task(understood)
-}
-
-/// The present text; an older one while `is_computing`.
-pub(super) fn understood(
-    present_text: Memo<Arc<AnalysedText>>,
-    by_worker: Memo<Option<Arc<AnalysedText>>>,
-    is_computing: Memo<bool>,
-) -> Memo<Arc<AnalysedText>> {
-    shared_memo(move |last| {
-        if is_computing.get() {
-            let nothing =
-                || present_text.with(|text| AnalysedText::empty(&text.options, Arc::default()));
-            return last.cloned().unwrap_or_else(|| Arc::new(nothing()));
-        }
-        by_worker.get().unwrap_or_else(|| present_text.get())
-    })
 }
 
 /// Compared by value: a slider rarely changes a diagnostic.
@@ -187,81 +136,6 @@ fn analysed_under(
         text
     };
     analysed.has_graph().then_some(analysed)
-}
-
-/// `last_good`, or while the *Steps* tab is open, with the kernels after the first `step`
-/// decisions; of an older step or text while the worker computes that.
-pub(super) fn shown(
-    last_good: Memo<Arc<AnalysedText>>,
-    steps: Memo<Option<Arc<Steps>>>,
-    step: RwSignal<Option<usize>>,
-    folding: Memo<Folding>,
-    worker: Background,
-) -> Memo<Arc<AnalysedText>> {
-    // The tab opens at the end, where the kernels are known.
-    let earlier_step = Memo::new(move |_| {
-        let step = step.get()?;
-        let count = steps.with(|steps| Some(steps.as_ref()?.count()))?;
-        (step < count).then_some(step)
-    });
-    // Many decisions change no kernel: then this memo stays equal and its readers do not run.
-    let kernels_at_step = Memo::new(move |_| {
-        let step = earlier_step.get()?;
-        last_good.with(|last_good| {
-            let kernels = || last_good.record().partition_after(last_good.graph(), step);
-            (!last_good.is_long()).then(kernels)
-        })
-    });
-    let job = Memo::new(move |_| {
-        let step = earlier_step.get()?;
-        let picture = Picture {
-            folding: folding.get(),
-        };
-        last_good.with(|last_good| {
-            let job = || Job {
-                input: AnalysisInput {
-                    step: Some(step),
-                    ..last_good.input()
-                },
-                task: picture.into(),
-            };
-            last_good.is_long().then(job)
-        })
-    });
-    let picture = answered::<Picture>(job, worker);
-    let waits_for_steps = Memo::new(move |_| {
-        let is_earlier = step.get().is_some_and(|step| step != usize::MAX);
-        is_earlier && last_good.with(|last_good| last_good.is_long()) && steps.with(Option::is_none)
-    });
-    shared_memo(move |last| {
-        let last_good = last_good.get();
-        if waits_for_steps.get() {
-            return last.cloned().unwrap_or(last_good);
-        }
-        let after = |step, picture: &PlacedPlan| {
-            Arc::new(AnalysedText::after(&last_good, step).with_picture(picture))
-        };
-        if let Some(step) = job.with(|job| job.as_ref()?.input.step) {
-            return match picture.get() {
-                Some(picture) => after(step, &picture),
-                None => last.cloned().unwrap_or_else(|| last_good.clone()),
-            };
-        }
-        let kernels = kernels_at_step.get();
-        match step.get_untracked().zip(kernels) {
-            Some((step, partition)) => after(
-                step,
-                &PlacedPlan {
-                    plan: Plan {
-                        partition,
-                        ..Plan::default()
-                    },
-                    layout: None,
-                },
-            ),
-            None => last_good.clone(),
-        }
-    })
 }
 
 /// `shown`, or while the text has errors, the analysis of its valid statements; `None` while the

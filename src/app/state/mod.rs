@@ -24,8 +24,10 @@ mod screen;
 mod selection;
 mod set_if_changed;
 mod slider;
+mod stepping;
 mod sweeping;
 mod switching;
+mod understanding;
 
 pub use actions::{PictureForm, today};
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};

@@ -9,15 +9,16 @@ use super::drawn::Fold;
 use super::memos::unhurried;
 use super::origin::ProgramOrigin;
 use super::pictures::Pictures;
-use super::questions::{self, Questions};
+use super::questions::Questions;
 use super::screen::Screen;
 use super::selection::{NamedSelection, Selection};
 use super::set_if_changed::SetIfChanged;
 use super::slider::SliderState;
+use super::stepping::Stepping;
+use super::understanding::Understanding;
 use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::history::History;
-use crate::app::jobs::Job;
 use fuseline_browser as browser;
 use fuseline_core::notation::Parsed;
 use fuseline_core::{Analysis, KernelId, OpId, Span};
@@ -55,6 +56,8 @@ pub struct Page {
     pub checked: Checked,
     /// What pictures draw.
     pub pictures: Pictures,
+    /// The decisions that led to the kernels, one by one.
+    pub stepping: Stepping,
     /// What single tabs show.
     pub questions: Questions,
     /// What the shown kernels are compared with.
@@ -84,13 +87,10 @@ impl Page {
         let fold = Fold::new(move || screen.plays_puzzle() && chosen.is_fused.get());
         let folding = fold.folding;
         let present_text = derived::present_text(shared_text, parsed, chosen.options(slider));
-        let wanted_picture = derived::wanted_picture(present_text, folding);
-        let by_worker = derived::understood_by_worker(present_text, wanted_picture, worker);
-        let is_computing = Memo::new(move |_| {
-            wanted_picture.with(Option::is_some) && by_worker.with(Option::is_none)
-        });
-        clear_when_quick(worker, wanted_picture);
-        let understood = derived::understood(present_text, by_worker, is_computing);
+        let Understanding {
+            understood,
+            is_computing,
+        } = Understanding::new(present_text, folding, worker);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let last_good = derived::last_good(
             present_text,
@@ -102,10 +102,7 @@ impl Page {
         );
         let fixes = derived::fixes(shared_text, diagnostics, slider);
         let checked = Checked::new(diagnostics, fixes, is_computing, last_good, worker);
-        let step = RwSignal::new(None);
-        let steps = questions::steps_of(last_good, worker);
-        let shown = derived::shown(last_good, steps, step, folding, worker);
-        let steps = questions::of_shown(steps, last_good, shown);
+        let (stepping, shown) = Stepping::new(last_good, folding, worker);
         let analysis = derived::analysis(shown);
         let against = Against::new(analysis, slider);
         let selected = RwSignal::new(NamedSelection::default());
@@ -122,7 +119,8 @@ impl Page {
             screen,
             checked,
             pictures: Pictures::new(shown, fold, against.matching, chosen.is_fused, slider),
-            questions: Questions::new(shown, step, steps, slider, worker),
+            stepping,
+            questions: Questions::new(shown, slider, worker),
             against,
             worker,
             can_undo: Memo::new(move |_| history.with(History::can_undo)),
@@ -224,18 +222,4 @@ impl Page {
         let span = shown.program().ops.get(statement)?.span;
         (!self.checked.is_stale.get()).then_some(span)
     }
-}
-
-/// Ends the work for a large program when a small one follows it.
-fn clear_when_quick(worker: Background, wanted_picture: Memo<Option<Job>>) {
-    let is_quick_text = Memo::new(move |_| wanted_picture.with(Option::is_none));
-    Effect::watch(
-        move || is_quick_text.get(),
-        move |&is_quick_text, _, _| {
-            if is_quick_text {
-                worker.clear();
-            }
-        },
-        false,
-    );
 }

@@ -172,7 +172,7 @@ impl Graph {
 
     /// Whether the visitor has moved the picture, and not a selection or the focus alone. Tracked.
     pub(super) fn is_moved_by_visitor(self) -> bool {
-        let is_stepping = self.page().questions.step.get().is_some();
+        let is_stepping = self.page().stepping.step.get().is_some();
         let aim = self.aim.get();
         let aim = aim.and_then(|aim| aim.valid_for(&self.placed.get(), is_stepping));
         matches!(

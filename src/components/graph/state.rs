@@ -88,7 +88,7 @@ impl Graph {
             Memo::new(move |_| placed.with(|placed| placed.shown(page.selection.get())));
         let decided_ops = Memo::new(move |_| {
             let shown = |&op: &OpId| placed.with(|placed| placed.layout.shown_op(op));
-            (page.questions.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
+            (page.stepping.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
         });
         let looks = shared_memo(move |last: Option<&Arc<ForLayout<Looks>>>| {
             let number = placed.with(|placed| placed.number);
@@ -112,7 +112,7 @@ impl Graph {
             if page.screen.is_printing.get() {
                 return Viewport::whole(picture, canvas);
             }
-            let is_stepping = page.questions.step.get().is_some();
+            let is_stepping = page.stepping.step.get().is_some();
             match aim
                 .get()
                 .and_then(|aim| aim.valid_for(&placed, is_stepping))

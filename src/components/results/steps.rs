@@ -39,12 +39,12 @@ impl Stepper {
     fn new(page: Page) -> Self {
         let ahead = RwSignal::new(None);
         let count = Memo::new(move |_| {
-            page.questions
+            page.stepping
                 .steps
                 .with(|steps| steps.as_ref().map_or(0, |steps| steps.count()))
         });
         let step = Memo::new(move |_| {
-            let step = ahead.get().or_else(|| page.questions.step.get());
+            let step = ahead.get().or_else(|| page.stepping.step.get());
             step.unwrap_or(usize::MAX).min(count.get())
         });
         Self {
@@ -109,11 +109,11 @@ pub fn StepsPanel() -> impl IntoView {
     let page = Page::of_context();
     let stepper = Stepper::new(page);
     // Starts after the last decision. Closing the tab shows the final kernels again.
-    page.questions.step.set(Some(usize::MAX));
+    page.stepping.step.set(Some(usize::MAX));
     browser::set_root_attribute("data-dock", Some("steps"));
     on_cleanup(move || {
         browser::set_root_attribute("data-dock", None);
-        page.questions.step.set(None);
+        page.stepping.step.set(None);
         if matches!(page.selection.get_untracked(), Selection::Kernel(_)) {
             // At an earlier step the number belongs to another kernel.
             page.select(Selection::Nothing);
@@ -121,7 +121,7 @@ pub fn StepsPanel() -> impl IntoView {
     });
     let present = Memo::new(move |_| {
         let step = stepper.step.get();
-        (page.questions.steps).with(|steps| {
+        (page.stepping.steps).with(|steps| {
             let steps = steps.as_ref()?;
             Some((page.analysis).with(|analysis| steps.sentence(&analysis.graph, step)))
         })
@@ -136,7 +136,7 @@ pub fn StepsPanel() -> impl IntoView {
                     {move || present.with(|present| present.as_deref().map(sentence))}
                 </p>
             </div>
-            <Show when=move || page.questions.is_step_awaited.get()>
+            <Show when=move || page.stepping.is_awaited.get()>
                 <WorkLine />
             </Show>
             <Lines stepper />
@@ -247,7 +247,7 @@ fn Lines(
     let page = stepper.page;
     let listed = Memo::new(move |_| page_of_step(stepper.step.get(), stepper.count.get()));
     let lines = Memo::new(move |_| {
-        let lines = page.questions.steps.with(|steps| {
+        let lines = page.stepping.steps.with(|steps| {
             let steps = steps.as_ref()?;
             Some((page.analysis).with(|analysis| steps.lines(&analysis.graph, listed.get())))
         });

@@ -190,10 +190,10 @@ impl Page {
     /// of them is about.
     pub fn show_step(self, step: usize) {
         self.choose(|choices| choices.is_fused = true);
-        self.questions.step.set_if_changed(Some(step));
+        self.stepping.step.set_if_changed(Some(step));
         let analysis = self.analysis.get_untracked();
         let decision = self
-            .questions
+            .stepping
             .steps
             .with_untracked(|steps| steps.as_ref()?.last_decision(step));
         match decided(&analysis, decision) {

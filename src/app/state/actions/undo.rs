@@ -233,9 +233,9 @@ impl Page {
             puzzle,
             moves,
         } = choices;
-        if policy == Policy::Manual && self.questions.step.get_untracked().is_some() {
+        if policy == Policy::Manual && self.stepping.step.get_untracked().is_some() {
             // Show the kernels that were just changed by hand, not those of an earlier step.
-            self.questions.step.set_if_changed(Some(usize::MAX));
+            self.stepping.step.set_if_changed(Some(usize::MAX));
         }
         self.set_policy(policy);
         self.chosen.fusion.set_if_changed(fusion);
