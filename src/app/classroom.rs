@@ -2,7 +2,7 @@
 
 use crate::app::learning::{Learning, Room};
 use crate::app::sharing::results_in;
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::state::{ProgramOrigin, Screen, SetIfChanged};
 use crate::app::storage_keys::CLASS;
 use crate::app::stored;
 use fuseline_browser::{self as browser, File};
@@ -38,7 +38,7 @@ pub struct Classroom {
 
 impl Classroom {
     /// The class of the last visit.
-    pub fn new(page: Page, learning: Learning) -> Self {
+    pub fn new(origin: ProgramOrigin, screen: Screen, learning: Learning) -> Self {
         let stored = browser::load(CLASS).map(|stored| Class::read(&stored));
         let classroom = Self {
             class: RwSignal::new(stored.unwrap_or_default()),
@@ -53,16 +53,16 @@ impl Classroom {
         stored::follow(CLASS, classroom.class, Class::write);
         // A link and a dropped file hand in, too.
         Effect::new(move || {
-            let handed_in = page.origin.handed_in.get();
+            let handed_in = origin.handed_in.get();
             if !handed_in.is_empty() {
-                page.origin.handed_in.set(Vec::new());
-                page.screen.is_learning.set_if_changed(true);
+                origin.handed_in.set(Vec::new());
+                screen.is_learning.set_if_changed(true);
                 learning.room.set(Room::Class);
                 browser::spawn(async move { classroom.take(handed_in, Vec::new()).await });
             }
         });
         Effect::new(move || {
-            let is_open = learning.room.get() == Room::Class && page.screen.is_learning.get();
+            let is_open = learning.room.get() == Room::Class && screen.is_learning.get();
             classroom.class.track();
             if is_open {
                 browser::spawn(classroom.check_all());

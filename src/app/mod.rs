@@ -30,8 +30,6 @@ pub mod presenting;
 #[cfg(target_arch = "wasm32")]
 pub mod puzzling;
 #[cfg(target_arch = "wasm32")]
-pub mod recording;
-#[cfg(target_arch = "wasm32")]
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod sharing;
@@ -45,6 +43,10 @@ pub mod state;
 pub(crate) mod storage_keys;
 #[cfg(target_arch = "wasm32")]
 mod stored;
+#[cfg(target_arch = "wasm32")]
+pub mod student_results;
+#[cfg(target_arch = "wasm32")]
+pub mod sweeping;
 #[cfg(target_arch = "wasm32")]
 pub mod title;
 #[cfg(target_arch = "wasm32")]

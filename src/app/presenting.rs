@@ -64,7 +64,7 @@ impl Presenting {
     /// The state, with nothing presented.
     pub fn new(page: Page, learning: Learning) -> Self {
         let is_on = RwSignal::new(false);
-        let is_in_lesson = is_in_lesson(page);
+        let is_in_lesson = is_in_lesson(page.screen);
         let left = browser::load(WORKSHOP).and_then(|left| serde_json::from_str(&left).ok());
         let presenting = Self {
             page,

@@ -3,12 +3,12 @@
 
 use crate::app::history::{Choices, Origin, Step as PageStep};
 use crate::app::learning::answering::present_seen;
-use crate::app::recording::Recording;
 use crate::app::session::Session;
 use crate::app::sharing::{LinkedPuzzle, shown};
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::app::storage_keys::PUZZLES;
 use crate::app::stored;
+use crate::app::student_results::StudentResults;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
 use fuseline_learn::language::{Language, Tag};
@@ -46,7 +46,7 @@ impl Walk {
 pub struct Puzzling {
     page: Page,
     session: Session,
-    recording: Recording,
+    student_results: StudentResults,
     /// The language of its author.
     pub lang: Memo<Tag>,
     /// The open puzzle with its par, or why it has none; `None` when no puzzle is open.
@@ -65,7 +65,7 @@ pub struct Puzzling {
 
 impl Puzzling {
     /// The puzzles, with the one of the document that is open.
-    pub fn new(session: Session, recording: Recording) -> Self {
+    pub fn new(session: Session, student_results: StudentResults) -> Self {
         let page = session.page;
         let lang = Memo::new(move |_| {
             let puzzle = page.screen.puzzle.get().map(|source| read(source.text()).0);
@@ -89,7 +89,7 @@ impl Puzzling {
         let puzzling = Self {
             page,
             session,
-            recording,
+            student_results,
             lang,
             posed,
             standing,
@@ -154,12 +154,13 @@ impl Puzzling {
                 let is_best =
                     (self.progress).with_untracked(|progress| progress.is_best(&id, graded, moves));
                 // What was solved before there were results is handed in once it is solved again.
-                let is_unrecorded = (self.recording.results)
+                let is_unrecorded = (self.student_results.results)
                     .with_untracked(|results| !results.puzzles.contains_key(&id));
                 if (is_best || is_unrecorded)
                     && let Some(Ok(posed)) = self.posed.get_untracked()
                 {
-                    self.recording.solve(&id, &posed, moves);
+                    let shown = untrack(|| shown(page));
+                    self.student_results.solve(&id, &posed, &shown, moves);
                 }
                 (self.progress).update(|progress| progress.note(&id, graded, moves));
                 let was_open = before.is_some_and(|(before, _, of)| {

@@ -3,7 +3,7 @@
 
 use crate::app::learning::{Learning, Room};
 use crate::app::presenting::Presenting;
-use crate::app::state::Page;
+use crate::app::state::Screen;
 use fuseline_learn::stage::Stage;
 use fuseline_view::page::view::View;
 use leptos::prelude::*;
@@ -14,19 +14,19 @@ pub struct PageStage(Memo<Option<Stage>>);
 
 impl PageStage {
     /// The stage that a speaker, a lesson, a puzzle or the lists set; `None` for the whole page.
-    pub fn new(page: Page, learning: Learning, presenting: Presenting) -> Self {
+    pub fn new(screen: Screen, learning: Learning, presenting: Presenting) -> Self {
         Self(Memo::new(move |_| {
             if presenting.is_on.get() {
                 return Some(presenting.stage.get());
             }
-            if !page.screen.is_learning.get() {
+            if !screen.is_learning.get() {
                 return None;
             }
             let is_lesson = learning.open.with(Option::is_some);
             let is_listed = learning.room.get() == Room::Lists;
             Some(if !is_listed {
                 Stage::of_lists()
-            } else if page.screen.puzzle.with(Option::is_some) {
+            } else if screen.puzzle.with(Option::is_some) {
                 Stage::of_puzzle()
             } else if is_lesson {
                 Stage::of_step(&learning.look())
@@ -63,9 +63,9 @@ pub fn has_stage() -> impl Fn() -> bool + Copy + Send + Sync {
 }
 
 /// Whether the op list is open: folded it would be an empty stage. Tracked.
-pub fn has_ops_open(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
+pub fn has_ops_open(screen: Screen) -> impl Fn() -> bool + Copy + Send + Sync {
     let is_staged = is_staged(View::Operations);
-    move || is_staged() || page.screen.is_ops_open.get()
+    move || is_staged() || screen.is_ops_open.get()
 }
 
 /// Whether a view is on the stage, where there is one. Tracked.

@@ -6,11 +6,11 @@ use crate::app::learning::Learning;
 use crate::app::learning::answering::is_asking;
 use crate::app::presenting::Presenting;
 use crate::app::puzzling::Puzzling;
-use crate::app::recording::Recording;
 use crate::app::session::{Session, show_theme};
 use crate::app::sharing::Link;
 use crate::app::stage::PageStage;
 use crate::app::state::{Page, Selection};
+use crate::app::student_results::StudentResults;
 use crate::app::title;
 use crate::components::bar::top_bar::TopBar;
 use crate::components::charts::enlarged_chart::EnlargedChart;
@@ -46,11 +46,11 @@ pub fn App(
     provide_context(page);
     EnlargedChart::provide();
     session.keep();
-    let recording = Recording::new(page);
-    provide_context(recording);
-    let learning = Learning::new(session, recording);
+    let student_results = StudentResults::load();
+    provide_context(student_results);
+    let learning = Learning::new(session, student_results);
     provide_context(learning);
-    let puzzling = Puzzling::new(session, recording);
+    let puzzling = Puzzling::new(session, student_results);
     provide_context(puzzling);
     closes_on_back(
         move || page.screen.is_learning.get(),
@@ -63,8 +63,8 @@ pub fn App(
     );
     let presenting = Presenting::new(page, learning);
     provide_context(presenting);
-    provide_context(Classroom::new(page, learning));
-    let stage = PageStage::new(page, learning, presenting);
+    provide_context(Classroom::new(page.origin, page.screen, learning));
+    let stage = PageStage::new(page.screen, learning, presenting);
     provide_context(stage);
     open_dropped_files(page);
     Effect::new(move || show_theme(page.screen.theme.get()));
@@ -87,7 +87,7 @@ pub fn App(
             class:has-puzzle=move || stage.has_lesson() && page.screen.puzzle.with(Option::is_some)
             class:has-no-picture=move || stage.has_pictures(0)
             class:has-two-pictures=move || stage.has_pictures(2)
-            class:is-asking=is_asking(page)
+            class:is-asking=is_asking(page.screen)
             tabindex="-1"
             on:keydown:capture=move |event| presenting.press_first(&event)
         >

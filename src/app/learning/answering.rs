@@ -1,7 +1,8 @@
 //! Answers to the task of the open step, and how steps end.
 
 use super::{Learning, is_in_lesson};
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::sharing::shown;
+use crate::app::state::{Page, Screen, SetIfChanged};
 use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::open::{OpenLesson, StepAnalysis};
 use fuseline_learn::lesson::progress::StepOutcome;
@@ -23,7 +24,7 @@ impl Learning {
         let seen = seen.ok_or(task.language.step_without_program())?;
         let judged = task.judge(answer, &states.answered, &seen.answered);
         let judged = judged.map_err(|problem| problem.to_string())?;
-        self.record(|open, step| self.recording.answer(open, step, answer));
+        self.with_open_step(|open, step| self.student_results.answer(open, step, answer));
         let is_first = self.nudge.with_untracked(String::is_empty);
         if !judged.is_right && is_first {
             self.nudge.set(judged.nudge);
@@ -44,18 +45,17 @@ impl Learning {
         let (Some(task), Some(states)) = untrack(|| (self.task(), self.states())) else {
             return;
         };
-        self.record(|open, step| self.recording.ask(open, step));
+        self.with_open_step(|open, step| self.student_results.show_me(open, step));
         let given_up = task.given_up(&states);
         self.show(&task.way(&states.asked).unwrap_or(states.answered));
         self.finish(given_up.unwrap_or_default(), StepOutcome::Shown);
     }
 
-    /// Notes what the visitor did at the present step.
-    fn record(self, note: impl FnOnce(&OpenLesson, usize)) {
+    fn with_open_step(self, act: impl FnOnce(&OpenLesson, usize)) {
         let step = self.step.get_untracked();
         self.open.with_untracked(|open| {
             if let Some(open) = open {
-                note(open, step);
+                act(open, step);
             }
         });
     }
@@ -75,7 +75,8 @@ impl Learning {
             // A slider that is held may be on its way elsewhere.
             if is_done && !self.page.slider.is_held() && self.judged.with_untracked(Option::is_none)
             {
-                self.record(|open, step| self.recording.make(open, step));
+                let shown = untrack(|| shown(self.page));
+                self.with_open_step(|open, step| self.student_results.make(open, step, &shown));
                 let done = untrack(|| self.done());
                 let done = done.unwrap_or(Judged {
                     is_right: true,
@@ -127,8 +128,8 @@ impl Learning {
 }
 
 /// Whether a step of a lesson asks what the page would tell, if it showed another state. Tracked.
-pub fn is_asking(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
-    let (learning, is_in_lesson) = (Learning::of_context(), is_in_lesson(page));
+pub fn is_asking(screen: Screen) -> impl Fn() -> bool + Copy + Send + Sync {
+    let (learning, is_in_lesson) = (Learning::of_context(), is_in_lesson(screen));
     move || {
         is_in_lesson()
             && learning

@@ -2,12 +2,12 @@
 
 pub mod answering;
 
-use crate::app::recording::Recording;
 use crate::app::session::Session;
 use crate::app::sharing::LinkedLesson;
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::state::{Page, Screen, SetIfChanged};
 use crate::app::storage_keys::{LESSONS, OWN_LESSON};
 use crate::app::stored;
+use crate::app::student_results::StudentResults;
 use answering::wanted;
 use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::language::Language;
@@ -45,7 +45,7 @@ pub enum Room {
 pub struct Learning {
     page: Page,
     session: Session,
-    recording: Recording,
+    student_results: StudentResults,
     /// What stands where lessons and puzzles are listed.
     pub room: RwSignal<Room>,
     pub open: RwSignal<Option<OpenLesson>>,
@@ -74,7 +74,7 @@ pub struct Learning {
 
 impl Learning {
     /// The lessons, with the one that was open at the last visit or that a link names.
-    pub fn new(session: Session, recording: Recording) -> Self {
+    pub fn new(session: Session, student_results: StudentResults) -> Self {
         let page = session.page;
         let open = RwSignal::new(None::<OpenLesson>);
         let step = RwSignal::new(0);
@@ -90,7 +90,7 @@ impl Learning {
         let learning = Self {
             page,
             session,
-            recording,
+            student_results,
             room: RwSignal::new(Room::Lists),
             open,
             step,
@@ -228,7 +228,7 @@ impl Learning {
 
     /// Shows the page as the step begins.
     pub fn show_asked(self) {
-        self.recording.open_step();
+        self.student_results.open_step();
         self.judged.set(None);
         self.nudge.set_if_changed(String::new());
         if let Some(states) = untrack(|| self.states()) {
@@ -436,10 +436,10 @@ impl Learning {
 }
 
 /// Whether a step of a lesson is shown. Tracked.
-pub fn is_in_lesson(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
+pub fn is_in_lesson(screen: Screen) -> impl Fn() -> bool + Copy + Send + Sync {
     let learning = Learning::of_context();
     move || {
-        page.screen.is_learning.get()
+        screen.is_learning.get()
             && learning.is_some_and(|learning| learning.open.with(Option::is_some))
     }
 }

@@ -3,7 +3,6 @@
 
 use super::memos::{shared_memo, shared_option, unhurried};
 use super::slider::SliderState;
-use super::sweeping::Sweeping;
 use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::queries::PlanUnder;
@@ -20,8 +19,6 @@ pub struct Questions {
     /// Every policy on the shown graph; fewer while the worker computes them. Costly: computed only
     /// while something reads it.
     pub compared: Memo<Arc<Vec<Compared>>>,
-    /// What the *Sweep* tab shows.
-    pub sweep: Sweeping,
     /// The two ops that the *Why not* tab explains; `None` until the visitor chooses two or selects
     /// an edge.
     pub asked: RwSignal<Option<Asked>>,
@@ -35,7 +32,6 @@ impl Questions {
     ) -> Self {
         Self {
             compared: compared(shown, slider, worker),
-            sweep: Sweeping::new(shown, worker),
             asked: RwSignal::new(None),
         }
     }

@@ -2,9 +2,9 @@
 
 use super::RoomHead;
 use crate::app::learning::Learning;
-use crate::app::recording::Recording;
 use crate::app::sharing::results_code;
 use crate::app::state::Page;
+use crate::app::student_results::StudentResults;
 use crate::components::presenter::qr_code::QrCode;
 use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::results::Results;
@@ -21,10 +21,10 @@ pub fn HandInPane(
     /// The lessons.
     learning: Learning,
     /// What the visitor did.
-    recording: Recording,
+    student_results: StudentResults,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let results = recording.results;
+    let results = student_results.results;
     let code = RwSignal::new(None::<Result<String, String>>);
     let pack = move || {
         browser::spawn(async move {

@@ -12,8 +12,8 @@ pub mod worksheet;
 
 use crate::app::classroom::Classroom;
 use crate::app::learning::{Learning, Room};
-use crate::app::recording::Recording;
 use crate::app::state::Page;
+use crate::app::student_results::StudentResults;
 use crate::components::class::hand_in::HandInPane;
 use crate::components::class::pane::ClassPane;
 use crate::components::puzzle::list::PuzzleList;
@@ -41,8 +41,9 @@ pub fn Learn() -> impl IntoView {
         }
     };
     let room = move || learning.map_or(Room::Lists, |learning| learning.room.get());
-    let recording = Recording::of_context();
-    let hand_in = move || Some(view! { <HandInPane learning=learning? recording=recording? /> });
+    let student_results = StudentResults::of_context();
+    let hand_in =
+        move || Some(view! { <HandInPane learning=learning? student_results=student_results? /> });
     let classroom = Classroom::of_context();
     let class = move || Some(view! { <ClassPane learning=learning? classroom=classroom? /> });
     view! {

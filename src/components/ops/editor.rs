@@ -195,7 +195,7 @@ pub fn Editor() -> impl IntoView {
         completions.close();
         caret.set(None);
     };
-    let has_ops_open = has_ops_open(page);
+    let has_ops_open = has_ops_open(page.screen);
     let selected_span = move || text_area.selected_span().unwrap_or_default();
     view! {
         <div

@@ -32,7 +32,7 @@ use table::OpsTable;
 pub fn Ops() -> impl IntoView {
     let page = Page::of_context();
     let is_open = move |view| page.screen.ops_view.get() == view;
-    let has_ops_open = has_ops_open(page);
+    let has_ops_open = has_ops_open(page.screen);
     let is_folded = move || !has_ops_open();
     let panel = |view: OpsView, content: fn() -> AnyView| {
         view! {

@@ -24,6 +24,7 @@ pub mod your_measurement;
 
 use crate::app::stage::is_staged;
 use crate::app::state::{Page, Tab};
+use crate::app::sweeping::Sweeping;
 use crate::app::your_gpu::YourGpu;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use advice::AdvicePanel;
@@ -65,6 +66,7 @@ pub fn Results() -> impl IntoView {
     let edge_order = RwSignal::new(None);
     let attention = RwSignal::new(AttentionChoice::default());
     let tiling = RwSignal::new(TilingChoice::default());
+    let sweeping = Sweeping::new(page);
     let launcher = RwSignal::new(Launcher::default());
     let measured = MeasuredState::new();
     let your_gpu = YourGpu::new(page);
@@ -82,7 +84,7 @@ pub fn Results() -> impl IntoView {
         }
         Tab::Advice => view! { <AdvicePanel /> }.into_any(),
         Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
-        Tab::Sweep => view! { <SweepPanel /> }.into_any(),
+        Tab::Sweep => view! { <SweepPanel sweeping /> }.into_any(),
         Tab::Why => view! { <WhyPanel chosen_order=edge_order /> }.into_any(),
         Tab::Steps => view! { <StepsPanel /> }.into_any(),
         Tab::Limits => view! { <LimitsView /> }.into_any(),

@@ -1,7 +1,8 @@
 //! The *Sweep* tab: a param along an axis, every policy as a curve, and where something changes.
 
 use super::policy_legend::{Marker, PolicyLegend};
-use crate::app::state::{ExplanationOf, Page, SetIfChanged, Swept};
+use crate::app::state::{ExplanationOf, Page, SetIfChanged};
+use crate::app::sweeping::Sweeping;
 use crate::components::charts::{LargeChart, height_of};
 use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
@@ -22,14 +23,16 @@ use strum::VariantArray;
 
 /// The content of the tab.
 #[component]
-pub fn SweepPanel() -> impl IntoView {
-    let page = Page::of_context();
-    let has_param = Memo::new(move |_| page.questions.sweep.param.with(Option::is_some));
+pub fn SweepPanel(
+    /// The choices of the tab, which outlive it.
+    sweeping: Sweeping,
+) -> impl IntoView {
+    let has_param = Memo::new(move |_| sweeping.param.with(Option::is_some));
     view! {
         <div class="sweep">
             <Show when=move || has_param.get() fallback=|| view! { <NoParam /> }>
-                <Choices />
-                <SweepResult swept=page.questions.sweep.swept />
+                <Choices sweeping />
+                <SweepResult sweeping />
             </Show>
         </div>
     }
@@ -48,21 +51,19 @@ fn NoParam() -> impl IntoView {
 
 /// The param and what is measured.
 #[component]
-fn Choices() -> impl IntoView {
-    let page = Page::of_context();
-    let sweep = page.questions.sweep;
+fn Choices(sweeping: Sweeping) -> impl IntoView {
     let param = move || {
-        sweep
+        sweeping
             .param
             .with(|param| param.as_ref().map(|p| p.name.clone()))
     };
-    let measure = move || <&str>::from(sweep.measure.get()).to_owned();
+    let measure = move || <&str>::from(sweeping.measure.get()).to_owned();
     let measures = Measure::VARIANTS.iter().map(|&measure| {
         let value: &str = measure.into();
         view! { <option value=value>{measure_name(measure)}</option> }
     });
     let params = move || {
-        sweep.params.with(|params| {
+        sweeping.params.with(|params| {
             let options = params.iter().map(|param| {
                 view! { <option value=param.name.clone()>{param.name.clone()}</option> }
             });
@@ -75,7 +76,7 @@ fn Choices() -> impl IntoView {
                 label="Along"
                 title="the param along the axis"
                 value=Signal::derive(move || param().unwrap_or_default())
-                choose=move |name| sweep.choose(name)
+                choose=move |name| sweeping.choose(name)
             >
                 {params}
             </Picker>
@@ -84,7 +85,7 @@ fn Choices() -> impl IntoView {
                 value=Signal::derive(measure)
                 choose=move |name| {
                     if let Ok(measure) = name.parse() {
-                        sweep.measure.set_if_changed(measure);
+                        sweeping.measure.set_if_changed(measure);
                     }
                 }
             >
@@ -93,8 +94,8 @@ fn Choices() -> impl IntoView {
             <label class="check">
                 <input
                     type="checkbox"
-                    prop:checked=sweep.is_relative
-                    on:change:target=move |event| sweep.is_relative.set(event.target().checked())
+                    prop:checked=sweeping.is_relative
+                    on:change:target=move |event| sweeping.is_relative.set(event.target().checked())
                 />
                 <span>"relative to no fusion"</span>
             </label>
@@ -105,10 +106,10 @@ fn Choices() -> impl IntoView {
 /// The curves, the crossings and the values, as far as they are known.
 #[component]
 pub fn SweepResult(
-    /// The sweep.
-    #[prop(into)]
-    swept: Signal<Swept>,
+    /// The choices, and the sweep.
+    sweeping: Sweeping,
 ) -> impl IntoView {
+    let swept = sweeping.swept;
     let sweep = Memo::new(move |_| swept.with(|swept| swept.sweep.clone()));
     let is_known = Memo::new(move |_| sweep.with(Option::is_some));
     let is_present = move || swept.with(|swept| swept.is_present);
@@ -127,10 +128,10 @@ pub fn SweepResult(
                 }
             }
         >
-            <Curves sweep=of_sweep />
+            <Curves sweep=of_sweep sweeping />
             <div class="sweep-told">
                 <Crossings sweep=of_sweep />
-                <Values sweep=of_sweep />
+                <Values sweep=of_sweep sweeping />
             </div>
         </Show>
     }
@@ -140,9 +141,9 @@ pub fn SweepResult(
 fn Curves(
     /// The sweep, which is known.
     sweep: Signal<Option<Arc<Sweep>>>,
+    sweeping: Sweeping,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let choices = page.questions.sweep;
     let policies = Signal::derive(move || policies_of(sweep));
     let legend = move || view! { <PolicyLegend policies /> };
     let present = Memo::new(move |_| {
@@ -160,8 +161,8 @@ fn Curves(
             Some(sweep) => device.with(|device| {
                 let view = SweepView {
                     sweep,
-                    measure: choices.measure.get(),
-                    is_relative: choices.is_relative.get(),
+                    measure: sweeping.measure.get(),
+                    is_relative: sweeping.is_relative.get(),
                     present: present.get().unwrap_or_default(),
                     device,
                 };
@@ -257,16 +258,16 @@ fn Crossings(
 fn Values(
     /// The sweep, which is known.
     sweep: Signal<Option<Arc<Sweep>>>,
+    sweeping: Sweeping,
 ) -> impl IntoView {
-    let page = Page::of_context();
     let is_open = RwSignal::new(false);
     view! {
         <details class="sweep-values" on:toggle:target=move |event| is_open.set(event.target().open())>
             <summary>
-                {move || format!("All values: {}", measure_name(page.questions.sweep.measure.get()))}
+                {move || format!("All values: {}", measure_name(sweeping.measure.get()))}
             </summary>
             <Show when=move || is_open.get()>
-                <ValuesTable sweep />
+                <ValuesTable sweep sweeping />
             </Show>
         </details>
     }
@@ -276,10 +277,11 @@ fn Values(
 fn ValuesTable(
     /// The sweep, which is known.
     sweep: Signal<Option<Arc<Sweep>>>,
+    sweeping: Sweeping,
 ) -> impl IntoView {
     let page = Page::of_context();
     let rows = Memo::new(move |_| {
-        let measure = page.questions.sweep.measure.get();
+        let measure = sweeping.measure.get();
         sweep.with(|sweep| {
             let rows = sweep.as_ref().map(|sweep| sweep_rows(sweep, measure));
             rows.unwrap_or_default()
@@ -292,7 +294,7 @@ fn ValuesTable(
         let figures = policies.zip(row.figures).map(|(policy, text)| {
             let explanation = ExplanationOf::own(move || {
                 let sweep = sweep.get()?;
-                let measure = page.questions.sweep.measure.get();
+                let measure = sweeping.measure.get();
                 page.analysis
                     .with(|analysis| swept_explanation(&sweep, value, policy, measure, analysis))
             });

@@ -1,7 +1,5 @@
 //! What the visitor does in lessons and puzzles. It stays in this browser until they hand it in.
 
-use crate::app::sharing::shown;
-use crate::app::state::Page;
 use crate::app::storage_keys::RESULTS;
 use crate::app::stored;
 use fuseline_browser as browser;
@@ -10,34 +8,32 @@ use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::puzzle::Posed;
 use fuseline_learn::results::page_diff::PageDiff;
 use fuseline_learn::results::{Act, Results, Solution, Try};
+use fuseline_view::page::links::SharedState;
 use leptos::prelude::*;
 
-/// The record of what the visitor does. Made once at the root and given to all components as
+/// What the visitor does, as they hand it in. Made once at the root and given to all components as
 /// context.
 #[derive(Clone, Copy)]
-pub struct Recording {
-    page: Page,
-    /// All of it.
+pub struct StudentResults {
     pub results: RwSignal<Results>,
     /// When the present step was opened.
     opened_ms: StoredValue<f64>,
 }
 
-impl Recording {
-    /// The record of earlier visits.
-    pub fn new(page: Page) -> Self {
+impl StudentResults {
+    /// The results of earlier visits.
+    pub fn load() -> Self {
         let stored = browser::load(RESULTS).and_then(|stored| Results::read(&stored).ok());
         let results = stored.unwrap_or_else(|| Results::new(browser::new_id()));
-        let recording = Self {
-            page,
+        let student_results = Self {
             results: RwSignal::new(results),
             opened_ms: StoredValue::new(browser::now_ms()),
         };
-        stored::follow(RESULTS, recording.results, Results::write);
-        recording
+        stored::follow(RESULTS, student_results.results, Results::write);
+        student_results
     }
 
-    /// The record in the context; `None` for a component that is shown alone.
+    /// Those in the context; `None` for a component that is shown alone.
     pub fn of_context() -> Option<Self> {
         use_context()
     }
@@ -53,14 +49,14 @@ impl Recording {
     }
 
     /// The visitor asked for the answer.
-    pub(super) fn ask(self, open: &OpenLesson, step: usize) {
+    pub(super) fn show_me(self, open: &OpenLesson, step: usize) {
         self.take(open, step, Act::ShowMe);
     }
 
     /// The visitor has done what the step asks on the page.
-    pub(super) fn make(self, open: &OpenLesson, step: usize) {
+    pub(super) fn make(self, open: &OpenLesson, step: usize, shown: &SharedState) {
         if let Some(states) = open.states.get(step) {
-            let made = PageDiff::of(&states.asked.shared, &shown(self.page));
+            let made = Made::of(&states.asked.shared, shown);
             self.take(open, step, Act::Make(made));
         }
     }
@@ -78,8 +74,8 @@ impl Recording {
     }
 
     /// The visitor has reached better kernels of a puzzle than before.
-    pub(super) fn solve(self, id: &str, posed: &Posed, moves: usize) {
-        let made = PageDiff::of(&posed.puzzle.page.shared, &untrack(|| shown(self.page)));
+    pub(super) fn solve(self, id: &str, posed: &Posed, shown: &SharedState, moves: usize) {
+        let made = Made::of(&posed.puzzle.page.shared, shown);
         self.results.update(|results| {
             (results.puzzles).insert(id.to_owned(), Solution { made, moves });
         });

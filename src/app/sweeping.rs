@@ -1,9 +1,8 @@
 //! What the *Sweep* tab shows: a param along an axis, as the worker computes it.
 
-use crate::app::analysed::AnalysedText;
-use crate::app::background::Background;
 use crate::app::jobs::Job;
 use crate::app::queries;
+use crate::app::state::Page;
 use fuseline_core::analysis::sweep::{Measure, Sweep};
 use fuseline_view::present::sweep::{SweptParam, swept_params};
 use leptos::prelude::*;
@@ -35,7 +34,9 @@ pub struct Swept {
 }
 
 impl Sweeping {
-    pub(super) fn new(shown: Memo<Arc<AnalysedText>>, worker: Background) -> Self {
+    /// The first param, and the default measure.
+    pub fn new(page: Page) -> Self {
+        let Page { shown, worker, .. } = page;
         let chosen = RwSignal::new(None::<String>);
         let params = Memo::new(move |_| shown.with(|shown| swept_params(shown.program())));
         let param = Memo::new(move |_| {
