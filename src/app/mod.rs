@@ -30,6 +30,8 @@ pub mod presenting;
 #[cfg(target_arch = "wasm32")]
 pub mod puzzling;
 #[cfg(target_arch = "wasm32")]
+mod seen;
+#[cfg(target_arch = "wasm32")]
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod sharing;

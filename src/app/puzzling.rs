@@ -2,7 +2,7 @@
 //! to the optimum.
 
 use crate::app::history::{Choices, Origin, Step as PageStep};
-use crate::app::learning::answering::present_seen;
+use crate::app::seen::present_seen;
 use crate::app::session::Session;
 use crate::app::sharing::{LinkedPuzzle, shown};
 use crate::app::state::{Page, Selection, SetIfChanged};

@@ -3,7 +3,7 @@
 use crate::app::classroom::Classroom;
 use crate::app::covers::{Covers, closes_on_back};
 use crate::app::learning::Learning;
-use crate::app::learning::answering::is_asking;
+use crate::app::learning::is_asking;
 use crate::app::presenting::Presenting;
 use crate::app::puzzling::Puzzling;
 use crate::app::session::{Session, show_theme};

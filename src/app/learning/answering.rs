@@ -1,13 +1,12 @@
 //! Answers to the task of the open step, and how steps end.
 
-use super::{Learning, is_in_lesson};
+use super::Learning;
+use crate::app::seen::present_seen;
 use crate::app::sharing::shown;
-use crate::app::state::{Page, Screen, SetIfChanged};
+use crate::app::state::SetIfChanged;
 use fuseline_learn::lesson::answer::{Answer, Judged};
-use fuseline_learn::lesson::open::{OpenLesson, StepAnalysis};
-use fuseline_learn::lesson::progress::StepOutcome;
-use fuseline_learn::lesson::state::AnalyzedProgram;
-use fuseline_learn::lesson::to_do::Wanted;
+use fuseline_learn::lesson::open::OpenLesson;
+use fuseline_learn::lesson::progress::Outcome;
 use leptos::prelude::*;
 
 impl Learning {
@@ -87,28 +86,6 @@ impl Learning {
         });
     }
 
-    /// The steps of the open lesson that the visitor did not answer at once, from 0, with their
-    /// titles and how they ended. Tracked.
-    pub fn missed_steps(self) -> Vec<(usize, String, Option<StepOutcome>)> {
-        self.open.with(|open| {
-            let Some(OpenLesson {
-                id: Some(id),
-                lesson,
-                ..
-            }) = open
-            else {
-                return Vec::new();
-            };
-            let steps = lesson.steps.iter().enumerate().map(|(at, step)| {
-                let outcome = self.progress.with(|progress| progress.outcome(id, at));
-                (at, step.title.clone(), outcome)
-            });
-            steps
-                .filter(|&(.., outcome)| outcome != Some(StepOutcome::Right))
-                .collect()
-        })
-    }
-
     /// The judgement of the present page, in which the task to do is done. Tracked.
     fn done(self) -> Option<Judged> {
         self.task()?.done(&present_seen(self.page)?)
@@ -125,40 +102,4 @@ impl Learning {
                 .update(|progress| progress.end(id, step, outcome));
         }
     }
-}
-
-/// Whether a step of a lesson asks what the page would tell, if it showed another state. Tracked.
-pub fn is_asking(screen: Screen) -> impl Fn() -> bool + Copy + Send + Sync {
-    let (learning, is_in_lesson) = (Learning::of_context(), is_in_lesson(screen));
-    move || {
-        is_in_lesson()
-            && learning
-                .and_then(Learning::open_task)
-                .is_some_and(|task| !task.is_done_on_page())
-    }
-}
-
-/// What a task to do wants of the present page; `None` for another task.
-pub(super) fn wanted(
-    page: Page,
-    open: RwSignal<Option<OpenLesson>>,
-    step: RwSignal<usize>,
-    seen: Memo<Option<StepAnalysis>>,
-) -> Option<Vec<Wanted>> {
-    let task = open.with(|open| open.as_ref()?.lesson.steps.get(step.get())?.task.clone())?;
-    let asked = seen.with(|seen| seen.as_ref().map(|seen| seen.asked.clone()))?;
-    Some(task.wanted(&present_seen(page)?, &asked))
-}
-
-/// What the engine sees on the present page. Tracked.
-pub fn present_seen(page: Page) -> Option<AnalyzedProgram> {
-    let shown = page.present.get()?;
-    let is_refused = !shown.analysis().refused.is_empty();
-    Some(AnalyzedProgram {
-        text: shown.text.clone(),
-        parsed: shown.parsed.clone(),
-        analysis: shown.analysis().clone(),
-        statement_of_op: shown.statement_of_op().clone(),
-        has_error: shown.has_error() || is_refused,
-    })
 }
