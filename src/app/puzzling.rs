@@ -85,7 +85,7 @@ impl Puzzling {
             let seen = present_seen(page)?;
             Some(posed.standing(&seen.analysis, seen.has_error))
         });
-        let stored = browser::load(PUZZLES).map(|stored| Progress::read(&stored));
+        let stored = browser::load(PUZZLES).map(|stored| PuzzleProgress::read(&stored));
         let puzzling = Self {
             page,
             session,
@@ -172,7 +172,7 @@ impl Puzzling {
             },
             false,
         );
-        stored::follow(PUZZLES, self.progress, Progress::write);
+        stored::follow(PUZZLES, self.progress, PuzzleProgress::write);
     }
 
     /// The fixed strings around the open puzzle. Tracked.

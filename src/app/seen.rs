@@ -1,14 +1,14 @@
 //! The present page as the engine of lessons and puzzles sees it.
 
 use crate::app::state::Page;
-use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::lesson::state::AnalyzedProgram;
 use leptos::prelude::*;
 
 /// What the engine sees on the present page. Tracked.
-pub(super) fn present_seen(page: Page) -> Option<Seen> {
+pub(super) fn present_seen(page: Page) -> Option<AnalyzedProgram> {
     let shown = page.present.get()?;
     let is_refused = !shown.analysis().refused.is_empty();
-    Some(Seen {
+    Some(AnalyzedProgram {
         text: shown.text.clone(),
         parsed: shown.parsed.clone(),
         analysis: shown.analysis().clone(),

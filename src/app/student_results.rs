@@ -56,8 +56,8 @@ impl StudentResults {
     /// The visitor has done what the step asks on the page.
     pub(super) fn make(self, open: &OpenLesson, step: usize, shown: &SharedState) {
         if let Some(states) = open.states.get(step) {
-            let made = Made::of(&states.asked.shared, shown);
-            self.take(open, step, Act::Make(made));
+            let diff = PageDiff::of(&states.asked.shared, shown);
+            self.take(open, step, Act::Make(diff));
         }
     }
 
@@ -75,9 +75,9 @@ impl StudentResults {
 
     /// The visitor has reached better kernels of a puzzle than before.
     pub(super) fn solve(self, id: &str, posed: &Posed, shown: &SharedState, moves: usize) {
-        let made = Made::of(&posed.puzzle.page.shared, shown);
+        let diff = PageDiff::of(&posed.puzzle.page.shared, shown);
         self.results.update(|results| {
-            (results.puzzles).insert(id.to_owned(), Solution { made, moves });
+            (results.puzzles).insert(id.to_owned(), Solution { made: diff, moves });
         });
     }
 }

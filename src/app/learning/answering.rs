@@ -6,7 +6,7 @@ use crate::app::sharing::shown;
 use crate::app::state::SetIfChanged;
 use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::open::OpenLesson;
-use fuseline_learn::lesson::progress::Outcome;
+use fuseline_learn::lesson::progress::StepOutcome;
 use leptos::prelude::*;
 
 impl Learning {

@@ -15,8 +15,8 @@ use crate::app::student_results::StudentResults;
 use fuseline_browser::{self as browser, Debounce};
 use fuseline_learn::lesson::answer::Judged;
 use fuseline_learn::lesson::library::listed;
-use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
-use fuseline_learn::lesson::progress::{Outcome, Place, Progress};
+use fuseline_learn::lesson::open::{OpenLesson, StepAnalysis};
+use fuseline_learn::lesson::progress::{LessonPosition, LessonProgress, StepOutcome};
 use fuseline_learn::lesson::state::PageState;
 use fuseline_learn::lesson::to_do::Wanted;
 use fuseline_view::page::links::listed_lesson_fragment;
@@ -77,7 +77,7 @@ impl Learning {
         let page = session.page;
         let open = RwSignal::new(None::<OpenLesson>);
         let step = RwSignal::new(0);
-        let stored = browser::load(LESSONS).map(|stored| Progress::read(&stored));
+        let stored = browser::load(LESSONS).map(|stored| LessonProgress::read(&stored));
         let seen = Memo::new_with_compare(
             move |_| {
                 let step = step.get();
@@ -158,7 +158,7 @@ impl Learning {
             },
             false,
         );
-        stored::follow(LESSONS, self.progress, Progress::write);
+        stored::follow(LESSONS, self.progress, LessonProgress::write);
         Effect::new(move || {
             let linked = self.session.linked_lesson.get();
             if linked.is_some() {
@@ -335,7 +335,7 @@ fn wanted(
     page: Page,
     open: RwSignal<Option<OpenLesson>>,
     step: RwSignal<usize>,
-    seen: Memo<Option<StepSeen>>,
+    seen: Memo<Option<StepAnalysis>>,
 ) -> Option<Vec<Wanted>> {
     let task = open.with(|open| open.as_ref()?.lesson.steps.get(step.get())?.task.clone())?;
     let asked = seen.with(|seen| seen.as_ref().map(|seen| seen.asked.clone()))?;

@@ -3,9 +3,9 @@
 use super::Learning;
 use crate::app::state::Screen;
 use fuseline_learn::language::Language;
-use fuseline_learn::lesson::library::{Listed, listed_after};
+use fuseline_learn::lesson::library::{ListedLesson, listed_after};
 use fuseline_learn::lesson::open::OpenLesson;
-use fuseline_learn::lesson::progress::Outcome;
+use fuseline_learn::lesson::progress::StepOutcome;
 use fuseline_learn::lesson::task::Task;
 use fuseline_learn::lesson::{Lesson, Step, StepStates};
 use fuseline_view::page::view::View;
@@ -66,7 +66,7 @@ impl Learning {
     }
 
     /// The lesson of the page after the open one. Tracked.
-    pub fn listed_after(self) -> Option<&'static Listed> {
+    pub fn listed_after(self) -> Option<&'static ListedLesson> {
         self.open.with(|open| listed_after(open.as_ref()?.id?))
     }
 
@@ -118,7 +118,7 @@ impl Learning {
 
     /// The steps of the open lesson that the visitor did not answer at once, from 0, with their
     /// titles and how they ended. Tracked.
-    pub fn missed_steps(self) -> Vec<(usize, String, Option<Outcome>)> {
+    pub fn missed_steps(self) -> Vec<(usize, String, Option<StepOutcome>)> {
         self.open.with(|open| {
             let Some(OpenLesson {
                 id: Some(id),
@@ -133,7 +133,7 @@ impl Learning {
                 (at, step.title.clone(), outcome)
             });
             steps
-                .filter(|&(.., outcome)| outcome != Some(Outcome::Right))
+                .filter(|&(.., outcome)| outcome != Some(StepOutcome::Right))
                 .collect()
         })
     }

@@ -1,7 +1,7 @@
 //! The first guesses of a question as bars, and its right answer.
 
 use crate::components::sentence::sentence;
-use fuseline_learn::results::class::{Column, Guess};
+use fuseline_learn::results::class::{Guess, QuestionColumn};
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 
@@ -9,14 +9,14 @@ use leptos::prelude::*;
 const MAX_GUESSES: usize = 6;
 
 /// The right answer with its reason.
-pub(super) fn answer(column: &Column) -> Option<impl IntoView + use<>> {
+pub(super) fn answer(column: &QuestionColumn) -> Option<impl IntoView + use<>> {
     (!column.right.is_empty())
         .then(|| view! { <p class="class-answer">"Answer: " {sentence(&column.right)}</p> })
 }
 
 /// The first guesses as bars; with the right one marked and what the lesson says to the others
 /// where the answer is told.
-pub(super) fn guesses(column: &Column, is_explained: bool) -> impl IntoView + use<> {
+pub(super) fn guesses(column: &QuestionColumn, is_explained: bool) -> impl IntoView + use<> {
     let all: usize = column.guesses.iter().map(|guess| guess.count).sum();
     let (shown, others) = column
         .guesses

@@ -3,8 +3,8 @@
 use super::discussion::Discussion;
 use super::guesses::{answer, guesses};
 use crate::components::lesson::prose::inlines;
-use fuseline_learn::lesson::library::Listed;
-use fuseline_learn::results::class::Column;
+use fuseline_learn::lesson::library::ListedLesson;
+use fuseline_learn::results::class::QuestionColumn;
 use leptos::prelude::*;
 use std::sync::Arc;
 
