@@ -5,6 +5,7 @@ use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::fusion::certificate::Certificate;
 use fuseline_core::{Analysis, Objective};
 use fuseline_view::present::compare::policy_rows;
+use fuseline_view::present::quantity::Quantity;
 use fuseline_view::present::times::TimeKind;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -52,7 +53,7 @@ pub(super) fn policies(analysis: &Analysis, by: Objective) -> Vec<PolicyReport> 
 pub(super) fn policies_table(analysis: &Analysis, by: Objective) -> String {
     let rows = policy_rows(&compare(analysis), analysis.options.policy, by);
     let kind = TimeKind::of(analysis).name();
-    let times = rows.iter().map(|row| row.time.joined().chars().count());
+    let times = rows.iter().map(|row| row.time.chars().count());
     let time_width = times.chain([kind.len()]).max().unwrap_or(0);
     let mut text = format!(
         "\n{:<8}  {:>7}  {:>9}  {kind:>time_width$}  {:>11}  note\n",
@@ -66,13 +67,14 @@ pub(super) fn policies_table(analysis: &Analysis, by: Objective) -> String {
         if !row.note.is_empty() {
             notes.push(&row.note);
         }
+        let number = |quantity| row.cells.fused(quantity).unwrap_or_default();
         let line = format!(
             "{:<8}  {:>7}  {:>9}  {:>time_width$}  {:>11}  {}",
             row.policy.name(),
-            row.kernels,
-            row.bytes,
-            row.time.joined(),
-            row.memory,
+            number(Quantity::Launches),
+            number(Quantity::Bytes),
+            row.time,
+            number(Quantity::PeakMemory),
             notes.join("; ")
         );
         let _ = writeln!(text, "{}", line.trim_end());

@@ -1,16 +1,13 @@
 //! The analysis as a table of text.
 
-use fuseline_core::Analysis;
-use fuseline_view::present::bottleneck_names::bound_name;
+use fuseline_core::{Analysis, KernelId};
 use fuseline_view::present::certificates::certificate_sentence;
-use fuseline_view::present::explain::{total_accesses, total_memory};
 use fuseline_view::present::figure::Part;
-use fuseline_view::present::format::{
-    format_bytes, format_flops, format_intensity, format_percent,
-};
+use fuseline_view::present::format::{format_bytes, format_percent};
 use fuseline_view::present::headline;
 use fuseline_view::present::memory::{memory_text, memory_warning};
 use fuseline_view::present::names::{launches_note, short_kernel_ops};
+use fuseline_view::present::quantity::{Figure, Quantity, Run, Subject, Values};
 use fuseline_view::present::times::{TimeKind, kernel_time, missing_total};
 use std::fmt::Write as _;
 
@@ -19,70 +16,66 @@ const NAME_CHARS: usize = 32;
 /// Most ops of a kernel that the table names.
 const NAMED_OPS: usize = 6;
 
+/// The columns between the ops of a kernel and its time.
+const COLUMNS: [(&str, Quantity); 5] = [
+    ("FLOPs", Quantity::Flops),
+    ("read", Quantity::BytesRead),
+    ("written", Quantity::BytesWritten),
+    ("arithmetic intensity", Quantity::Intensity),
+    ("bottleneck", Quantity::RooflineBound),
+];
+
 /// The headline and one line for each kernel.
 pub(super) fn table(analysis: &Analysis) -> String {
-    let kind = TimeKind::of(analysis);
-    let head: [&str; 8] = [
-        "#",
-        "ops",
-        "FLOPs",
-        "read",
-        "written",
-        "arithmetic intensity",
-        "bottleneck",
-        kind.name(),
-    ];
-    let rows: Vec<[String; 8]> = analysis
-        .fused
-        .kernels
-        .iter_enumerated()
-        .map(|(id, kernel)| {
-            let ops = short_kernel_ops(analysis, id, NAMED_OPS, NAME_CHARS);
-            [
-                id.number().to_string(),
-                match launches_note(analysis, id) {
-                    None => ops,
-                    Some(launches) => format!("{ops} ({launches})"),
-                },
-                format_flops(kernel.work.flops()),
-                format_bytes(kernel.bytes_read),
-                format_bytes(kernel.bytes_written),
-                kernel
-                    .placement
-                    .intensity
-                    .map_or_else(|| "-".to_owned(), format_intensity),
-                bound_name(kernel.placement.bound).to_owned(),
-                kernel_time(analysis, id).unwrap_or_default().joined(),
-            ]
-        })
+    let heads = COLUMNS.iter().map(|(head, _)| *head);
+    let time = TimeKind::of(analysis).name();
+    let head: Vec<String> = (["#", "ops"].into_iter().chain(heads).chain([time]))
+        .map(str::to_owned)
         .collect();
-    let mut widths = head.map(|h| h.chars().count());
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |cells: &[&str]| {
+    let values = Values::new(analysis);
+    let kernels = analysis.fused.kernels.ids();
+    let rows: Vec<Vec<String>> = kernels.map(|id| row(analysis, &values, id)).collect();
+    let lines = || std::iter::once(&head).chain(&rows);
+    let width = |column: usize| {
+        let cells = lines().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut out = headline(analysis);
+    out.push('\n');
+    for row in lines() {
         let mut line = String::new();
-        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             // Words are aligned left, figures right.
             let _ = match column {
                 1 | 6 => write!(line, "{cell:<width$}  "),
                 _ => write!(line, "{cell:>width$}  "),
             };
         }
-        line.trim_end().to_owned()
-    };
-    let mut out = headline(analysis);
-    let _ = writeln!(out, "\n{}", line(&head));
-    for row in &rows {
-        let _ = writeln!(out, "{}", line(&row.each_ref().map(String::as_str)));
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     out
 }
 
+fn row(analysis: &Analysis, values: &Values<'_>, id: KernelId) -> Vec<String> {
+    let ops = short_kernel_ops(analysis, id, NAMED_OPS, NAME_CHARS);
+    let ops = match launches_note(analysis, id) {
+        None => ops,
+        Some(launches) => format!("{ops} ({launches})"),
+    };
+    let number = |&(_, quantity): &(&str, Quantity)| {
+        let figure = Figure::fused(Subject::kernel(analysis, id)?, quantity);
+        values.of(figure).map(|_| values.text(figure))
+    };
+    let numbers = COLUMNS.iter().map(number);
+    let mut row = vec![id.number().to_string(), ops];
+    row.extend(numbers.map(|number| number.unwrap_or_else(|| "-".to_owned())));
+    row.push(kernel_time(analysis, id).unwrap_or_default().joined());
+    row
+}
+
 fn headline(analysis: &Analysis) -> String {
-    let (before, after) = (&analysis.unfused, &analysis.fused);
+    let values = Values::new(analysis);
     let figures = headline::headline(analysis);
     let times = [figures.ratio, figures.bounds];
     let times: Vec<String> = times.into_iter().flatten().collect();
@@ -108,14 +101,13 @@ fn headline(analysis: &Analysis) -> String {
         let sentence = certificate_sentence(certificate, analysis.is_partial());
         let _ = writeln!(text, "{sentence}");
     }
-    for (what, execution) in [("unfused", before), ("fused", after)] {
-        let accesses = total_accesses(analysis, execution);
-        let _ = writeln!(text, "{what:>7}: {accesses}");
+    for (what, run) in [("unfused", Run::Unfused), ("fused", Run::Fused)] {
+        let _ = writeln!(text, "{what:>7}: {}", values.accesses(run));
     }
     let _ = writeln!(
         text,
         "peak memory: unfused {}, fused {}",
-        total_memory(analysis, before),
+        values.total(Quantity::PeakMemory, Run::Unfused),
         memory_text(analysis)
     );
     if let Some(warning) = memory_warning(analysis).as_deref().map(Part::text_of) {

@@ -86,11 +86,7 @@ fn KernelList() -> impl IntoView {
                 <tr>
                     <th scope="row">{row.kernel.number()}</th>
                     <td class="sheet-ops">{row.ops}</td>
-                    <td>{row.flops}</td>
-                    <td>{row.bytes}</td>
-                    <td>{row.intensity}</td>
-                    <td>{row.bound}</td>
-                    <td>{row.time}</td>
+                    {row.numbers.into_iter().map(|number| view! { <td>{number}</td> }).collect_view()}
                 </tr>
             }
         };

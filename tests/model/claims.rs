@@ -21,7 +21,7 @@ use fuseline_view::present::claim::claim;
 use fuseline_view::present::figure::{Part, explanation};
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::headline;
-use fuseline_view::present::kernels::kernel_figures;
+use fuseline_view::present::kernels::kernel_rows;
 use fuseline_view::present::profile::{ProfileFigure, RowOf, profile_explanation, profile_rows};
 use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::sweep::sweep_rows;
@@ -397,20 +397,21 @@ fn a_ratio_of_unverified_times_is_marked_and_its_card_says_why() {
 fn a_kernel_names_what_takes_longest_at_measured_rates() {
     let bounds = |text: &str, id: &str| {
         let analysis = analysis(text, &on(id, Policy::Rules));
-        let figures = kernel_figures(&analysis, KernelId::new(0)).unwrap();
-        (figures.bottleneck, figures.roofline_bound)
+        let rows = kernel_rows(&analysis, 1);
+        [Quantity::Bottleneck, Quantity::RooflineBound]
+            .map(|quantity| rows[0].cells.fused(quantity).unwrap_or_default().to_owned())
     };
     let softmax = "input x : f16[65536, 2048]\ny = softmax(x)\n";
     assert_eq!(
         bounds(softmax, "h100"),
-        ("running statistics", Some("memory"))
+        ["running statistics", "roofline: memory"]
     );
     // No rates were measured there.
-    assert_eq!(bounds(softmax, "a100-80"), ("memory", None));
+    assert_eq!(bounds(softmax, "a100-80"), ["memory", ""]);
     let add = "input x : f16[8192, 8192]\ny = relu(x)\nz = exp(y)\n";
-    assert_eq!(bounds(add, "h100"), ("memory", None));
+    assert_eq!(bounds(add, "h100"), ["memory", ""]);
     let matmul = "input x : f16[8192, 8192]\nweight w : f16[8192, 8192]\ny = matmul(x, w)\n";
-    assert_eq!(bounds(matmul, "h100"), ("matrix units", None));
+    assert_eq!(bounds(matmul, "h100"), ["matrix units", ""]);
 }
 
 /// A ratio of short times is a rough one, and the range beside it says how rough.

@@ -11,6 +11,7 @@ use fuseline_view::picture::charts::roofline_compare::scene;
 use fuseline_view::picture::charts::scene::{Role, Shape};
 use fuseline_view::present::compare::{PolicyRow, policy_rows};
 use fuseline_view::present::options::{policy_title, switch_is_idle};
+use fuseline_view::present::quantity::Quantity;
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -151,8 +152,10 @@ fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
         assert_eq!(row.policy, compared.policy);
         let total = compared.analysis.fused.traffic.total;
         assert_eq!(
-            row.exact_bytes.replace([',', ' ', 'B'], ""),
-            total.to_string()
+            row.cells
+                .tooltip(Quantity::Bytes)
+                .map(|exact| exact.replace([',', ' ', 'B'], "")),
+            Some(total.to_string())
         );
         if row.policy == Policy::Rules {
             assert_eq!(

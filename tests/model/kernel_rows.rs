@@ -42,15 +42,14 @@ fn a_row_for_each_kernel_with_its_bytes_before_and_after() {
         (rows[1].kernel, rows[1].of),
         (KernelId::new(1), Subject::Kernel(OpId::new(2)))
     );
-    let figures = &rows[0].figures;
+    let cells = &rows[0].cells;
     // x, w, y and y, z; fused x, w, z; each of 256 * 256 * 2 bytes.
-    assert_eq!(figures.exact_bytes, "655,360 B unfused, 393,216 B fused");
-    assert_eq!(figures.missing, None);
-    assert!(
-        figures
-            .times
-            .ends_with(&format!("{} fused", figures.time.time))
-    );
+    let bytes = cells.tooltip(Quantity::Bytes);
+    assert_eq!(bytes, Some("655,360 B unfused, 393,216 B fused"));
+    assert_eq!(cells.tooltip(Quantity::Bottleneck), None);
+    let times = cells.tooltip(Quantity::Time).unwrap();
+    let time = cells.fused(Quantity::Time).unwrap();
+    assert!(times.ends_with(&format!("{time} fused")), "{times}");
     assert_eq!(kernel_rows(&analysis, 1), rows[..1]);
 }
 
@@ -59,11 +58,13 @@ fn the_total_is_that_of_the_analysis() {
     let analysis = transformer(2048, "a100-80");
     let total = kernel_total(&analysis);
     assert_eq!(
-        total.exact_bytes,
-        "2,298,478,592 B unfused, 1,962,934,272 B fused"
+        total.tooltip(Quantity::Bytes),
+        Some("2,298,478,592 B unfused, 1,962,934,272 B fused")
     );
     // A total has no intensity and no bound.
-    assert_eq!((total.intensity.as_str(), total.bottleneck), ("", ""));
+    for quantity in [Quantity::Intensity, Quantity::Bottleneck] {
+        assert_eq!(total.fused(quantity), None);
+    }
 }
 
 #[test]
@@ -78,21 +79,24 @@ fn a_row_says_what_hurts() {
 #[test]
 fn an_unknown_peak_makes_the_time_a_lower_bound_that_says_why() {
     let analysis = of_text("input x : i64[256, 256]\nweight w : i64[256, 256]\ny = matmul(x, w)\n");
-    let figures = &kernel_rows(&analysis, 1)[0].figures;
-    let reason = figures.missing.as_deref().unwrap();
-    assert!(figures.time.time.starts_with("≥ "), "{figures:?}");
-    assert!(figures.times.ends_with(reason), "{figures:?}");
-    assert_eq!(kernel_total(&analysis).time, figures.time);
+    let cells = &kernel_rows(&analysis, 1)[0].cells;
+    let reason = cells.tooltip(Quantity::Bottleneck).unwrap();
+    let time = cells.fused(Quantity::Time);
+    assert!(time.unwrap().starts_with("≥ "), "{cells:?}");
+    let times = cells.tooltip(Quantity::Time);
+    assert!(times.unwrap().ends_with(reason), "{cells:?}");
+    assert_eq!(kernel_total(&analysis).fused(Quantity::Time), time);
 }
 
 #[test]
 fn a_figure_that_rests_on_an_assumed_size_is_marked() {
     // With batch dimensions the undeclared operand may be shared or batched.
     let analysis = of_text("input x : f16[4, 64, 64]\ny = matmul(x, r, k=64) : f16[4, 64, 64]\n");
-    let figures = &kernel_rows(&analysis, 1)[0].figures;
-    assert!(figures.fused_bytes.starts_with('~'), "{figures:?}");
-    assert!(figures.bytes_read.starts_with('~'), "{figures:?}");
-    assert!(!figures.bytes_written.starts_with('~'), "{figures:?}");
+    let cells = &kernel_rows(&analysis, 1)[0].cells;
+    let is_marked = |quantity| cells.fused(quantity).unwrap().starts_with('~');
+    assert!(is_marked(Quantity::Bytes), "{cells:?}");
+    assert!(is_marked(Quantity::BytesRead), "{cells:?}");
+    assert!(!is_marked(Quantity::BytesWritten), "{cells:?}");
 }
 
 /// The compiler splits long reductions over few rows: the first half of one is a kernel without ops

@@ -34,11 +34,11 @@ fn a_row_for_each_kernel_in_order() {
         assert_eq!((row.kernel, row.first_op), (kernel, first_op(kernel)));
         // The limit of a block on this device. A free view is not launched and needs no resources.
         assert!(
-            row.number(Quantity::OnChipAvailable) == Some("232 kB") || row.numbers.is_empty(),
+            row.cells.fused(Quantity::OnChipAvailable) == Some("232 kB") || row.cells.is_empty(),
             "{row:?}"
         );
     }
-    assert!(rows.iter().any(|row| !row.numbers.is_empty()));
+    assert!(rows.iter().any(|row| !row.cells.is_empty()));
     assert_eq!(limit_rows(&analysis, 3).unwrap(), rows[..3]);
 }
 

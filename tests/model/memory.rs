@@ -13,6 +13,7 @@ use fuseline_core::{
 use fuseline_view::present::compare::policy_rows;
 use fuseline_view::present::figure::Part;
 use fuseline_view::present::memory::{memory_sentence, memory_warning};
+use fuseline_view::present::quantity::Quantity;
 use fuseline_view::present::report::Report;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -200,7 +201,10 @@ fn the_scores_of_a_long_sequence_do_not_fit() {
             .unwrap()
     };
     assert!(row(&scores).is_too_large);
-    assert_eq!(row(&scores).memory, "138 GB");
+    assert_eq!(
+        row(&scores).cells.fused(Quantity::PeakMemory),
+        Some("138 GB")
+    );
     assert_eq!(Report::new(&scores, &[], "").peak_memory.fits, Some(false));
 
     let flash = fused(true);

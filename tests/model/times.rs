@@ -7,11 +7,12 @@ use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device};
 use fuseline_view::present::compare::policy_rows;
-use fuseline_view::present::explain::total_bytes;
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::kernels::{kernel_rows, kernel_total};
+use fuseline_view::present::quantity::Quantity;
 use fuseline_view::present::saved::saved_time_title;
+use fuseline_view::present::table::Cells;
 use fuseline_view::present::times::{TimeKind, time_lines, total_times};
 use fuseline_view::present::verdict::said_verdict;
 use std::collections::BTreeSet;
@@ -54,7 +55,7 @@ fn a_predicted_time_below_its_bound_says_why() {
             let predicted_s = predicted.kernels[row.kernel].time_s;
             let is_below = predicted_s < kernel.placement.time_s;
             let texts = [
-                row.figures.time.joined(),
+                row.cells.fused(Quantity::LowerBound).unwrap().to_owned(),
                 time_lines(analysis, row.kernel).concat(),
             ];
             assert_eq!(
@@ -157,7 +158,6 @@ fn each_figure_of_an_assumed_size_is_marked() {
     for id in ["a100-80", "h200"] {
         let analysis = on(id, Policy::Rules, text);
         let figures = headline(&analysis);
-        assert!(total_bytes(&analysis, &analysis.fused).starts_with('~'));
         let mut marked = vec![
             figures.unfused_bytes,
             figures.fused_bytes,
@@ -165,16 +165,18 @@ fn each_figure_of_an_assumed_size_is_marked() {
             figures.unfused_time,
             figures.fused_time,
             figures.ratio.unwrap().replace("at best ", ""),
-            kernel_rows(&analysis, 1)[0].figures.time.time.clone(),
-            kernel_total(&analysis).time.time,
         ];
+        let fused = |cells: &Cells, quantity| cells.fused(quantity).unwrap().to_owned();
+        marked.push(fused(&kernel_rows(&analysis, 1)[0].cells, Quantity::Time));
+        marked.push(fused(&kernel_total(&analysis), Quantity::Time));
         let rows = policy_rows(
             &fuseline_core::analysis::compare::compare(&analysis),
             Policy::Rules,
             fuseline_core::Objective::Bytes,
         );
         for row in rows {
-            marked.extend([row.memory, row.time.time]);
+            let quantities = [Quantity::PeakMemory, Quantity::Time];
+            marked.extend(quantities.map(|quantity| fused(&row.cells, quantity)));
         }
         for figure in &marked {
             assert!(figure.starts_with('~'), "{figure} of {marked:?}");

@@ -5,17 +5,19 @@ use crate::app::state::Page;
 use crate::components::charts::{LargeChart, height_of};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
-use crate::components::results::time::Time;
+use crate::components::results::figure_cells::{ColumnHead, FigureCell};
 use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::work_line::WorkLine;
 use fuseline_core::analysis::compare::compared_policies;
 use fuseline_core::{Objective, Policy};
 use fuseline_view::picture::charts::roofline_compare::scene;
 use fuseline_view::picture::charts::scene::{Mark, Role};
-use fuseline_view::present::compare::{PolicyRow, policy_rows};
+use fuseline_view::present::compare::{COLUMNS, PolicyRow, policy_rows};
 use fuseline_view::present::options::{policy_summary, policy_title};
 use fuseline_view::present::quantity::{Figure, Quantity, Subject};
+use fuseline_view::present::table::Column;
 use fuseline_view::present::times::TimeKind;
+use leptos::either::Either;
 use leptos::prelude::*;
 
 /// The content of the tab.
@@ -28,10 +30,8 @@ pub fn ComparePanel(
 ) -> impl IntoView {
     let page = Page::of_context();
     let chosen = Memo::new(move |_| page.analysis.with(|analysis| analysis.options.policy));
-    let time_title = move || {
-        page.analysis
-            .with(|analysis| TimeKind::of(analysis).title())
-    };
+    let time_title =
+        Signal::derive(move || page.analysis.with(|a| TimeKind::of(a).title().to_owned()));
     let rows = Memo::new(move |_| {
         page.questions
             .compared
@@ -43,7 +43,26 @@ pub fn ComparePanel(
             .with(|analysis| compared_policies(analysis).count());
         rows.with(Vec::len) < expected
     };
-    let is_ranked_by = move |objective| Signal::derive(move || ranked_by.get() == objective);
+    let sort_header = move |objective, title: Signal<String>| {
+        view! {
+            <SortHeader
+                direction=Direction::Ascending
+                is_sorted=Signal::derive(move || ranked_by.get() == objective)
+                sort=move || ranked_by.set(objective)
+                is_number=true
+            >
+                {title}
+            </SortHeader>
+        }
+    };
+    let head = move |&column: &Column| match column.quantity() {
+        Some(Quantity::Bytes) => Either::Left(sort_header(
+            Objective::Bytes,
+            Signal::stored(column.title.to_owned()),
+        )),
+        Some(Quantity::Time) => Either::Left(sort_header(Objective::Time, time_title)),
+        _ => Either::Right(view! { <ColumnHead column /> }),
+    };
     view! {
         <div>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
@@ -51,31 +70,7 @@ pub fn ComparePanel(
                     <thead>
                         <tr>
                             <th scope="col" class="is-unlined">"policy"</th>
-                            <th scope="col" class="number">"kernels"</th>
-                            <SortHeader
-                                direction=Direction::Ascending
-                                is_sorted=is_ranked_by(Objective::Bytes)
-                                sort=move || ranked_by.set(Objective::Bytes)
-                                is_number=true
-                            >
-                                "bytes"
-                            </SortHeader>
-                            <th scope="col" class="number">"change from unfused"</th>
-                            <SortHeader
-                                direction=Direction::Ascending
-                                is_sorted=is_ranked_by(Objective::Time)
-                                sort=move || ranked_by.set(Objective::Time)
-                                is_number=true
-                            >
-                                {time_title}
-                            </SortHeader>
-                            <th
-                                scope="col"
-                                class="number is-unlined"
-                                title="bytes of the tensors that are live at once, with inputs and weights"
-                            >
-                                "peak memory"
-                            </th>
+                            {COLUMNS.iter().map(head).collect_view()}
                             <th
                                 scope="col"
                                 class="number is-unlined"
@@ -129,8 +124,15 @@ fn Row(
     let page = Page::of_context();
     let text = move |part: fn(&PolicyRow) -> &String| move || row.with(|row| part(row).clone());
     let of = Subject::Policy(policy);
-    let number = move |quantity, part: fn(&PolicyRow) -> &String| {
-        view! { <Number explanation=Figure::fused(of, quantity)>{text(part)}</Number> }
+    let cells = Memo::new(move |_| row.with(|row| row.cells.clone()));
+    let is_too_large = move || row.with(|row| row.is_too_large);
+    let verdict =
+        move || is_too_large().then(|| view! { <small class="is-warning">" does not fit"</small> });
+    let cell = move |&column: &Column| match column.quantity() {
+        Some(Quantity::PeakMemory) => {
+            Either::Left(view! { <FigureCell of column cells note=verdict /> })
+        }
+        _ => Either::Right(view! { <FigureCell of column cells /> }),
     };
     view! {
         <tr
@@ -150,24 +152,13 @@ fn Row(
                 " "
                 <small class="quiet">{text(|row| &row.note)}</small>
             </td>
-            <td class="number">{number(Quantity::Launches, |row| &row.kernels)}</td>
-            <td class="number" title=text(|row| &row.exact_bytes)>
-                {number(Quantity::Bytes, |row| &row.bytes)}
-            </td>
-            <td class="number">{number(Quantity::Saving, |row| &row.change)}</td>
-            <td class="number">
-                <Time of time=Memo::new(move |_| row.with(|row| row.time.clone())) />
-            </td>
-            <td class="number" data-label="peak memory">
-                {number(Quantity::PeakMemory, |row| &row.memory)}
-                <Show when=move || row.with(|row| row.is_too_large)>
-                    <small class="is-warning">" does not fit"</small>
-                </Show>
-            </td>
+            {COLUMNS.iter().map(cell).collect_view()}
             <td class="number" data-label="number of differing edges">
                 // The chosen one differs from no other.
                 <Show when=move || !is_chosen.get() fallback=text(|row| &row.differing)>
-                    {number(Quantity::Differing, |row| &row.differing)}
+                    <Number explanation=Figure::fused(of, Quantity::Differing)>
+                        {text(|row| &row.differing)}
+                    </Number>
                 </Show>
             </td>
             <td class="op-names" title=text(|row| &row.more_differing_edges)>

@@ -4,15 +4,16 @@ use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page, settled};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
-use crate::components::results::time::Time;
+use crate::components::results::figure_cells::{ColumnHead, FigureCell};
 use crate::components::show_more::ShowMore;
 use fuseline_browser as browser;
 use fuseline_core::KernelId;
-use fuseline_view::present::explain::has_assumed_size;
-use fuseline_view::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
+use fuseline_view::present::kernels::{COLUMNS, KernelRow, kernel_rows, kernel_total};
 use fuseline_view::present::pinned::{KernelAgainst, gone_kernels};
-use fuseline_view::present::quantity::{Figure, Quantity, Subject};
+use fuseline_view::present::quantity::{Figure, Quantity, Run, Subject, Values};
+use fuseline_view::present::table::Column;
 use fuseline_view::present::times::{TimeKind, time_note};
+use leptos::either::Either;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -34,15 +35,17 @@ pub fn KernelsTable(
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
     let hurts = move || rows.with(|rows| rows.iter().any(|row| !row.harm.is_empty()));
-    let is_assumed = move || {
-        page.analysis
-            .with(|a| a.unfused.kernels.iter().any(has_assumed_size))
+    let is_assumed =
+        move || (page.analysis).with(|a| Values::new(a).program_has_assumed_size(Run::Unfused));
+    let note = Signal::derive(move || page.analysis.with(|analysis| time_note(analysis)));
+    let time_title =
+        Signal::derive(move || page.analysis.with(|a| TimeKind::of(a).title().to_owned()));
+    let head = move |&column: &Column| match column.quantity() {
+        Some(Quantity::Time) => {
+            Either::Left(view! { <ColumnHead column title=time_title explanation=note /> })
+        }
+        _ => Either::Right(view! { <ColumnHead column /> }),
     };
-    let time_title = move || {
-        page.analysis
-            .with(|analysis| TimeKind::of(analysis).title())
-    };
-    let note = move || page.analysis.with(|analysis| time_note(analysis));
     let is_pinned = move || page.against.pinned.with(Option::is_some);
     let total_against = move || Some(page.against_pinned()?.bytes.change);
     let gone = move || {
@@ -80,13 +83,7 @@ pub fn KernelsTable(
                     <tr>
                         <th scope="col" class="is-unlined">"#"</th>
                         <th scope="col" class="is-unlined">"ops"</th>
-                        <th scope="col" class="number is-unlined" title="a multiply-add counts as 2">"FLOPs"</th>
-                        <th scope="col" class="number">"traffic unfused → fused"</th>
-                        <th scope="col" class="number is-unlined">"reads"</th>
-                        <th scope="col" class="number is-unlined">"writes"</th>
-                        <th scope="col" class="number is-unlined" title="FLOPs / (reads + writes)">"arith\u{ad}metic intensity"</th>
-                        <th scope="col" title="what limits the kernel: what takes longest in its predicted time, or else by the roofline">"bottleneck"</th>
-                        <th scope="col" class="number" title=note>{time_title}</th>
+                        {COLUMNS.iter().map(head).collect_view()}
                         <Show when=is_pinned>
                             <th scope="col" class="number is-unlined" title="change from the kernel of the same ops in the pinned state">"change from pinned"</th>
                         </Show>
@@ -107,7 +104,7 @@ pub fn KernelsTable(
                         <td></td>
                         <th scope="row">"total"</th>
                         // Made after the rows, so that the first row has the tab stop.
-                        {move || figure_cells(Subject::Program, total)}
+                        {move || COLUMNS.iter().map(|&column| view! { <FigureCell of=Subject::Program column cells=total /> }).collect_view()}
                         <Show when=is_pinned>
                             <td class="number" data-label="change from pinned">{total_against}</td>
                         </Show>
@@ -138,7 +135,7 @@ fn Row(
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
     let of = row.with_untracked(|row| row.of);
-    let figures = Memo::new(move |_| row.with(|row| row.figures.clone()));
+    let cells = Memo::new(move |_| row.with(|row| row.cells.clone()));
     let label = move || row.with(|row| format!("kernel {}: {}", row.kernel.number(), row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
     let page = Page::of_context();
@@ -168,7 +165,7 @@ fn Row(
                     <span class="quiet">" · "{move || row.with(|row| row.launches.clone())}</span>
                 </Show>
             </td>
-            {figure_cells(of, figures)}
+            {COLUMNS.iter().map(|&column| view! { <FigureCell of column cells /> }).collect_view()}
             <Show when=move || page.against.kernels.with(Option::is_some)>
                 <td class="number" data-label="change from pinned"><AgainstPinned kernel of /></td>
             </Show>
@@ -230,36 +227,4 @@ fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
             </span>
         }
     })
-}
-
-/// The cells after the names of the ops.
-fn figure_cells(of: Subject, figures: Memo<Figures>) -> impl IntoView {
-    let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
-    let number = move |quantity, part: fn(&Figures) -> &String| {
-        view! { <Number explanation=Figure::fused(of, quantity)>{text(part)}</Number> }
-    };
-    // The sum has neither intensity nor bound.
-    let is_kernel = of != Subject::Program;
-    let bound = move || figures.with(|all| all.bottleneck);
-    let roofline_bound = Memo::new(move |_| figures.with(|all| all.roofline_bound));
-    view! {
-        <td class="number" data-label="FLOPs">{number(Quantity::Flops, |all| &all.flops)}</td>
-        <td class="number" title=text(|all| &all.exact_bytes)>
-            <span class="before">
-                <Number explanation=Figure::unfused(of, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
-            </span>
-            " → "
-            <strong>{number(Quantity::Bytes, |all| &all.fused_bytes)}</strong>
-        </td>
-        <td class="number" data-label="reads">{number(Quantity::BytesRead, |all| &all.bytes_read)}</td>
-        <td class="number" data-label="writes">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
-        <td class="number" data-label=is_kernel.then_some("intensity")>{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
-        <td title=move || figures.with(|all| all.missing.clone())>
-            {is_kernel.then(|| view! { <Number explanation=Figure::fused(of, Quantity::Bottleneck)>{bound}</Number> })}
-            {move || roofline_bound.get().map(|name| view! { <small class="bound">{format!("roofline: {name}")}</small> })}
-        </td>
-        <td class="number" title=text(|all| &all.times)>
-            <Time of time=Memo::new(move |_| figures.with(|all| all.time.clone())) />
-        </td>
-    }
 }

@@ -3,11 +3,12 @@
 use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
 use crate::components::keyed_rows::row_at;
-use crate::components::number::{Number, NumberTable, Parts};
-use fuseline_view::present::limits::{COLUMNS, Column, LimitRow, limit_rows, unknown_device};
+use crate::components::number::{NumberTable, Parts};
+use crate::components::results::figure_cells::{ColumnHead, FigureCell};
+use fuseline_view::present::limits::{COLUMNS, LimitRow, limit_rows, unknown_device};
 use fuseline_view::present::memory::memory_sentence;
 use fuseline_view::present::names::counted;
-use fuseline_view::present::quantity::{Figure, Quantity, Subject};
+use fuseline_view::present::quantity::Subject;
 use leptos::prelude::*;
 
 /// Number of rows that are listed.
@@ -49,7 +50,7 @@ fn Table(rows: Memo<Vec<LimitRow>>) -> impl IntoView {
                 <tr>
                     <th scope="col">"#"</th>
                     <th scope="col">"ops"</th>
-                    {COLUMNS.iter().map(head).collect_view()}
+                    {COLUMNS.iter().map(|&column| view! { <ColumnHead column /> }).collect_view()}
                     <th scope="col">"worth knowing"</th>
                 </tr>
             </thead>
@@ -75,45 +76,16 @@ fn Row(
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
+    let of = row.with_untracked(|row| Subject::Kernel(row.first_op));
+    let cells = Memo::new(move |_| row.with(|row| row.cells.clone()));
     let label =
         move || row.with(|row| format!("limits of kernel {}: {}", row.kernel.number(), row.ops));
     let text = move |part: fn(&LimitRow) -> &String| move || row.with(|row| part(row).clone());
     view! {
         <KernelTableRow kernel is_selected label=Signal::derive(label)>
             <td class="op-names">{text(|row| &row.ops)}</td>
-            {COLUMNS.iter().map(|&column| view! { <Cell row column /> }).collect_view()}
+            {COLUMNS.iter().map(|&column| view! { <FigureCell of column cells /> }).collect_view()}
             <td class="limit-warnings">{text(|row| &row.warnings)}</td>
         </KernelTableRow>
-    }
-}
-
-fn head(column: &Column) -> impl IntoView + use<> {
-    let explanation = (!column.explanation.is_empty()).then_some(column.explanation);
-    view! { <th scope="col" class="number" title=explanation>{column.title}</th> }
-}
-
-/// The numbers of a column.
-#[component]
-fn Cell(row: Memo<LimitRow>, column: Column) -> impl IntoView {
-    let of = Subject::Kernel(row.with_untracked(|row| row.first_op));
-    let number_of = move |quantity| move || row.with(|row| row.number(quantity).map(str::to_owned));
-    let number = move |(place, &quantity): (usize, &'static Quantity)| {
-        let text = number_of(quantity);
-        view! {
-            <Show when=move || text().is_some() fallback=move || (place == 0).then_some("–")>
-                {(place > 0).then_some(column.separator)}
-                <Number explanation=Figure::fused(of, quantity)>{text}</Number>
-            </Show>
-        }
-    };
-    // How many values are live explains the registers.
-    let live_values = move || {
-        let is_registers = column.quantities == [Quantity::Registers];
-        is_registers.then(|| row.with(|row| row.live_values.clone()))
-    };
-    view! {
-        <td class="number" data-label=column.title title=live_values>
-            {column.quantities.iter().enumerate().map(number).collect_view()}
-        </td>
     }
 }

@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod attention;
 pub mod compare;
+pub mod figure_cells;
 pub mod kernel_code;
 pub mod kernel_details;
 pub mod kernel_rows;
@@ -17,7 +18,6 @@ pub mod profiler;
 pub mod steps;
 pub mod sweep;
 pub mod tiling;
-pub mod time;
 pub mod why;
 pub mod your_gpu;
 pub mod your_measurement;

@@ -1,14 +1,13 @@
 //! What fusion brings to the program, in the one sentence that leads the page.
 
-use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::figure::Part;
-use super::format::{format_faster, format_percent};
+use super::format::{assumed, format_faster, format_percent};
 use super::names::plural;
 use super::options::fusing;
 use super::prediction_error::PredictionError;
-use super::quantity::{Figure, Quantity, Subject};
+use super::quantity::{Figure, Quantity, Run, Subject, Values};
 use super::slower::slowest_loss;
-use super::times::{TimeKind, program_outside, total_speedup, total_times};
+use super::times::{TimeKind, program_outside, total_speedup};
 use fuseline_core::{Analysis, Policy};
 
 /// Two predicted times that differ by less, as a share, are told as one.
@@ -63,8 +62,10 @@ pub fn page_title(analysis: &Analysis, is_fused: bool) -> String {
     format!("{} · Fuseline", claim.trim_end_matches('.'))
 }
 
-fn of_unfused(text: String, quantity: Quantity) -> Part {
-    Part::number(text, Figure::unfused(Subject::Program, quantity))
+/// A number of the program as it is shown everywhere.
+fn total(values: &Values<'_>, quantity: Quantity, run: Run) -> Part {
+    let of = Subject::Program;
+    Part::of(values, Figure { quantity, run, of })
 }
 
 fn of_fused(text: String, quantity: Quantity) -> Part {
@@ -77,7 +78,7 @@ fn kernels(count: usize) -> String {
 
 fn without_fusion(analysis: &Analysis) -> Vec<Part> {
     let unfused = &analysis.unfused;
-    let [time, _] = total_times(analysis);
+    let values = Values::new(analysis);
     let how = if analysis.predicted.is_some() {
         "predicted"
     } else {
@@ -85,7 +86,7 @@ fn without_fusion(analysis: &Analysis) -> Vec<Part> {
     };
     vec![
         Part::words("Without fusion, "),
-        of_unfused(total_kernels(analysis, unfused), Quantity::Launches),
+        total(&values, Quantity::Launches, Run::Unfused),
         Part::words(format!(
             " {} {} ",
             kernels(unfused.launches),
@@ -95,21 +96,21 @@ fn without_fusion(analysis: &Analysis) -> Vec<Part> {
                 "read and write"
             }
         )),
-        of_unfused(total_bytes(analysis, unfused), Quantity::Bytes),
+        total(&values, Quantity::Bytes, Run::Unfused),
         Part::words(format!(" of memory: {how} ")),
-        of_unfused(time.time, Quantity::Time),
+        total(&values, Quantity::Time, Run::Unfused),
         Part::words(format!(" on {}.", analysis.options.device.name)),
     ]
 }
 
 /// Two lower bounds have no ratio.
 fn partial(analysis: &Analysis) -> Vec<Part> {
-    let fused = &analysis.fused;
+    let values = Values::new(analysis);
     vec![
         Part::words("Fused, "),
-        of_fused(total_kernels(analysis, fused), Quantity::Launches),
+        total(&values, Quantity::Launches, Run::Fused),
         Part::words(" kernels read and write "),
-        of_fused(total_bytes(analysis, fused), Quantity::Bytes),
+        total(&values, Quantity::Bytes, Run::Fused),
         Part::words(" of memory. Give every op a shape to see what fusion saves."),
     ]
 }
@@ -162,22 +163,23 @@ fn fused(analysis: &Analysis) -> Vec<Part> {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     let options = &analysis.options;
     let fusing = fusing(options);
+    let values = Values::new(analysis);
     let mut parts = if unfused.launches == fused.launches {
         vec![
             Part::words(format!("{fusing} keeps ")),
-            of_fused(total_kernels(analysis, fused), Quantity::Launches),
+            total(&values, Quantity::Launches, Run::Fused),
             Part::words(format!(" {} and ", kernels(fused.launches))),
         ]
     } else {
         vec![
             Part::words(format!("{fusing} turns ")),
-            of_unfused(total_kernels(analysis, unfused), Quantity::Launches),
+            total(&values, Quantity::Launches, Run::Unfused),
             Part::words(format!(" {} into ", kernels(unfused.launches))),
-            of_fused(total_kernels(analysis, fused), Quantity::Launches),
+            total(&values, Quantity::Launches, Run::Fused),
             Part::words(" and "),
         ]
     };
-    let is_assumed = unfused.kernels.iter().any(has_assumed_size);
+    let is_assumed = values.program_has_assumed_size(Run::Unfused);
     let change = assumed(is_assumed, &format_percent(analysis.savings_pct.abs()));
     let change = of_fused(change, Quantity::Saving);
     match fused.traffic.saved_by_fusion {

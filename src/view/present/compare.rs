@@ -1,11 +1,12 @@
 //! The rows of the table of all policies.
 
 use super::certificates::certificate_text;
-use super::explain::{change, total_bytes, total_kernels, total_memory};
-use super::format::{format_count, format_exact};
+use super::format::format_count;
 use super::names::{counted, joined, op_name};
 use super::options::policy_title;
-use super::times::{TimeText, total_times};
+use super::quantity::{Quantity, Run, Scope, Values};
+use super::table::{Cells, Column};
+use super::times::TimeText;
 use fuseline_core::analysis::compare::{Compared, DifferingEdge, ranked};
 use fuseline_core::{Analysis, Graph, Objective, OpId, OpType, Options, Policy};
 
@@ -15,24 +16,33 @@ const NAMED_EDGES: usize = 3;
 /// Edges that the tooltip of a row names.
 const TOOLTIP_EDGES: usize = 30;
 
+/// The columns of the table behind the titles of the policies.
+pub const COLUMNS: &[Column] = &[
+    Column::new("kernels", &[(Quantity::Launches, Run::Fused)]),
+    Column {
+        tooltip: exact_bytes,
+        ..Column::new("bytes", &[(Quantity::Bytes, Run::Fused)])
+    },
+    Column::new("change from unfused", &[(Quantity::Saving, Run::Fused)]),
+    Column::of_time(),
+    Column {
+        explanation: "bytes of the tensors that are live at once, with inputs and weights",
+        label: "peak memory",
+        ..Column::new("peak memory", &[(Quantity::PeakMemory, Run::Fused)])
+    },
+];
+
 /// The result of one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyRow {
     pub policy: Policy,
     /// A note for the comparison with other policies; often empty.
     pub note: String,
-    /// How many kernels run.
-    pub kernels: String,
-    /// Bytes that they move.
-    pub bytes: String,
-    /// The same, exactly.
-    pub exact_bytes: String,
-    /// What fusion does to the bytes.
-    pub change: String,
-    pub time: TimeText,
-    /// The memory that their tensors need at once.
-    pub memory: String,
-    /// Whether that is more than the device has.
+    /// The numbers of all [`COLUMNS`].
+    pub cells: Cells,
+    /// The time and its lower bound in one text.
+    pub time: String,
+    /// Whether the peak memory is more than the device has.
     pub is_too_large: bool,
     /// Number of edges that it treats differently from the chosen policy.
     pub differing: String,
@@ -55,18 +65,15 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         analysis,
         differing,
     } = compared;
-    let (fused, graph) = (&analysis.fused, &analysis.graph);
+    let graph = &analysis.graph;
     let is_chosen = *policy == chosen;
-    let [_, time] = total_times(analysis);
+    let values = Values::new(analysis);
+    let time = TimeText::of(&values, Scope::Program, Run::Fused).unwrap_or_default();
     PolicyRow {
         policy: *policy,
         note: note(*policy, analysis),
-        kernels: total_kernels(analysis, fused),
-        bytes: total_bytes(analysis, fused),
-        exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
-        change: change(analysis),
-        time,
-        memory: total_memory(analysis, fused),
+        cells: Cells::new(&values, Scope::Program, COLUMNS),
+        time: time.joined(),
         is_too_large: analysis.fits_memory() == Some(false),
         differing: if is_chosen {
             "–".to_owned()
@@ -80,6 +87,11 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
         },
         more_differing_edges: edge_names(graph, differing, TOOLTIP_EDGES),
     }
+}
+
+/// `1,962,934,272 B`.
+fn exact_bytes(values: &Values<'_>, scope: Scope) -> Option<String> {
+    Some(values.at(scope, Quantity::Bytes, Run::Fused)?.exact())
 }
 
 fn note(policy: Policy, analysis: &Analysis) -> String {

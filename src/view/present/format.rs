@@ -85,6 +85,12 @@ pub fn format_precisely(amount: f64, unit: &str) -> String {
     format!("{scaled:.decimals$} {prefix}{unit}")
 }
 
+/// A figure, marked if an assumed size is in it: `~33.6 MB`.
+pub fn assumed(is_assumed: bool, figure: &str) -> String {
+    let mark = if is_assumed { "~" } else { "" };
+    format!("{mark}{figure}")
+}
+
 /// A figure, marked if it is only a lower bound: `≥ 430 µs`.
 pub fn at_least(is_least: bool, figure: &str) -> String {
     let sign = if is_least { "≥ " } else { "" };

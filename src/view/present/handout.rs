@@ -1,8 +1,8 @@
 //! The kernels on a sheet of paper: as many as fit, those that move most.
 
 use super::format::{format_bytes, format_count};
-use super::kernels::kernel_figures;
 use super::names::{op_names, short_name};
+use super::quantity::{Marked, Quantity, Run, Scope, Values};
 use super::times::TimeKind;
 use fuseline_core::{Analysis, KernelId};
 use std::cmp::Reverse;
@@ -12,21 +12,23 @@ pub const KERNEL_ROWS: usize = 12;
 /// Characters of the names of a kernel's ops, so that a row is one line.
 const NAME_CHARS: usize = 44;
 
+/// The quantities of a row.
+pub const QUANTITIES: [Quantity; 5] = [
+    Quantity::Flops,
+    Quantity::Bytes,
+    Quantity::Intensity,
+    Quantity::Bottleneck,
+    Quantity::Time,
+];
+
 /// A kernel in one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SheetRow {
     pub kernel: KernelId,
     /// The names of its ops, shortened.
     pub ops: String,
-    /// Its work.
-    pub flops: String,
-    /// Bytes that it moves.
-    pub bytes: String,
-    /// FLOPs for each byte.
-    pub intensity: String,
-    /// What limits its speed.
-    pub bound: &'static str,
-    pub time: String,
+    /// Its numbers of all [`QUANTITIES`].
+    pub numbers: Vec<String>,
 }
 
 /// Kernels that are listed.
@@ -47,18 +49,18 @@ pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
     order.sort_by_key(|&kernel| (Reverse(kernels[kernel].bytes()), kernel));
     let rest = order.split_off(most.min(order.len()));
     order.sort_unstable();
-    let rows = order.into_iter().filter_map(|kernel| {
-        let figures = kernel_figures(analysis, kernel)?;
+    let values = Values::new(analysis);
+    let rows = order.into_iter().map(|kernel| {
+        let number = |quantity| {
+            let marked = values.marked_at(Scope::Kernel(kernel), quantity, Run::Fused);
+            marked.map(Marked::text).unwrap_or_default()
+        };
         let names = op_names(&analysis.graph, &kernels[kernel].ops);
-        Some(SheetRow {
+        SheetRow {
             kernel,
             ops: short_name(&names.replace('`', ""), NAME_CHARS),
-            flops: figures.flops,
-            bytes: figures.fused_bytes,
-            intensity: figures.intensity,
-            bound: figures.bottleneck,
-            time: figures.time.time,
-        })
+            numbers: QUANTITIES.map(number).into(),
+        }
     });
     let bytes: u64 = rest.iter().map(|&kernel| kernels[kernel].bytes()).sum();
     SheetRows {

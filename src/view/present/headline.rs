@@ -2,9 +2,9 @@
 
 use super::bottleneck::Bottleneck;
 use super::certificates::{certificate_text, objective_proof};
-use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
-use super::format::{format_exact, format_faster, format_ratio};
+use super::format::{assumed, format_exact, format_faster};
 use super::prediction_error::PredictionError;
+use super::quantity::{Quantity, Run, Values};
 use super::times::{
     COLD, TimeKind, missing_total, program_outside, time_note, total_speedup, total_times,
     unverified_ratio,
@@ -72,7 +72,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let is_below = unfused_time.is_below || fused_time.is_below;
     let runs = fused.launches > 0;
     let bottleneck = Bottleneck::of(analysis);
-    let is_assumed = unfused.kernels.iter().any(has_assumed_size);
+    let values = Values::new(analysis);
+    let is_assumed = values.program_has_assumed_size(Run::Unfused);
     let outside = program_outside(analysis);
     let error = PredictionError::of(analysis);
     let faster = |speedup: f64| {
@@ -80,9 +81,9 @@ pub fn headline(analysis: &Analysis) -> Headline {
         assumed(is_assumed, &faster)
     };
     Headline {
-        unfused_bytes: total_bytes(analysis, unfused),
-        fused_bytes: total_bytes(analysis, fused),
-        change: change(analysis),
+        unfused_bytes: values.total(Quantity::Bytes, Run::Unfused),
+        fused_bytes: values.total(Quantity::Bytes, Run::Fused),
+        change: values.total(Quantity::Saving, Run::Fused),
         exact_bytes: format!(
             "{} B read and written unfused, {} B fused, {} B {}",
             exact(unfused.traffic.total),
@@ -90,8 +91,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
             exact(saved_bytes.unsigned_abs()),
             if saved_bytes < 0 { "more" } else { "saved" },
         ),
-        unfused_kernels: total_kernels(analysis, unfused),
-        fused_kernels: total_kernels(analysis, fused),
+        unfused_kernels: values.total(Quantity::Launches, Run::Unfused),
+        fused_kernels: values.total(Quantity::Launches, Run::Fused),
         time_kind: match kind {
             TimeKind::LowerBound => "time at best",
             TimeKind::Predicted => kind.name(),
@@ -111,10 +112,9 @@ pub fn headline(analysis: &Analysis) -> Headline {
                 let cold = if is_below { COLD } else { "" };
                 // Beside a prediction the quotient of the bounds is no best case: the unfused
                 // kernels may be further from theirs.
-                let quotient = analysis
-                    .speedup
-                    .map(|speedup| format!(" ({})", assumed(is_assumed, &format_ratio(speedup))));
-                let quotient = quotient.unwrap_or_default();
+                let quotient = analysis.speedup.map_or_else(String::new, |_| {
+                    format!(" ({})", values.total(Quantity::BoundSpeedup, Run::Fused))
+                });
                 format!("lower bound {unfused} → {fused}{cold}{quotient}")
             },
         ),

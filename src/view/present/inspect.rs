@@ -1,21 +1,18 @@
 //! One op, edge, kernel or tensor with the arithmetic behind its figures, and what can be done
 //! about it.
 
-use super::bottleneck_names::bottleneck_name;
-use super::explain::{
-    access_text, assumed, flops_text, has_assumed_size, source_reason, source_text, whole_reason,
-};
+use super::explain::{access_text, flops_text, source_reason, source_text, whole_reason};
 use super::figure::Part;
-use super::format::{format_bytes, format_change, format_intensity};
+use super::format::format_bytes;
 use super::limits::harms;
 use super::manual::{Change, producer_beside};
 use super::names::{counted, joined, kernel_ops, op_name, quoted_op};
-use super::quantity::{Figure, Quantity, Subject};
+use super::quantity::{Figure, Quantity, Subject, Values};
 use super::times::{COLD, TimeKind, kernel_time, time_lines};
 use super::why::attentions_in_pieces;
 use fuseline_core::analysis::Kernel;
 use fuseline_core::cost::traffic::Views;
-use fuseline_core::{Analysis, Graph, KernelId, OpId, TensorId, TensorTraffic};
+use fuseline_core::{Analysis, Graph, KernelId, OpId, TensorId};
 
 /// Most lines of arithmetic of one kind.
 const MAX_LINES: usize = 12;
@@ -71,8 +68,9 @@ fn said(what: &'static str, text: impl Into<String>) -> Fact {
     Fact::new(what, [Part::words(text)])
 }
 
-fn number(what: &'static str, text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Fact {
-    Fact::new(what, [Part::number(text, figure)])
+/// A fact of one number.
+fn number(what: &'static str, values: &Values<'_>, figure: Figure) -> Fact {
+    Fact::new(what, [Part::of(values, figure)])
 }
 
 impl Inspected {
@@ -145,17 +143,14 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
             ),
         },
     ));
-    facts.push(number(
-        "traffic as a separate kernel",
-        assumed(has_assumed_size(alone), &format_bytes(alone.bytes())),
-        Figure::unfused(Subject::Op(op), Quantity::Bytes),
-    ));
-    if let Some(intensity) = alone.placement.intensity {
-        facts.push(number(
-            "arithmetic intensity as a separate kernel",
-            format_intensity(intensity),
-            Figure::unfused(Subject::Op(op), Quantity::Intensity),
-        ));
+    let values = Values::new(analysis);
+    let figure = |quantity| Figure::unfused(Subject::Op(op), quantity);
+    let bytes = figure(Quantity::Bytes);
+    facts.push(number("traffic as a separate kernel", &values, bytes));
+    let intensity = figure(Quantity::Intensity);
+    if values.of(intensity).is_some() {
+        let what = "arithmetic intensity as a separate kernel";
+        facts.push(number(what, &values, intensity));
     }
     let mut worked = vec![format!("FLOPs: {}", flops_text(graph, op))];
     worked.extend(access_lines(analysis, op, alone));
@@ -211,7 +206,7 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
             format!("from kernel {} to kernel {}", a.number(), b.number())
         },
     ));
-    facts.extend(moved(tensor, traffic));
+    facts.extend(moved(analysis, tensor));
     let mut notes = Vec::new();
     if analysis.is_free_view(consumer) {
         notes.push(format!(
@@ -262,44 +257,29 @@ fn viewed(analysis: &Analysis, tensor: TensorId) -> Option<String> {
 pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let fused = analysis.fused.kernels.get(kernel)?;
-    let before = analysis.comparisons.get(kernel)?;
-    let bytes = |bytes| assumed(has_assumed_size(fused), &format_bytes(bytes));
-    let saved = before.unfused_bytes as f64 - fused.bytes() as f64;
-    let percent = saved / (before.unfused_bytes as f64).max(1.0) * 100.0;
-    let of = Subject::kernel(analysis, kernel);
-    let figure = |quantity| Some(Figure::fused(of?, quantity));
-    let unfused = of.map(|of| Figure::unfused(of, Quantity::Bytes));
+    let of = Subject::kernel(analysis, kernel)?;
+    let values = Values::new(analysis);
+    let figure = |quantity| Figure::fused(of, quantity);
     let mut change = vec![
-        Part::number(bytes(before.unfused_bytes), unfused),
+        Part::of(&values, Figure::unfused(of, Quantity::Bytes)),
         Part::words(" → "),
-        Part::number(bytes(fused.bytes()), figure(Quantity::Bytes)),
+        Part::of(&values, figure(Quantity::Bytes)),
     ];
-    // Of nothing there is no percentage: the kernel only computes ops of others once more.
-    if before.unfused_bytes > 0 {
-        change.extend([
-            Part::words(", "),
-            Part::number(format_change(percent), figure(Quantity::Saving)),
-        ]);
+    let saving = figure(Quantity::Saving);
+    if values.of(saving).is_some() {
+        change.extend([Part::words(", "), Part::of(&values, saving)]);
     }
     let mut facts = vec![
         Fact::new("bytes", change),
         time_fact(analysis, kernel, figure),
     ];
-    if let Some(intensity) = fused.placement.intensity {
-        let intensity = format_intensity(intensity);
-        facts.push(number(
-            "arithmetic intensity",
-            intensity,
-            figure(Quantity::Intensity),
-        ));
+    let intensity = figure(Quantity::Intensity);
+    if values.of(intensity).is_some() {
+        facts.push(number("arithmetic intensity", &values, intensity));
     }
     if !fused.is_free {
-        let bottleneck = bottleneck_name(analysis, kernel);
-        facts.push(number(
-            "bottleneck",
-            bottleneck,
-            figure(Quantity::Bottleneck),
-        ));
+        let bottleneck = figure(Quantity::Bottleneck);
+        facts.push(number("bottleneck", &values, bottleneck));
     }
     let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
     let mut notes = whole_notes(graph, &fused.ops, fused);
@@ -323,11 +303,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
 }
 
 /// The time of a kernel, and its bound beside it: `454 µs, lower bound 208 µs`.
-fn time_fact(
-    analysis: &Analysis,
-    kernel: KernelId,
-    figure: impl Fn(Quantity) -> Option<Figure>,
-) -> Fact {
+fn time_fact(analysis: &Analysis, kernel: KernelId, figure: impl Fn(Quantity) -> Figure) -> Fact {
     let time = kernel_time(analysis, kernel).unwrap_or_default();
     let cold = if time.is_below { COLD } else { "" };
     let bound = time.bound.map(|bound| {
@@ -348,19 +324,13 @@ fn time_fact(
 }
 
 /// What all kernels move of a tensor, before and after.
-fn moved(tensor: TensorId, traffic: &TensorTraffic) -> [Fact; 2] {
+fn moved(analysis: &Analysis, tensor: TensorId) -> [Fact; 2] {
+    let values = Values::new(analysis);
     let of = Subject::Tensor(tensor);
+    let [unfused, fused] = [Figure::unfused, Figure::fused].map(|run| run(of, Quantity::Bytes));
     [
-        number(
-            "traffic unfused",
-            format_bytes(traffic.unfused_bytes),
-            Figure::unfused(of, Quantity::Bytes),
-        ),
-        number(
-            "traffic fused",
-            format_bytes(traffic.fused_bytes),
-            Figure::fused(of, Quantity::Bytes),
-        ),
+        number("traffic unfused", &values, unfused),
+        number("traffic fused", &values, fused),
     ]
 }
 
@@ -378,7 +348,7 @@ pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected
         let names = readers.iter().map(|&op| op_name(graph, op));
         facts.push(said("read by", joined(names, [", ", " and "], MAX_LINES)));
     }
-    facts.extend(moved(tensor, traffic));
+    facts.extend(moved(analysis, tensor));
     let accesses = readers.first().copied().or(producer);
     let worked = accesses.map(|op| size_lines(analysis, op, tensor));
     let reason = source_reason(analysis, readers, tensor, traffic.source);

@@ -2,67 +2,74 @@
 //! costs time.
 
 use crate::present::names::op_names;
-use crate::present::quantity::{Figure, Quantity, Subject, Values};
+use crate::present::quantity::{Quantity, Run, Scope, Values};
+use crate::present::table::{Cells, Column, Layout};
 use crate::present::warnings::warning_text;
 use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
 use fuseline_core::{Analysis, Graph, IdVec, KernelId, OpId};
 
-/// A column of the table: quantities that are read together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its head.
-    pub title: &'static str,
-    /// What its head says on demand; empty where the title says all.
-    pub explanation: &'static str,
-    /// The quantities of each kernel.
-    pub quantities: &'static [Quantity],
-    /// What stands between them.
-    pub separator: &'static str,
-}
-
-/// The columns of the table.
+/// The columns of the table behind the names of the ops.
 pub const COLUMNS: &[Column] = &[
     Column {
-        title: "on chip",
-        explanation: "what one block needs / what it may use",
-        quantities: &[Quantity::OnChip, Quantity::OnChipAvailable],
-        separator: " / ",
+        layout: Layout::Line(" / "),
+        ..column(
+            "on chip",
+            "what one block needs / what it may use",
+            &[
+                (Quantity::OnChip, Run::Fused),
+                (Quantity::OnChipAvailable, Run::Fused),
+            ],
+        )
     },
-    column(
-        "registers",
-        "estimate per thread, before spills",
-        &[Quantity::Registers],
-    ),
+    Column {
+        tooltip: live_values,
+        ..column(
+            "registers",
+            "estimate per thread, before spills",
+            &[(Quantity::Registers, Run::Fused)],
+        )
+    },
     column(
         "occupancy",
         "resident threads / threads that a multiprocessor can hold",
-        &[Quantity::Occupancy],
+        &[(Quantity::Occupancy, Run::Fused)],
     ),
-    column("blocks", "", &[Quantity::Blocks]),
+    column("blocks", "", &[(Quantity::Blocks, Run::Fused)]),
     column(
         "waves",
         "how many times the blocks fill the device",
-        &[Quantity::Waves],
+        &[(Quantity::Waves, Run::Fused)],
     ),
     Column {
-        title: "wave · tile efficiency",
-        explanation: "wave efficiency: the share of the slots of all waves that compute; tile efficiency: the share of the tiles that lies inside the output",
-        quantities: &[Quantity::WaveEfficiency, Quantity::TileEfficiency],
-        separator: " · ",
+        layout: Layout::Line(" · "),
+        ..column(
+            "wave · tile efficiency",
+            "wave efficiency: the share of the slots of all waves that compute; tile efficiency: the share of the tiles that lies inside the output",
+            &[
+                (Quantity::WaveEfficiency, Run::Fused),
+                (Quantity::TileEfficiency, Run::Fused),
+            ],
+        )
     },
 ];
 
+/// A column whose head a narrow page hides.
 const fn column(
     title: &'static str,
     explanation: &'static str,
-    quantities: &'static [Quantity],
+    quantities: &'static [(Quantity, Run)],
 ) -> Column {
     Column {
-        title,
         explanation,
-        quantities,
-        separator: "",
+        label: title,
+        ..Column::new(title, quantities)
     }
+}
+
+/// How many values are live, which explains the registers.
+fn live_values(values: &Values<'_>, scope: Scope) -> Option<String> {
+    let live_values = values.at(scope, Quantity::LiveValues, Run::Fused)?;
+    Some(format!("values live at once: {}", live_values.digits()))
 }
 
 /// The resources that a fused kernel needs.
@@ -75,18 +82,8 @@ pub struct LimitRow {
     /// The names of its ops.
     pub ops: String,
     /// The numbers of all [`COLUMNS`]; a view, which is not launched, has none.
-    pub numbers: Vec<(Quantity, String)>,
-    /// Number of live values, which explains the registers.
-    pub live_values: String,
+    pub cells: Cells,
     pub warnings: String,
-}
-
-impl LimitRow {
-    /// The number of a quantity as it is shown; `None` where the kernel has none.
-    pub fn number(&self, quantity: Quantity) -> Option<&str> {
-        let mut numbers = self.numbers.iter();
-        numbers.find_map(|(of, text)| (*of == quantity).then_some(text.as_str()))
-    }
 }
 
 /// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are
@@ -106,21 +103,13 @@ fn row(
 ) -> Option<LimitRow> {
     let fused = &analysis.fused.kernels[kernel];
     let first_op = *fused.ops.first()?;
-    let of = Subject::Kernel(first_op);
     // A view that is not launched needs nothing.
     let columns = COLUMNS.iter().filter(|_| !fused.is_free);
-    let quantities = columns.flat_map(|column| column.quantities);
     Some(LimitRow {
         first_op,
         kernel,
         ops: op_names(&analysis.graph, &fused.ops),
-        numbers: quantities
-            .filter_map(|&quantity| {
-                let value = values.of(Figure::fused(of, quantity))?;
-                Some((quantity, value.text()))
-            })
-            .collect(),
-        live_values: format!("values live at once: {}", limits.live_values),
+        cells: Cells::new(values, Scope::Kernel(kernel), columns),
         warnings: joined(&analysis.graph, limits.warnings.iter()),
     })
 }

@@ -1,22 +1,21 @@
 //! Whether a program fits the memory of its device, in words.
 
-use crate::present::explain::total_memory;
 use crate::present::figure::Part;
 use crate::present::format::format_bytes;
 use crate::present::names::op_names;
-use crate::present::quantity::{Figure, Quantity, Subject};
+use crate::present::quantity::{Figure, Quantity, Run, Subject, Values};
+use fuseline_core::Analysis;
 use fuseline_core::model::device::Device;
-use fuseline_core::{Analysis, Execution};
 
 /// The most memory that tensors of the fused program need at once: `4.71 GB of 85.1 GB`, with what
 /// the device has if that is known.
 pub fn memory_text(analysis: &Analysis) -> String {
-    peak_text(analysis, &analysis.fused)
+    peak_text(analysis, Run::Fused)
 }
 
 /// The same of either program.
-pub fn peak_text(analysis: &Analysis, execution: &Execution) -> String {
-    let needed = total_memory(analysis, execution);
+pub fn peak_text(analysis: &Analysis, run: Run) -> String {
+    let needed = Values::new(analysis).total(Quantity::PeakMemory, run);
     match capacity_text(&analysis.options.device) {
         Some(capacity) => format!("{needed} of {capacity}"),
         None => needed,
@@ -60,7 +59,7 @@ pub fn memory_warning(analysis: &Analysis) -> Option<Vec<Part>> {
 
 fn needed_part(analysis: &Analysis) -> Part {
     let figure = Figure::fused(Subject::Program, Quantity::PeakMemory);
-    Part::number(total_memory(analysis, &analysis.fused), figure)
+    Part::of(&Values::new(analysis), figure)
 }
 
 fn capacity_part(device: &Device) -> Option<Part> {

@@ -56,6 +56,7 @@ pub mod sliders;
 mod slower;
 pub mod steps;
 pub mod sweep;
+pub mod table;
 pub mod tables;
 pub mod tensor_rows;
 pub mod tiling;

@@ -1,9 +1,9 @@
 //! The present figures against those of a pinned state: other sizes, device, policy or text.
 
-use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::format::{format_bytes, format_change, format_count};
+use super::format::{assumed, format_bytes, format_change, format_count};
 use super::names::{joined, op_names};
 use super::options::policy_title;
+use super::quantity::{Quantity, Run, Values};
 use super::times::{TimeKind, total_times};
 use crate::present::sweep::param_text;
 use fuseline_core::model::functions::Function;
@@ -90,9 +90,9 @@ pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
     let kernels = [pinned, now].map(|analysis| analysis.fused.launches);
     let kinds = [pinned, now].map(TimeKind::of);
     let [_, time] = total_times(pinned);
-    let is_assumed = [pinned, now]
-        .iter()
-        .any(|analysis| analysis.unfused.kernels.iter().any(has_assumed_size));
+    let [pinned_values, now_values] = [pinned, now].map(Values::new);
+    let is_assumed = pinned_values.program_has_assumed_size(Run::Unfused)
+        || now_values.program_has_assumed_size(Run::Unfused);
     let against = |pinned: String, change: Option<String>| Against {
         pinned,
         is_changed: change.is_some(),
@@ -102,11 +102,11 @@ pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
         |figures: [f64; 2]| change_text(figures).map(|change| assumed(is_assumed, &change));
     HeadlineAgainst {
         bytes: against(
-            total_bytes(pinned, &pinned.fused),
+            pinned_values.total(Quantity::Bytes, Run::Fused),
             percent(bytes.map(|bytes| bytes as f64)),
         ),
         kernels: against(
-            total_kernels(pinned, &pinned.fused),
+            pinned_values.total(Quantity::Launches, Run::Fused),
             (kernels[0] != kernels[1]).then(|| {
                 let sign = if kernels[1] > kernels[0] { "+" } else { "−" };
                 format!("{sign}{}", format_count(kernels[0].abs_diff(kernels[1])))

@@ -1,9 +1,8 @@
 //! The fusion policies side by side, each with its kernels and its memory traffic on one scale.
 
-use super::explain::{total_bytes, total_kernels};
 use super::names::plural;
 use super::options::policy_title;
-use super::times::total_times;
+use super::quantity::{Quantity, Run, Values};
 use fuseline_core::{Analysis, Objective, Policy};
 use strum::VariantArray;
 
@@ -54,9 +53,9 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
         });
     let bar = |&policy: &Policy| {
         // Every analysis knows what no policy fuses.
-        let execution = match policy {
-            Policy::None => unfused.map(|any| (any, &any.unfused, 0)),
-            _ => of_policy(policy).map(|(_, analysis)| (*analysis, &analysis.fused, 1)),
+        let result = match policy {
+            Policy::None => unfused.map(|any| (any, Run::Unfused)),
+            _ => of_policy(policy).map(|(_, analysis)| (*analysis, Run::Fused)),
         };
         PolicyBar {
             policy,
@@ -65,13 +64,14 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
                 _ => policy_title(policy, objective),
             },
             is_at_optimum: policy == Policy::Manual && is_at_optimum,
-            result: execution.map(|(analysis, execution, time)| {
+            result: result.map(|(analysis, run)| {
+                let values = Values::new(analysis);
+                let execution = run.execution(analysis);
                 let noun = plural(execution.launches, "kernel");
                 PolicyResult {
-                    kernels: format!("{} {noun}", total_kernels(analysis, execution)),
-                    bytes: total_bytes(analysis, execution),
-                    time: (analysis.predicted.as_ref())
-                        .map(|_| total_times(analysis)[time].time.clone()),
+                    kernels: format!("{} {noun}", values.total(Quantity::Launches, run)),
+                    bytes: values.total(Quantity::Bytes, run),
+                    time: (analysis.predicted.as_ref()).map(|_| values.total(Quantity::Time, run)),
                     share: execution.traffic.total as f64 / most as f64,
                 }
             }),

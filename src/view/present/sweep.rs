@@ -1,10 +1,11 @@
 //! A sweep in words: its crossings as sentences, its figures as texts.
 
-use super::format::{at_least, format_count, format_exact, format_ratio};
+use super::format::{format_count, format_exact, format_ratio};
 use super::names::{self, counted, joined};
 use super::number::Number;
 use super::options::{policy_phrase, policy_title};
-use super::times::{TimeKind, unverified};
+use super::quantity::Marked;
+use super::times::TimeKind;
 use fuseline_core::analysis::sweep::{Crossing, CrossingChange, Figures, Measure, Relation, Sweep};
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::resolve::{ParamValues, param_values};
@@ -72,13 +73,18 @@ pub fn figure_text(measure: Measure, figures: &Figures) -> String {
     let Some(number) = number else {
         return "–".to_owned();
     };
-    match measure {
-        Measure::Time => {
-            let text = unverified(figures.outside, &number.text());
-            at_least(figures.is_time_least, &text)
-        }
-        _ => at_least(figures.is_partial, &number.text()),
-    }
+    let is_time = measure == Measure::Time;
+    let marked = Marked {
+        value: number.into(),
+        is_assumed: false,
+        is_incomplete: if is_time {
+            figures.is_time_least
+        } else {
+            figures.is_partial
+        },
+        outside: figures.outside.filter(|_| is_time),
+    };
+    marked.text()
 }
 
 /// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to

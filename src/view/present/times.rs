@@ -1,17 +1,17 @@
 //! Times in words: predicted where the device has measured rates, otherwise lower bounds.
 
 use crate::present::derivation::Derivation;
-use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
+use crate::present::quantity::{Quantity, Run, Scope, Values};
 use crate::present::time_derivations::{Limit, limits_of};
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
     FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown,
     cold_time,
 };
-use fuseline_core::analysis::{Analysis, Execution, Kernel};
+use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
 use fuseline_core::model::device::RatesFrom;
 use fuseline_core::model::ids::KernelId;
@@ -127,21 +127,6 @@ fn few(what: &str, count: u64, [one, many]: [&str; 2], least: u64) -> String {
     format!("{what} has {count} {noun}, and the measurements start at {least}")
 }
 
-/// A time before it is put into words.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Seconds {
-    /// The lower bound.
-    pub bound_s: f64,
-    /// The bound leaves out work, as [`missing_text`] and [`missing_total`] say.
-    pub is_incomplete: bool,
-    /// The predicted time, where it is known. It leaves out the same work.
-    pub predicted_s: Option<f64>,
-    /// How the prediction is outside the measured sizes, if it is.
-    pub outside: Option<Outside>,
-    /// An assumed size is in both.
-    pub is_assumed: bool,
-}
-
 /// A time, and the lower bound beside it where that is another figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeText {
@@ -157,13 +142,8 @@ pub struct TimeText {
     pub outside: Option<Outside>,
 }
 
-/// A predicted time with the mark of a prediction outside the measured sizes, if it is: `15.7 µs?`.
-pub(super) fn unverified(outside: Option<Outside>, time: &str) -> String {
-    let mark = if outside.is_some() { "?" } else { "" };
-    format!("{time}{mark}")
-}
-
-/// The same of a ratio of predicted times: `1.34× faster (unverified)`.
+/// A ratio of predicted times, with a note if one of them is outside the measured sizes:
+/// `1.34× faster (unverified)`.
 pub(super) fn unverified_ratio(outside: Option<Outside>, faster: &str) -> String {
     match outside {
         Some(_) => format!("{faster} (unverified)"),
@@ -181,25 +161,17 @@ pub(super) fn program_outside(analysis: &Analysis) -> Option<Outside> {
 pub const COLD: &str = " with a cold cache";
 
 impl TimeText {
-    /// Both figures in words.
-    pub fn new(seconds: Seconds) -> Self {
-        let text = |value: f64| assumed(seconds.is_assumed, &format_seconds(value));
-        let bound = at_least(seconds.is_incomplete, &text(seconds.bound_s));
-        match seconds.predicted_s {
-            None => Self {
-                time: bound,
-                ..Self::default()
-            },
-            Some(predicted_s) => Self {
-                is_below: predicted_s < seconds.bound_s,
-                time: at_least(
-                    seconds.is_incomplete,
-                    &unverified(seconds.outside, &text(predicted_s)),
-                ),
-                bound: Some(bound),
-                outside: seconds.outside,
-            },
-        }
+    /// The time of a run; `None` where there is no such kernel.
+    pub(crate) fn of(values: &Values<'_>, scope: Scope, run: Run) -> Option<Self> {
+        let time = values.marked_at(scope, Quantity::Time, run)?;
+        let bound = values.marked_at(scope, Quantity::LowerBound, run)?;
+        let predicted = values.at(scope, Quantity::PredictedTime, run);
+        Some(Self {
+            time: time.text(),
+            bound: predicted.map(|_| bound.text()),
+            is_below: predicted.is_some_and(|time| time.is_less_than(bound.value)),
+            outside: time.outside,
+        })
     }
 
     /// The time without the mark of a prediction outside the measured sizes, where something beside
@@ -226,16 +198,7 @@ impl TimeText {
 
 /// The time of a fused kernel.
 pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
-    let fused = analysis.fused.kernels.get(kernel)?;
-    let predicted = analysis.predicted.as_ref();
-    let predicted = predicted.and_then(|predicted| predicted.kernels.get(kernel));
-    Some(TimeText::new(Seconds {
-        bound_s: fused.placement.time_s,
-        is_incomplete: fused.placement.is_incomplete(),
-        predicted_s: predicted.map(|predicted| predicted.time_s),
-        outside: predicted.and_then(|predicted| predicted.outside),
-        is_assumed: has_assumed_size(fused),
-    }))
+    TimeText::of(&Values::new(analysis), Scope::Kernel(kernel), Run::Fused)
 }
 
 /// How many times faster the whole program is fused, by the times that it has; `None` where not all
@@ -249,34 +212,9 @@ pub fn total_speedup(analysis: &Analysis) -> Option<(TimeKind, f64)> {
 
 /// The time of the whole program, unfused and fused.
 pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
-    let Analysis {
-        unfused,
-        fused,
-        predicted,
-        ..
-    } = analysis;
-    let text = |execution: &Execution, predicted_s, outside| {
-        TimeText::new(Seconds {
-            outside,
-            bound_s: execution.time_s,
-            is_incomplete: analysis.is_partial() || execution.first_incomplete().is_some(),
-            predicted_s,
-            is_assumed: execution.kernels.iter().any(has_assumed_size),
-        })
-    };
-    let predicted = predicted.as_ref();
-    [
-        text(
-            unfused,
-            predicted.map(|predicted| predicted.unfused_s),
-            predicted.and_then(|predicted| predicted.unfused_outside),
-        ),
-        text(
-            fused,
-            predicted.map(|predicted| predicted.fused_s),
-            predicted.and_then(|predicted| predicted.fused_outside),
-        ),
-    ]
+    let values = Values::new(analysis);
+    let time = |run| TimeText::of(&values, Scope::Program, run).unwrap_or_default();
+    [time(Run::Unfused), time(Run::Fused)]
 }
 
 /// How the time of a fused kernel is computed, one line for each part.

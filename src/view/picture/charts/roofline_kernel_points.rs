@@ -10,9 +10,9 @@ use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof}
 use crate::picture::charts::roofline_frame::{point_of, unfused_point};
 use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{Label, Mark, Point};
-use crate::present::explain::has_assumed_size;
 use crate::present::format::{format_bytes, format_intensity, format_rate};
-use crate::present::times::{Seconds, TimeKind, TimeText, kernel_time};
+use crate::present::quantity::{Run, Scope, Values};
+use crate::present::times::{TimeKind, TimeText, kernel_time};
 use fuseline_core::{Analysis, KernelId};
 use std::collections::BTreeMap;
 
@@ -85,15 +85,8 @@ pub(super) fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Lab
     let comparison = analysis.comparisons.get(kernel)?;
     let heading = format!("{}, before fusion", kernel_heading(analysis, kernel));
     let placement = &comparison.unfused_placement;
-    let predicted = analysis.predicted.as_ref();
-    let predicted = predicted.and_then(|predicted| predicted.kernels.get(kernel));
-    let time = TimeText::new(Seconds {
-        bound_s: comparison.unfused_time_s,
-        is_incomplete: placement.is_incomplete(),
-        predicted_s: predicted.map(|predicted| predicted.unfused_s),
-        outside: predicted.and_then(|predicted| predicted.unfused_outside),
-        is_assumed: has_assumed_size(&analysis.fused.kernels[kernel]),
-    });
+    let values = Values::new(analysis);
+    let time = TimeText::of(&values, Scope::Kernel(kernel), Run::Unfused)?;
     // It is no kernel: no roof limits it, and it has no bottleneck.
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {

@@ -9,8 +9,8 @@ use crate::picture::charts::roofline_kernel_points::{
     KernelPoint, Radii, place_arcs_and_numbers, points_of_kernels, unfused_label,
 };
 use crate::picture::charts::scene::{Anchor, Mark, Role};
-use crate::present::explain::has_assumed_size;
-use crate::present::times::{Seconds, TimeKind, TimeText};
+use crate::present::quantity::{Run, Scope, Values};
+use crate::present::times::{TimeKind, TimeText};
 use fuseline_core::Analysis;
 
 /// Above this many ops they have no points of their own.
@@ -141,6 +141,7 @@ fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
 
 /// The points of single ops.
 fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
+    let values = Values::new(analysis);
     let mut marks = Vec::new();
     for (op, &kernel) in analysis.partition.kernel_of.iter_enumerated() {
         let alone = analysis.unfused.of_lone_op(op);
@@ -153,13 +154,7 @@ fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
         if analysis.fused.kernels[kernel].ops.len() > 1 {
             let heading = format!("{} as a separate kernel", short_op_names(analysis, &[op]));
             let placement = &alone.placement;
-            let time = TimeText::new(Seconds {
-                bound_s: placement.time_s,
-                is_incomplete: placement.is_incomplete(),
-                predicted_s: None,
-                outside: None,
-                is_assumed: has_assumed_size(alone),
-            });
+            let time = TimeText::of(&values, Scope::Op(op), Run::Unfused).unwrap_or_default();
             let time = (TimeKind::LowerBound, time);
             mark = mark.named(point_label(heading, placement, alone.bytes(), time));
         }

@@ -8,9 +8,8 @@ use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
 use crate::picture::charts::marks::{bold_text_width, polygon, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
-use crate::present::explain::{total, total_accesses, total_bytes};
 use crate::present::format::{format_bytes, format_change, format_percent};
-use fuseline_core::analysis::Execution;
+use crate::present::quantity::{Quantity, Run, Values};
 use fuseline_core::{Analysis, Policy, Traffic};
 
 /// Above this many kernels, thin neighbours share a segment.
@@ -51,7 +50,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         left: 10.0,
     };
     let pinned = pinned.filter(|_| is_fused);
-    let pinned_text = pinned.map(|pinned| format!(" Pinned: {}.", sums(pinned, &pinned.fused)));
+    let pinned_text = pinned.map(|pinned| format!(" Pinned: {}.", sums(pinned, Run::Fused)));
     let pinned = pinned.map(|pinned| &pinned.fused.traffic);
     let pinned_bytes = pinned.map_or(0, |traffic| traffic.total);
     let max_bytes = before.total.max(after.total).max(pinned_bytes);
@@ -66,19 +65,15 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let unfused = Bar {
         name: "unfused",
         analysis,
-        execution: &analysis.unfused,
+        run: Run::Unfused,
         top: top + 2.0,
         bottom: top + 2.0 + height * 0.35,
     };
-    let (name, execution) = if is_fused {
-        ("fused", &analysis.fused)
-    } else {
-        ("now", &analysis.unfused)
-    };
+    let name = if is_fused { "fused" } else { "now" };
     let fused = Bar {
         name,
         analysis,
-        execution,
+        run: Run::shown(is_fused),
         top: top + 2.0 + height * 0.65,
         bottom: top + 2.0 + height,
     };
@@ -128,8 +123,8 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     };
     let description = format!(
         "Unfused: {}. Fused: {}.{saved}{}",
-        sums(analysis, &analysis.unfused),
-        sums(analysis, &analysis.fused),
+        sums(analysis, Run::Unfused),
+        sums(analysis, Run::Fused),
         pinned_text.unwrap_or_default()
     );
     Scene {
@@ -139,15 +134,10 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
 }
 
 /// What all kernels move, in words.
-fn sums(analysis: &Analysis, execution: &Execution) -> String {
-    let Traffic {
-        bytes_read,
-        bytes_written,
-        total: all,
-        ..
-    } = execution.traffic;
-    let [read, written, all] =
-        [bytes_read, bytes_written, all].map(|bytes| total(analysis, &format_bytes(bytes)));
+fn sums(analysis: &Analysis, run: Run) -> String {
+    let values = Values::new(analysis);
+    let [read, written, all] = [Quantity::BytesRead, Quantity::BytesWritten, Quantity::Bytes]
+        .map(|quantity| values.total_without_assumed(quantity, run));
     format!("{read} read and {written} written, {all} in total")
 }
 
@@ -184,7 +174,7 @@ fn draw_pinned(pinned: &Traffic, plot: &Plot, fused: &Bar<'_>, marks: &mut Vec<M
 struct Bar<'a> {
     name: &'static str,
     analysis: &'a Analysis,
-    execution: &'a Execution,
+    run: Run,
     top: f64,
     bottom: f64,
 }
@@ -194,14 +184,15 @@ impl Bar<'_> {
         let Self {
             name,
             analysis,
-            execution,
+            run,
             ..
-        } = self;
-        let total = total_bytes(analysis, execution);
+        } = *self;
+        let values = Values::new(analysis);
+        let total = values.total(Quantity::Bytes, run);
         if is_compact {
             format!("{name} {total}")
         } else {
-            let accesses = total_accesses(analysis, execution);
+            let accesses = values.accesses(run);
             format!("{name} {total}: {accesses}")
         }
     }
@@ -299,7 +290,7 @@ fn draw_segments(
                 if count == 0 {
                     continue;
                 }
-                let share = count as f64 / bar.execution.traffic.total.max(1) as f64;
+                let share = count as f64 / bar.run.execution(analysis).traffic.total.max(1) as f64;
                 let label = Label::new(
                     format!("{}, {}", range.heading(analysis), bar.name),
                     vec![

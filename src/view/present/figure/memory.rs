@@ -2,20 +2,17 @@
 
 use super::found::Found;
 use crate::present::derivation::{Derivation, Term};
-use crate::present::explain::{has_assumed_size, total_memory};
+use crate::present::explain::has_assumed_size;
 use crate::present::memory::capacity_text;
 use crate::present::names::op_names;
 use crate::present::number::Number;
-use crate::present::quantity::Run;
+use crate::present::quantity::{Quantity, Run, Values};
 use fuseline_core::Analysis;
 use fuseline_core::analysis::memory::live_at_peak;
 
 /// The tensors that are live while the kernel of the peak runs.
 pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
-    let execution = match run {
-        Run::Unfused => &analysis.unfused,
-        Run::Fused => &analysis.fused,
-    };
+    let execution = run.execution(analysis);
     let graph = &analysis.graph;
     let live = live_at_peak(analysis, execution);
     let of_tensor = |&tensor| {
@@ -38,7 +35,7 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
     let is_assumed = execution.kernels.iter().any(has_assumed_size);
     let number = Number::Bytes(peak.bytes);
     Found {
-        value: total_memory(analysis, execution),
+        value: Values::new(analysis).total(Quantity::PeakMemory, run),
         notes: notes.into_iter().collect(),
         term: Some(Term::derived("", number, Derivation::sum(terms)).assumed(is_assumed)),
     }

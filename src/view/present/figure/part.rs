@@ -1,6 +1,6 @@
 //! Sentences with numbers in them.
 
-use crate::present::quantity::Figure;
+use crate::present::quantity::{Figure, Values};
 
 /// A part of a sentence or of a fact.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,11 @@ impl Part {
             text: text.into(),
             figure: None,
         }
+    }
+
+    /// A number as it is shown.
+    pub fn of(values: &Values<'_>, figure: Figure) -> Self {
+        Self::number(values.text(figure), figure)
     }
 
     /// A number; without a figure words like any other.

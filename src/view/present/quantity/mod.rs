@@ -6,13 +6,16 @@
 //! everywhere. A new quantity is a variant with its row, and a line of `values` that says where its
 //! number is.
 
+mod marked;
 mod unit;
 mod values;
 
+pub use self::marked::Marked;
 pub use self::unit::Unit;
+pub(crate) use self::values::Scope;
 pub use self::values::{Value, Values};
 
-use fuseline_core::{Analysis, KernelId, OpId, Policy, TensorId};
+use fuseline_core::{Analysis, Execution, KernelId, OpId, Policy, TensorId};
 use strum::VariantArray;
 
 /// A number on the page.
@@ -287,6 +290,20 @@ pub enum Run {
     Unfused,
     /// Those of the policy.
     Fused,
+}
+
+impl Run {
+    /// The kernels that the pictures show.
+    pub const fn shown(is_fused: bool) -> Self {
+        if is_fused { Self::Fused } else { Self::Unfused }
+    }
+
+    pub const fn execution(self, analysis: &Analysis) -> &Execution {
+        match self {
+            Self::Unfused => &analysis.unfused,
+            Self::Fused => &analysis.fused,
+        }
+    }
 }
 
 /// What a figure is of.

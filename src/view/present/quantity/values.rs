@@ -2,6 +2,7 @@
 
 use super::{Figure, Quantity, Run, Subject};
 use crate::present::bottleneck_names::{bottleneck_name, bound_word};
+use crate::present::explain::has_assumed_size;
 use crate::present::number::Number;
 use fuseline_core::analysis::device_model::{DeviceCount, Predicted, device_count};
 use fuseline_core::analysis::launches::{Launcher, launch_timeline};
@@ -25,6 +26,22 @@ impl Value {
         match self {
             Self::Number(number) => number.text(),
             Self::Word(word) => word.to_owned(),
+        }
+    }
+
+    /// With all its digits.
+    pub fn exact(self) -> String {
+        match self {
+            Self::Number(number) => number.exact(),
+            Self::Word(word) => word.to_owned(),
+        }
+    }
+
+    /// Whether both are numbers, and this is the smaller one.
+    pub(in crate::present) fn is_less_than(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Number(number), Self::Number(other)) => number.value() < other.value(),
+            _ => false,
         }
     }
 
@@ -61,6 +78,17 @@ pub struct Values<'a> {
     /// `O(ops + reads)` for all kernels, so a table asks once.
     limits: OnceCell<Option<IdVec<KernelId, KernelLimits>>>,
     cold: OnceCell<Option<DeviceCount>>,
+    /// Unfused and fused.
+    has_assumed_size: [OnceCell<bool>; 2],
+}
+
+/// What a figure is of, found in an analysis: a table with a row for each kernel looks none up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Program,
+    Kernel(KernelId),
+    Op(OpId),
+    Tensor(TensorId),
 }
 
 impl<'a> Values<'a> {
@@ -70,23 +98,59 @@ impl<'a> Values<'a> {
             analysis,
             limits: OnceCell::new(),
             cold: OnceCell::new(),
+            has_assumed_size: [OnceCell::new(), OnceCell::new()],
         }
+    }
+
+    pub(in crate::present) const fn analysis(&self) -> &'a Analysis {
+        self.analysis
     }
 
     /// The value of a figure; `None` where there is none: a ratio of times that leave out work, a
     /// rate that nobody knows, a quantity that such a subject does not have.
     pub fn of(&self, figure: Figure) -> Option<Value> {
-        let Figure { quantity, run, of } = figure;
+        self.at(self.scope(figure.of)?, figure.quantity, figure.run)
+    }
+
+    /// Where the figures of a subject are; `None` where the analysis has no such subject.
+    pub(in crate::present) fn scope(&self, of: Subject) -> Option<Scope> {
+        let graph = &self.analysis.graph;
         match of {
-            Subject::Program | Subject::Policy(_) => self.of_program(quantity, run),
+            Subject::Program | Subject::Policy(_) => Some(Scope::Program),
             Subject::Kernel(_) | Subject::Again(_) => {
-                self.of_kernel(of.kernel_id(self.analysis)?, quantity, run)
+                of.kernel_id(self.analysis).map(Scope::Kernel)
             }
-            Subject::Op(op) => self.of_op(op, quantity),
-            Subject::Tensor(tensor) => self.of_tensor(tensor, quantity, run),
+            Subject::Op(op) => graph.ops.get(op).map(|_| Scope::Op(op)),
+            Subject::Tensor(tensor) => graph.tensors.get(tensor).map(|_| Scope::Tensor(tensor)),
             // Its accesses are the terms of its figures.
             Subject::TensorAt(..) => None,
         }
+    }
+
+    /// The value of a quantity.
+    pub(in crate::present) fn at(
+        &self,
+        scope: Scope,
+        quantity: Quantity,
+        run: Run,
+    ) -> Option<Value> {
+        match scope {
+            Scope::Program => self.of_program(quantity, run),
+            Scope::Kernel(id) => self.of_kernel(id, quantity, run),
+            Scope::Op(op) => self.of_op(op, quantity),
+            Scope::Tensor(tensor) => self.of_tensor(tensor, quantity, run),
+        }
+    }
+
+    /// Whether any kernel moves a tensor of assumed size.
+    pub fn program_has_assumed_size(&self, run: Run) -> bool {
+        let [unfused, fused] = &self.has_assumed_size;
+        let cell = match run {
+            Run::Unfused => unfused,
+            Run::Fused => fused,
+        };
+        let mut kernels = run.execution(self.analysis).kernels.iter();
+        *cell.get_or_init(|| kernels.any(has_assumed_size))
     }
 
     /// What each kernel needs of a multiprocessor; `None` where the multiprocessors of the device
@@ -103,10 +167,7 @@ impl<'a> Values<'a> {
 
     fn of_program(&self, quantity: Quantity, run: Run) -> Option<Value> {
         let analysis = self.analysis;
-        let execution = match run {
-            Run::Unfused => &analysis.unfused,
-            Run::Fused => &analysis.fused,
-        };
+        let execution = run.execution(analysis);
         let traffic = &execution.traffic;
         let flops = || -> u128 { execution.kernels.iter().map(|k| k.work.flops()).sum() };
         let predicted = analysis.predicted.as_ref();
@@ -223,6 +284,11 @@ impl<'a> Values<'a> {
                 let [before, after] = [before.unfused_bytes, kernel.bytes()].map(u64::cast_signed);
                 Number::SavedBytes(before - after).into()
             }
+            // Of nothing there is no percentage: the kernel only computes ops of others once more.
+            Quantity::Saving if before.unfused_bytes > 0 => {
+                let [before, after] = [before.unfused_bytes, kernel.bytes()].map(|n| n as f64);
+                Number::SavedPercent((before - after) / before * 100.0).into()
+            }
             Quantity::Share => self.share(bytes, run)?,
             Quantity::DramReads => {
                 Number::Amount(self.cold()?.kernels.get(id).copied()?, "B").into()
@@ -246,7 +312,6 @@ impl<'a> Values<'a> {
     }
 
     fn of_op(&self, op: OpId, quantity: Quantity) -> Option<Value> {
-        self.analysis.graph.ops.get(op)?;
         let kernel: &Kernel = self.analysis.unfused.of_lone_op(op);
         Some(match quantity {
             Quantity::Bytes => Number::Bytes(kernel.bytes()).into(),
@@ -292,11 +357,7 @@ impl<'a> Values<'a> {
 
     /// The part of all bytes; `None` where nothing moves.
     fn share(&self, bytes: u64, run: Run) -> Option<Value> {
-        let execution = match run {
-            Run::Unfused => &self.analysis.unfused,
-            Run::Fused => &self.analysis.fused,
-        };
-        let total = execution.traffic.total;
+        let total = run.execution(self.analysis).traffic.total;
         (total > 0).then(|| percent(bytes as f64 / total as f64))
     }
 }

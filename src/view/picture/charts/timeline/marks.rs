@@ -11,9 +11,9 @@ use super::{BOX_HEIGHT, Plot, STRIP_TOP};
 use crate::picture::charts::Charted;
 use crate::picture::charts::marks::{bold_text_width, circle, line, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, FONT_PX, Label, Mark, Point, Role};
-use crate::present::explain::total_memory;
 use crate::present::format::format_bytes;
 use crate::present::names::counted;
+use crate::present::quantity::{Quantity, Run, Values};
 use fuseline_core::{Execution, IdVec, KernelId};
 
 /// Between neighbouring boxes.
@@ -338,7 +338,7 @@ impl Drawn<'_> {
         let is_peak = |column: &&Column| column.kernels.contains(&kernel.index());
         if let Some(column) = self.columns.iter().find(is_peak) {
             marks.push(circle(Role::PeakPoint, (column.middle(), y), 3.5));
-            let words = peak_words(analysis, self.execution).into_iter();
+            let words = peak_words(analysis, Run::shown(self.charted.is_fused)).into_iter();
             let mut widths = words.map(|words| (bold_text_width(&words), words));
             // Beside the arrows of the column, on the side with more room.
             let is_left = column.middle() > f64::midpoint(bounds.left, bounds.right);
@@ -353,7 +353,8 @@ impl Drawn<'_> {
             }
         }
         if self.charted.is_fused && before_y < y {
-            let words = format!("unfused {}", total_memory(analysis, &analysis.unfused));
+            let peak = Values::new(analysis).total(Quantity::PeakMemory, Run::Unfused);
+            let words = format!("unfused {peak}");
             let right = bounds.right - 4.0;
             if !is_crossed || peak_words_end + ABOVE <= right - text_width(&words) {
                 let at = (right, before_y - ABOVE);

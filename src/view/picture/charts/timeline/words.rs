@@ -5,11 +5,11 @@ use super::columns::{Column, ColumnKind};
 use crate::picture::charts::Charted;
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::Label;
-use crate::present::explain::total_memory;
 use crate::present::format::{format_bytes, format_percent};
 use crate::present::memory::peak_text;
 use crate::present::names::lone_number;
 use crate::present::names::{counted, short_name};
+use crate::present::quantity::{Quantity, Run, Values};
 use fuseline_core::{Analysis, Execution, IdVec, KernelId, TensorId};
 
 /// Smaller shares of the memory are not worth words.
@@ -20,14 +20,11 @@ const NAME_CHARS: usize = 28;
 /// What the picture shows, as its title: `Peak 604 MB, 0.7 % of GPU memory`; a plain name for a
 /// program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
-    let execution = if is_fused {
-        &analysis.fused
-    } else {
-        &analysis.unfused
-    };
+    let run = Run::shown(is_fused);
+    let execution = run.execution(analysis);
     match execution.peak_memory.kernel {
         Some(_) => {
-            let peak = total_memory(analysis, execution);
+            let peak = Values::new(analysis).total(Quantity::PeakMemory, run);
             let memory = &analysis.options.device.hardware.memory_bytes;
             let percent = (memory.as_ref())
                 .map(|memory| execution.peak_memory.bytes as f64 / memory.value * 100.0)
@@ -54,8 +51,8 @@ fn run_name(analysis: &Analysis, kernel: KernelId, is_fused: bool) -> String {
 
 /// The whole picture in sentences.
 pub(super) fn description(analysis: &Analysis, bars: &Bars, is_fused: bool) -> String {
-    let peak = |name: &str, execution: &Execution| {
-        let needed = peak_text(analysis, execution);
+    let peak = |name: &str, run| {
+        let needed = peak_text(analysis, run);
         format!("{name}: at most {needed} in use.")
     };
     let tensors = counted(bars.tensor_count, "tensor");
@@ -68,14 +65,15 @@ pub(super) fn description(analysis: &Analysis, bars: &Bars, is_fused: bool) -> S
     };
     format!(
         "{} {}{stay}",
-        peak("Unfused", &analysis.unfused),
-        peak("Fused", &analysis.fused)
+        peak("Unfused", Run::Unfused),
+        peak("Fused", Run::Fused)
     )
 }
 
 /// The words at the peak, the longest first: `peak 604 MB`.
-pub(super) fn peak_words(analysis: &Analysis, execution: &Execution) -> Vec<String> {
-    let needed = total_memory(analysis, execution);
+pub(super) fn peak_words(analysis: &Analysis, run: Run) -> Vec<String> {
+    let execution = run.execution(analysis);
+    let needed = Values::new(analysis).total(Quantity::PeakMemory, run);
     let memory = &analysis.options.device.hardware.memory_bytes;
     let is_too_much =
         (memory.as_ref()).is_some_and(|memory| execution.peak_memory.bytes as f64 > memory.value);
