@@ -6,7 +6,7 @@
 
 use fuseline_core::examples::{Opening, START, START_DEVICE, example, example_of};
 use fuseline_core::{Conventions, Device, FusionOptions, Policy, device};
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_view::page::links::SharedState;
 use fuseline_view::page::note::Note;
 
@@ -48,7 +48,7 @@ pub struct Choices {
     /// What the sender of a link says about the program.
     pub note: Option<Note>,
     /// The puzzle whose kernels the visitor makes of the text.
-    pub puzzle: Option<Source>,
+    pub puzzle: Option<PuzzleSource>,
     /// Number of merges and cuts by hand that made the kernels of the text from the start of a
     /// puzzle; `None` where something else made them, too.
     pub moves: Option<usize>,
@@ -87,7 +87,8 @@ impl From<&SharedState> for Choices {
             device: state.device.clone(),
             is_fused: !state.is_unfused_view,
             note: state.note.clone(),
-            puzzle: (state.puzzle.as_deref()).and_then(|name| Source::of_link(name, &state.text)),
+            puzzle: (state.puzzle.as_deref())
+                .and_then(|name| PuzzleSource::of_link(name, &state.text)),
             moves: state.moves,
         }
     }

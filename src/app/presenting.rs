@@ -5,7 +5,7 @@ use crate::app::state::Page;
 use crate::app::storage_keys::WORKSHOP;
 use crate::app::stored;
 use fuseline_browser::{self as browser, Channel};
-use fuseline_learn::presenter::command::Command;
+use fuseline_learn::presenter::command::PresenterCommand;
 use fuseline_learn::presenter::messages::{
     AudienceView, FromNotes, FromPage, LessonPlace, NOTES, channel_name,
 };
@@ -204,31 +204,39 @@ impl Presenting {
     }
 
     /// Does what the speaker commands.
-    pub fn run(self, command: Command) {
+    pub fn run(self, command: PresenterCommand) {
         let toggle = |flag: RwSignal<bool>| flag.update(|is_on| *is_on = !*is_on);
         match command {
             // Nobody goes on unseen.
-            Command::Next | Command::Previous if self.is_blank.get_untracked() => {
+            PresenterCommand::Next | PresenterCommand::Previous
+                if self.is_blank.get_untracked() =>
+            {
                 self.is_blank.set(false);
             }
-            Command::Next | Command::Previous if untrack(|| self.slide()).is_some() => {
-                self.go_by_parts(if command == Command::Next { 1 } else { -1 });
+            PresenterCommand::Next | PresenterCommand::Previous
+                if untrack(|| self.slide()).is_some() =>
+            {
+                self.go_by_parts(if command == PresenterCommand::Next {
+                    1
+                } else {
+                    -1
+                });
             }
-            Command::Next if self.has_lesson.get_untracked() => self.next(),
-            Command::Previous if self.has_lesson.get_untracked() => self.previous(),
-            Command::Next => self.page.show_fused(),
-            Command::Previous => self.page.show_unfused(),
-            Command::Toggle(view) => self.stage.update(|stage| stage.toggle(view)),
-            Command::ToggleFused => toggle(self.page.chosen.is_fused),
-            Command::ToggleLesson if self.has_lesson.get_untracked() => {
+            PresenterCommand::Next if self.has_lesson.get_untracked() => self.next(),
+            PresenterCommand::Previous if self.has_lesson.get_untracked() => self.previous(),
+            PresenterCommand::Next => self.page.show_fused(),
+            PresenterCommand::Previous => self.page.show_unfused(),
+            PresenterCommand::Toggle(view) => self.stage.update(|stage| stage.toggle(view)),
+            PresenterCommand::ToggleFused => toggle(self.page.chosen.is_fused),
+            PresenterCommand::ToggleLesson if self.has_lesson.get_untracked() => {
                 self.stage.update(Stage::toggle_lesson);
             }
-            Command::ToggleLesson => {}
-            Command::TogglePointer => toggle(self.is_pointing),
-            Command::ToggleBlank => toggle(self.is_blank),
-            Command::OpenNotes => self.open_notes(),
-            Command::ToggleQrCode => toggle(self.is_qr_shown),
-            Command::End => self.end(),
+            PresenterCommand::ToggleLesson => {}
+            PresenterCommand::TogglePointer => toggle(self.is_pointing),
+            PresenterCommand::ToggleBlank => toggle(self.is_blank),
+            PresenterCommand::OpenNotes => self.open_notes(),
+            PresenterCommand::ToggleQrCode => toggle(self.is_qr_shown),
+            PresenterCommand::End => self.end(),
         }
     }
 
@@ -258,9 +266,9 @@ impl Presenting {
         if is_taken || !self.is_on.get_untracked() {
             return false;
         }
-        let command = Command::of_key(&event.key()).filter(|command| {
+        let command = PresenterCommand::of_key(&event.key()).filter(|command| {
             // Keys that a control under the focus has a use for are its own.
-            let steps = matches!(command, Command::Next | Command::Previous);
+            let steps = matches!(command, PresenterCommand::Next | PresenterCommand::Previous);
             !(steps && browser::is_on(event, "input, select, [role=tab], [role=separator]"))
         });
         if let Some(command) = command {

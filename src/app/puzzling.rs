@@ -13,9 +13,9 @@ use fuseline_browser as browser;
 use fuseline_core::Policy;
 use fuseline_learn::language::{Language, Tag};
 use fuseline_learn::puzzle::progress::PuzzleProgress;
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing};
-use fuseline_learn::puzzle::{MakeError, Posed, Region, Step, make, read};
+use fuseline_learn::puzzle::{MakeError, Posed, PuzzleStep, Region, make, read};
 use fuseline_view::page::links::{SharedState, read_state, write_state};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub const MAX_HINTS: usize = 2;
 pub struct Walk {
     /// The page in front of it.
     before: PageStep,
-    pub steps: Arc<Vec<Step>>,
+    pub steps: Arc<Vec<PuzzleStep>>,
     /// How many of them the page shows.
     pub at: usize,
 }
@@ -110,7 +110,7 @@ impl Puzzling {
     /// Notes what the visitor reaches, and forgets hints that are about other kernels.
     fn keep(self) {
         let page = self.page;
-        Effect::new(move |before: Option<Option<Source>>| {
+        Effect::new(move |before: Option<Option<PuzzleSource>>| {
             let puzzle = page.screen.puzzle.get();
             if puzzle.is_some() && before.as_ref() != Some(&puzzle) {
                 // A reload and undo open puzzles, too.
@@ -139,7 +139,7 @@ impl Puzzling {
         Effect::watch(
             move || (self.graded(), page.moves(), page.screen.puzzle.get()),
             move |(graded, moves, puzzle), before, _| {
-                let id = puzzle.as_ref().map(Source::progress_id);
+                let id = puzzle.as_ref().map(PuzzleSource::progress_id);
                 if let (Some(id), &Some(moves)) = (&id, moves) {
                     let written = || untrack(|| write_state(&own_kernels(page, moves))).ok();
                     let kernels = (moves > 0).then(written).flatten();
@@ -213,7 +213,7 @@ impl Puzzling {
 
     /// Opens a puzzle with the kernels that the visitor left in it, else at its start. Undo ends
     /// there until it is closed.
-    pub fn open(self, source: &Source) {
+    pub fn open(self, source: &PuzzleSource) {
         let id = source.progress_id();
         let kept =
             (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
@@ -299,7 +299,7 @@ impl Puzzling {
     }
 
     /// The steps from the present kernels to par.
-    fn way(self) -> Option<Vec<Step>> {
+    fn way(self) -> Option<Vec<PuzzleStep>> {
         let posed = self.posed.get_untracked()?.ok()?;
         posed.way(&untrack(|| present_seen(self.page))?)
     }

@@ -5,7 +5,7 @@ use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::puzzle::library::listed as puzzle;
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_learn::results::Results;
 use fuseline_view::page::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, Payload, ShareError, SharedState, fragment_of,
@@ -29,7 +29,7 @@ pub enum Carried {
     /// A state of the page.
     State(Box<SharedState>),
     /// A puzzle of the page.
-    Puzzle(Source),
+    Puzzle(PuzzleSource),
     Lesson(LinkedLesson),
     /// What a student hands in.
     Results(Box<Results>),
@@ -47,7 +47,7 @@ pub enum LinkedLesson {
 #[derive(Clone)]
 pub enum LinkedPuzzle {
     /// A puzzle of the page, as in its list.
-    Listed(Source),
+    Listed(PuzzleSource),
     /// The stored document of one.
     Stored(String),
     /// The kernels that somebody sent, and the name of their link.
@@ -89,7 +89,7 @@ async fn carried(fragment: &str) -> Result<Carried, ShareError> {
     }
     if let Some(id) = listed_puzzle_in(fragment) {
         let listed = puzzle(id).ok_or(ShareError::NotALink)?;
-        return Ok(Carried::Puzzle(Source::Listed(listed)));
+        return Ok(Carried::Puzzle(PuzzleSource::Listed(listed)));
     }
     let (payload, packed) = packed_in(fragment)?;
     let unpacked = browser::unpack(&packed, MAX_STATE_BYTES).await?;

@@ -3,7 +3,7 @@
 use crate::choices::one_of;
 use crate::failure::Failed;
 use fuseline_core::analysis::device_model::Outside;
-use fuseline_core::analysis::sweep::{Figures, Measure, Sweep, sweep};
+use fuseline_core::analysis::sweep::{Measure, Sweep, SweepFigures, sweep};
 use fuseline_core::{Device, Options, Policy, Program};
 use fuseline_view::present::sweep::{crossing_rows, figure_text, measure_title, swept_params};
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub(super) fn sweep_named(
 
 /// The sweep for other programs.
 pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
-    let of_policy = |(&policy, figures): (&Policy, &Figures)| PolicyReport {
+    let of_policy = |(&policy, figures): (&Policy, &SweepFigures)| PolicyReport {
         policy,
         bytes: figures.bytes,
         lower_bound_s: figures.lower_bound_s,

@@ -2,7 +2,7 @@
 
 use crate::charts_properties::block;
 use fuseline_core::analysis::measured::Variant;
-use fuseline_core::analysis::sweep::{Figures, Measure, Point, Sweep};
+use fuseline_core::analysis::sweep::{Measure, Sweep, SweepFigures, SweepPoint};
 use fuseline_core::{DEVICES, Objective, Policy, default_device, device};
 use fuseline_view::picture::charts::scene::{Anchor, Role, Scene, Shape};
 use fuseline_view::picture::charts::sweep::{SweepView, scene};
@@ -82,8 +82,8 @@ fn assert_true(scene: &Scene, anchor: Anchor) {
     );
 }
 
-fn swept(figures: [Figures; 2]) -> Sweep {
-    let point = |(value, figures)| Point {
+fn swept(figures: [SweepFigures; 2]) -> Sweep {
+    let point = |(value, figures)| SweepPoint {
         value,
         figures: vec![figures],
     };
@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn of_a_sweep((start, span) in (0.0_f64..16.0, 0.0_f64..6.0)) {
         let least = 10_f64.powf(start);
-        let of = |factor: f64| Figures {
+        let of = |factor: f64| SweepFigures {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^23")]
             bytes: (least * factor).min(1e19) as u64,
             time_s: least * factor * 1e-10,
@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn of_an_intensity_over_a_param((start, span) in (-3.0_f64..6.0, 0.0_f64..4.0)) {
         const BYTES: u64 = 1_000_000_000;
-        let of = |exponent: f64| Figures {
+        let of = |exponent: f64| SweepFigures {
             bytes: BYTES,
             time_s: 1.0,
             lower_bound_s: 1.0,

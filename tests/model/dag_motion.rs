@@ -1,7 +1,7 @@
 //! Where the parts of a picture were in the picture before it.
 
 use fuseline_core::{Analysis, OpId, Options, Policy, analyze_program, notation};
-use fuseline_view::picture::dag::motion::{Motion, View, can_move};
+use fuseline_view::picture::dag::motion::{Motion, PlacedPicture, can_move};
 use fuseline_view::picture::dag::viewport::Viewport;
 use fuseline_view::picture::dag::{DagLayout, Point, Rect, layout};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ const AFTER: Viewport = Viewport {
 
 fn motion(policy: Policy) -> (Motion, Analysis, DagLayout) {
     let (analysis, layout) = picture(policy);
-    let view = View {
+    let view = PlacedPicture {
         layout: Arc::new(layout.clone()),
         kernel_of: analysis.partition.kernel_of.clone(),
         viewport: BEFORE,

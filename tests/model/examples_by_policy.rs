@@ -5,7 +5,7 @@
 
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::attention::find;
-use fuseline_core::fusion::certificate::Scope;
+use fuseline_core::fusion::certificate::CertificateScope;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Objective, OpId, Options, Policy, analyze_program};
@@ -134,9 +134,9 @@ fn attention_as_one_kernel_is_part_of_the_optimum() {
         assert_eq!(inductor.1 < found.1, is_below, "{id}");
         let has_attention = !find(&optimum.graph).is_empty();
         let scope = if has_attention {
-            Scope::AttentionAllowed
+            CertificateScope::AttentionAllowed
         } else {
-            Scope::LegalKernels
+            CertificateScope::LegalKernels
         };
         assert_eq!(certificate.scope, scope, "{id}");
     }

@@ -10,7 +10,7 @@ use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::arithmetic::number_in;
 use fuseline_learn::lesson::library::{LESSONS, listed};
 use fuseline_learn::lesson::solve::with_param;
-use fuseline_learn::lesson::task::{By, Task, TaskKind};
+use fuseline_learn::lesson::task::{SolveBy, Task, TaskKind};
 use fuseline_learn::lesson::value::{AnswerUnit, FigureValue, Unit};
 use fuseline_learn::lesson::{Lesson, StepStates, read};
 use fuseline_view::present::reasons::reason_text;
@@ -390,7 +390,7 @@ fn a_done_task_says_at_which_value_and_why() {
 fn the_answer_takes_a_good_part_of_the_slider() {
     let (task, states) = first_lesson_step(5);
     let TaskKind::Do {
-        by: By::Param(name),
+        by: SolveBy::Param(name),
         ..
     } = &task.kind
     else {

@@ -3,7 +3,7 @@
 
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
-use fuseline_learn::presenter::command::{Command, KEYS};
+use fuseline_learn::presenter::command::{KEYS, PresenterCommand};
 use fuseline_learn::presenter::messages::{AudienceView, FromNotes, FromPage, LessonPlace};
 use fuseline_learn::presenter::plan::{Length, SlideKind, Workshop, class_minutes, plan, standing};
 use fuseline_learn::presenter::qr::Code;
@@ -80,29 +80,36 @@ fn each_step_of_each_lesson_has_the_pictures_that_it_looks_at() {
 
 #[test]
 fn each_command_has_keys_of_its_own() {
-    assert_eq!(Command::views().count(), View::VARIANTS.len());
-    let views = Command::views().map(|(_, digit)| digit.to_owned());
+    assert_eq!(PresenterCommand::views().count(), View::VARIANTS.len());
+    let views = PresenterCommand::views().map(|(_, digit)| digit.to_owned());
     let others = KEYS
         .iter()
         .flat_map(|key| key.keys)
         .map(|&key| key.to_owned());
     let all: Vec<String> = views.chain(others).collect();
-    let commands: Vec<Command> = all
+    let commands: Vec<PresenterCommand> = all
         .iter()
-        .map(|key| Command::of_key(key).unwrap())
+        .map(|key| PresenterCommand::of_key(key).unwrap())
         .collect();
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
     for (key, command) in all.iter().zip(commands) {
         let of_table = KEYS.iter().find(|known| known.command == command);
         assert!(
-            matches!(command, Command::Toggle(_)) || of_table.unwrap().keys.contains(&&**key),
+            matches!(command, PresenterCommand::Toggle(_))
+                || of_table.unwrap().keys.contains(&&**key),
             "{key}"
         );
     }
     // With the shift key or caps lock, too.
-    assert_eq!(Command::of_key("F"), Some(Command::ToggleFused));
-    assert_eq!(Command::of_key("0"), Some(Command::Toggle(View::Model)));
-    assert_eq!(Command::of_key("x"), None);
+    assert_eq!(
+        PresenterCommand::of_key("F"),
+        Some(PresenterCommand::ToggleFused)
+    );
+    assert_eq!(
+        PresenterCommand::of_key("0"),
+        Some(PresenterCommand::Toggle(View::Model))
+    );
+    assert_eq!(PresenterCommand::of_key("x"), None);
 }
 
 #[test]
@@ -263,7 +270,7 @@ fn messages_come_back_as_they_were_sent() {
             message
         );
     }
-    let message = FromNotes::Does(Command::Toggle(View::Traffic));
+    let message = FromNotes::Does(PresenterCommand::Toggle(View::Traffic));
     let written = serde_json::to_value(&message).unwrap();
     assert_eq!(
         serde_json::from_value::<FromNotes>(written).unwrap(),
@@ -300,11 +307,17 @@ fn scanned(code: &Code) -> String {
 
 #[test]
 fn keys_are_commands() {
-    use fuseline_learn::presenter::command::Command;
+    use fuseline_learn::presenter::command::PresenterCommand;
     use fuseline_view::page::view::View;
-    assert_eq!(Command::of_key("PageDown"), Some(Command::Next));
-    assert_eq!(Command::of_key("4"), Some(Command::Toggle(View::Graph)));
-    assert_eq!(Command::of_key("10"), None);
+    assert_eq!(
+        PresenterCommand::of_key("PageDown"),
+        Some(PresenterCommand::Next)
+    );
+    assert_eq!(
+        PresenterCommand::of_key("4"),
+        Some(PresenterCommand::Toggle(View::Graph))
+    );
+    assert_eq!(PresenterCommand::of_key("10"), None);
 }
 
 #[test]

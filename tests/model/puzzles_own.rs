@@ -5,7 +5,7 @@ use crate::puzzles::{POSED, posed};
 use fuseline_core::examples::example;
 use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::{Device, Objective};
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_learn::puzzle::{MakeError, Posed, make, proposed_goal, read};
 use fuseline_view::page::links::SharedState;
 
@@ -16,20 +16,24 @@ fn a_puzzle_of_a_link_is_its_program_without_the_sender_s_kernels() {
         let solved = posed.way(&posed.analyzed().unwrap()).unwrap();
         let solved = &solved.last().unwrap().text;
         assert!(solved.contains("@kernel"), "{id}");
-        let sent = Source::of_link("own", solved).unwrap();
+        let sent = PuzzleSource::of_link("own", solved).unwrap();
         assert_eq!(sent.text(), file, "{id}");
-        assert_eq!(sent, Source::own(file), "{id}");
-        assert_eq!(sent.progress_id(), Source::own(file).progress_id(), "{id}");
+        assert_eq!(sent, PuzzleSource::own(file), "{id}");
+        assert_eq!(
+            sent.progress_id(),
+            PuzzleSource::own(file).progress_id(),
+            "{id}"
+        );
     }
-    let listed = Source::of_link("diamond", "").unwrap();
+    let listed = PuzzleSource::of_link("diamond", "").unwrap();
     assert_eq!(
         (listed.link_name(), listed.progress_id().as_str()),
         ("diamond", "diamond")
     );
-    assert_eq!(Source::of_link("a_later_puzzle", ""), None);
+    assert_eq!(PuzzleSource::of_link("a_later_puzzle", ""), None);
     assert_ne!(
-        Source::own("a").progress_id(),
-        Source::own("b").progress_id()
+        PuzzleSource::own("a").progress_id(),
+        PuzzleSource::own("b").progress_id()
     );
 }
 

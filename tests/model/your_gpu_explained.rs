@@ -8,7 +8,7 @@ use fuseline_codegen::your_gpu::{
     Check, Checks, Failure, Limits, Outcome, Times, predicted, timed_budget,
 };
 use fuseline_core::{DType, Options, Partition};
-use fuseline_view::picture::charts::gpu_times::{Rows, scene};
+use fuseline_view::picture::charts::gpu_times::{GpuTimeRows, scene};
 use fuseline_view::present::your_gpu::{
     check_rows, failure_text, headline, notes, rates_text, sum_row, time_rows, total_row,
 };
@@ -260,7 +260,7 @@ fn a_wrong_result_is_told_with_the_first_tensor_that_is_wrong() {
 #[test]
 fn bars_stand_for_both_times_of_each_kernel() {
     let outcome = outcome(0.0);
-    for (rows, height) in [(Rows::Total, 78.0), (Rows::Kernels, 78.0)] {
+    for (rows, height) in [(GpuTimeRows::Total, 78.0), (GpuTimeRows::Kernels, 78.0)] {
         let scene = scene(&outcome, rows, 800.0);
         assert!((scene.height - height).abs() < 1.0);
         let bars: Vec<f64> = (scene.marks.iter().filter(|mark| mark.label.is_some()))

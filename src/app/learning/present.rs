@@ -7,7 +7,7 @@ use fuseline_learn::lesson::library::{ListedLesson, listed_after};
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::lesson::progress::StepOutcome;
 use fuseline_learn::lesson::task::Task;
-use fuseline_learn::lesson::{Lesson, Step, StepStates};
+use fuseline_learn::lesson::{Lesson, LessonStep, StepStates};
 use fuseline_view::page::view::View;
 use leptos::prelude::*;
 
@@ -85,7 +85,7 @@ impl Learning {
     }
 
     /// The present step. Tracked.
-    pub fn present(self) -> Option<Step> {
+    pub fn present(self) -> Option<LessonStep> {
         let step = self.step.get();
         self.open
             .with(|open| open.as_ref()?.lesson.steps.get(step).cloned())

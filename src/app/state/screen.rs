@@ -3,7 +3,7 @@
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::explained::Explained;
 use fuseline_browser as browser;
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_view::page::tab::Tab;
 use leptos::prelude::*;
 
@@ -19,7 +19,7 @@ pub struct Screen {
     /// Whether the lessons have the page: the open lesson or puzzle, else their lists.
     pub is_learning: RwSignal<bool>,
     /// The puzzle whose kernels the visitor makes.
-    pub puzzle: RwSignal<Option<Source>>,
+    pub puzzle: RwSignal<Option<PuzzleSource>>,
     /// As in [`Choices`](crate::app::history::Choices); [`Page::moves`](super::Page::moves) knows
     /// the start, too.
     pub(super) moves: RwSignal<Option<usize>>,

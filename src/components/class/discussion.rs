@@ -6,7 +6,7 @@ use crate::components::dialog::Dialog;
 use crate::components::lesson::prose::inlines;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::library::ListedLesson;
-use fuseline_learn::presenter::command::Command;
+use fuseline_learn::presenter::command::PresenterCommand;
 use fuseline_learn::results::class::QuestionColumn;
 use fuseline_view::page::links::listed_lesson_fragment;
 use leptos::ev;
@@ -53,9 +53,9 @@ pub fn Discussion(
         shown.set(None);
     };
     let key = move |event: ev::KeyboardEvent| {
-        match Command::of_key(&event.key()) {
-            Some(Command::Next) => go_on(),
-            Some(Command::Previous) => go_back(),
+        match PresenterCommand::of_key(&event.key()) {
+            Some(PresenterCommand::Next) => go_on(),
+            Some(PresenterCommand::Previous) => go_back(),
             _ => return,
         }
         event.prevent_default();

@@ -5,7 +5,7 @@ use super::placed::PlacedGraph;
 use super::state::Graph;
 use fuseline_browser as browser;
 use fuseline_view::picture::dag::Rect;
-use fuseline_view::picture::dag::motion::{Motion, View, can_move};
+use fuseline_view::picture::dag::motion::{Motion, PlacedPicture, can_move};
 use leptos::prelude::*;
 use leptos::svg;
 
@@ -39,7 +39,7 @@ impl Graph {
                 !is_held && can_move(was, now) && has_moved
             });
             views.motion = before.map(|(before, viewport)| {
-                let view = View {
+                let view = PlacedPicture {
                     layout: before.layout.clone(),
                     kernel_of: before.analysis.partition.kernel_of.clone(),
                     viewport: *viewport,

@@ -7,7 +7,7 @@ use crate::app::learning::Learning;
 use crate::app::sharing::{self, lesson_link};
 use crate::app::state::Page;
 use fuseline_browser as browser;
-use fuseline_learn::lesson::Step;
+use fuseline_learn::lesson::LessonStep;
 use fuseline_learn::lesson::progress::StepOutcome;
 use leptos::ev;
 use leptos::html;
@@ -17,7 +17,7 @@ use leptos::prelude::*;
 #[derive(Clone, PartialEq)]
 struct Shown {
     number: usize,
-    step: Option<Step>,
+    step: Option<LessonStep>,
 }
 
 /// The present step of the open lesson.
@@ -71,7 +71,7 @@ pub fn LessonPane() -> impl IntoView {
 fn StepView(
     /// The lessons.
     learning: Learning,
-    step: Step,
+    step: LessonStep,
     /// The top of the lesson.
     head: NodeRef<html::Header>,
 ) -> impl IntoView {

@@ -3,7 +3,7 @@
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use fuseline_browser::{self as browser, Debounce};
-use fuseline_learn::presenter::command::{Command, KEYS, Key};
+use fuseline_learn::presenter::command::{KEYS, Key, PresenterCommand};
 use fuseline_learn::stage::Stage;
 use fuseline_view::page::view::View;
 use leptos::ev;
@@ -31,11 +31,11 @@ pub fn PresenterBar(
     browser::on_window(ev::pointerdown, move |_| wake());
     let command = move |key: &'static Key| {
         let toggled: Option<Signal<bool>> = match key.command {
-            Command::ToggleLesson => Some(Signal::derive(move || {
+            PresenterCommand::ToggleLesson => Some(Signal::derive(move || {
                 presenting.stage.with(Stage::has_lesson)
             })),
-            Command::TogglePointer => Some(presenting.is_pointing.into()),
-            Command::ToggleBlank => Some(presenting.is_blank.into()),
+            PresenterCommand::TogglePointer => Some(presenting.is_pointing.into()),
+            PresenterCommand::ToggleBlank => Some(presenting.is_blank.into()),
             _ => None,
         };
         view! {
@@ -57,7 +57,7 @@ pub fn PresenterBar(
                 type="button"
                 aria-pressed=move || is_shown().to_string()
                 aria-keyshortcuts=digit
-                on:click=move |_| presenting.run(Command::Toggle(view))
+                on:click=move |_| presenting.run(PresenterCommand::Toggle(view))
             >
                 {view.label()}
                 <kbd aria-hidden="true">{digit}</kbd>
@@ -73,7 +73,7 @@ pub fn PresenterBar(
                 {KEYS.iter().map(command).collect_view()}
             </div>
             <div class="presenter-row" role="group" aria-label="Views">
-                {Command::views().map(view_button).collect_view()}
+                {PresenterCommand::views().map(view_button).collect_view()}
             </div>
         </aside>
     }

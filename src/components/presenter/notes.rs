@@ -7,10 +7,10 @@ use crate::components::lesson::prose::{inlines, prose};
 use crate::components::sentence::sentence;
 use fuseline_browser::{self as browser, Channel};
 use fuseline_learn::language::Language;
-use fuseline_learn::lesson::Step;
+use fuseline_learn::lesson::LessonStep;
 use fuseline_learn::lesson::library::listed;
 use fuseline_learn::lesson::open::OpenLesson;
-use fuseline_learn::presenter::command::{Command, KEYS, Key};
+use fuseline_learn::presenter::command::{KEYS, Key, PresenterCommand};
 use fuseline_learn::presenter::messages::{
     AudienceView, FromNotes, FromPage, LessonPlace, NOTES, channel_name,
 };
@@ -21,8 +21,12 @@ use std::time::Duration;
 
 /// The commands that make sense away from the page.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    let is_of_page =
-        |command: Command| matches!(command, Command::OpenNotes | Command::TogglePointer);
+    let is_of_page = |command: PresenterCommand| {
+        matches!(
+            command,
+            PresenterCommand::OpenNotes | PresenterCommand::TogglePointer
+        )
+    };
     KEYS.iter().filter(move |key| !is_of_page(key.command))
 }
 
@@ -46,9 +50,10 @@ pub fn SpeakerNotes() -> impl IntoView {
     send(&FromNotes::Opened);
     browser::on_window(ev::keydown, move |event| {
         let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
-        let command = Command::of_key(&event.key()).filter(|_| is_plain);
+        let command = PresenterCommand::of_key(&event.key()).filter(|_| is_plain);
         if let Some(command) = command.filter(|command| {
-            keys().any(|key| key.command == *command) || matches!(command, Command::Toggle(_))
+            keys().any(|key| key.command == *command)
+                || matches!(command, PresenterCommand::Toggle(_))
         }) {
             event.prevent_default();
             send(&FromNotes::Does(command));
@@ -182,7 +187,7 @@ fn step_view(
     let step = steps.get(at).cloned().unwrap_or_default();
     let seen = open.analyzed(at);
     let answered = seen.as_ref().map(|seen| &*seen.answered);
-    let Step {
+    let LessonStep {
         title,
         before,
         task,
@@ -282,20 +287,20 @@ fn Commands(
     /// What the class sees.
     shown: RwSignal<Option<AudienceView>>,
     /// Sends a command to the page.
-    send: Callback<Command>,
+    send: Callback<PresenterCommand>,
 ) -> impl IntoView {
-    let is_on = move |command: Command| {
+    let is_on = move |command: PresenterCommand| {
         shown.with(|shown| {
             let shown = shown.as_ref()?;
             match command {
-                Command::Toggle(view) => Some(shown.stage.shows(view)),
-                Command::ToggleLesson => Some(shown.stage.has_lesson()),
-                Command::ToggleBlank => Some(shown.is_blank),
+                PresenterCommand::Toggle(view) => Some(shown.stage.shows(view)),
+                PresenterCommand::ToggleLesson => Some(shown.stage.has_lesson()),
+                PresenterCommand::ToggleBlank => Some(shown.is_blank),
                 _ => None,
             }
         })
     };
-    let button = move |command: Command, label: &'static str, key: &'static str| {
+    let button = move |command: PresenterCommand, label: &'static str, key: &'static str| {
         view! {
             <button
                 type="button"
@@ -312,7 +317,7 @@ fn Commands(
             {keys().map(|key| button(key.command, key.label, key.printed)).collect_view()}
         </div>
         <div class="speaker-commands" role="group" aria-label="Views">
-            {Command::views().map(|(view, digit)| button(Command::Toggle(view), view.label(), digit)).collect_view()}
+            {PresenterCommand::views().map(|(view, digit)| button(PresenterCommand::Toggle(view), view.label(), digit)).collect_view()}
         </div>
     }
 }

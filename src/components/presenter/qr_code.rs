@@ -7,7 +7,7 @@ use crate::app::state::Page;
 use crate::components::dialog::Dialog;
 use fuseline_browser as browser;
 use fuseline_learn::language::Language;
-use fuseline_learn::presenter::command::Command;
+use fuseline_learn::presenter::command::PresenterCommand;
 use fuseline_learn::presenter::qr::{Code, is_of_this_machine};
 use leptos::ev;
 use leptos::prelude::*;
@@ -77,7 +77,7 @@ pub fn QrCodeDialog(
     let close = move || presenting.is_qr_shown.set(false);
     // Any press, and any key that would go on, takes it away first.
     let key = move |event: ev::KeyboardEvent| {
-        if event.key() != "Escape" && Command::of_key(&event.key()).is_some() {
+        if event.key() != "Escape" && PresenterCommand::of_key(&event.key()).is_some() {
             event.prevent_default();
             close();
         }

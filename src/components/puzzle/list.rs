@@ -6,7 +6,7 @@ use fuseline_learn::puzzle::library::{ListedPuzzle, PUZZLES};
 use fuseline_learn::puzzle::progress::PuzzleProgress;
 use fuseline_learn::puzzle::rank::Rank;
 use fuseline_learn::puzzle::read;
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_view::present::format::format_percent;
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
@@ -56,7 +56,7 @@ fn PuzzleRow(listed: &'static ListedPuzzle) -> impl IntoView {
     };
     let open = move |_| {
         if let Some(puzzling) = puzzling {
-            puzzling.open(&Source::Listed(listed));
+            puzzling.open(&PuzzleSource::Listed(listed));
         }
     };
     view! {

@@ -5,7 +5,7 @@ use crate::app::sharing::{self, link_to};
 use crate::app::state::Page;
 use crate::components::open_file::is_too_large;
 use fuseline_browser as browser;
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_learn::puzzle::{MakeError, Posed, proposed_goal, read};
 use fuseline_view::page::links::SharedState;
 use leptos::ev;
@@ -43,7 +43,7 @@ pub fn OwnPuzzles(puzzling: Puzzling) -> impl IntoView {
             }
             let text = text.replace("\r\n", "\n");
             match read(&text).1.first() {
-                None => puzzling.open(&Source::own(&text)),
+                None => puzzling.open(&PuzzleSource::own(&text)),
                 Some(problem) => page.tell_failure(format!(
                     "This file is not a puzzle: {}. {}.",
                     problem.what, problem.mend
@@ -138,7 +138,7 @@ fn Made(
 ) -> impl IntoView {
     let Making { page, puzzling, .. } = making;
     let state = StoredValue::new(posed.puzzle.page.shared.clone());
-    let source = move || state.with_value(|state| Source::own(&state.text));
+    let source = move || state.with_value(|state| PuzzleSource::own(&state.text));
     let copy = move |_| {
         let linked = SharedState {
             puzzle: Some(source().link_name().to_owned()),

@@ -11,7 +11,7 @@ use fuseline_browser as browser;
 use fuseline_core::Objective;
 use fuseline_learn::puzzle::Posed;
 use fuseline_learn::puzzle::library::next;
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ fn PuzzleWays(puzzling: Puzzling) -> impl IntoView {
     // *All puzzles* stands at the top.
     let go_on = move || {
         let listed = following()?;
-        let open = move |_| puzzling.open(&Source::Listed(listed));
+        let open = move |_| puzzling.open(&PuzzleSource::Listed(listed));
         Some(view! {
             <button type="button" class:is-primary=is_done on:click=open>{move || words().next_puzzle()}</button>
         })

@@ -2,7 +2,7 @@
 
 use crate::app::puzzling::{Puzzling, Walk};
 use fuseline_browser as browser;
-use fuseline_learn::puzzle::Step;
+use fuseline_learn::puzzle::PuzzleStep;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -19,7 +19,7 @@ pub fn WalkSteps(puzzling: Puzzling) -> impl IntoView {
     let steps = move || {
         count.track();
         let steps = walk.with_untracked(|walk| Some(walk.as_ref()?.steps.clone()));
-        let row = |(index, step): (usize, &Step)| {
+        let row = |(index, step): (usize, &PuzzleStep)| {
             let number = index + 1;
             let is_current = move || (at.get() == number).then_some("step");
             view! {

@@ -8,7 +8,7 @@ use crate::components::sentence::sentence;
 use fuseline_codegen::your_gpu::{Failure, Outcome};
 use fuseline_core::KernelId;
 use fuseline_core::model::device::DeviceProbe;
-use fuseline_view::picture::charts::gpu_times::{Rows, scene};
+use fuseline_view::picture::charts::gpu_times::{GpuTimeRows, scene};
 use fuseline_view::present::quantity::Subject;
 use fuseline_view::present::your_gpu::{
     NOT_MEASURED, TimePair, TimeRow, check_rows, failure_text, headline, notes, rates_text,
@@ -182,8 +182,8 @@ fn Shown(
         let draw = move |(width, _): (f64, _)| scene(&ran.outcome, rows, width);
         view! { <Chart id draw /> }
     };
-    let total = bars("gpu-total", Rows::Total);
-    let kernels = bars("gpu-kernels", Rows::Kernels);
+    let total = bars("gpu-total", GpuTimeRows::Total);
+    let kernels = bars("gpu-kernels", GpuTimeRows::Kernels);
     let told = notes(&ran.outcome).into_iter();
     let told = told
         .map(|note| view! { <p class="quiet">{note}</p> })

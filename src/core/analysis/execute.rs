@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 
 /// What memory holds however the ops are fused.
-pub(super) struct Held {
+pub(super) struct ProgramMemory {
     /// Bytes of inputs and weights.
     pub(super) external_bytes: u64,
     /// Tensors without memory of their own.
@@ -30,7 +30,7 @@ pub(super) fn execute(
     graph: &Graph,
     partition: &Partition,
     options: &Options,
-    held: &Held,
+    held: &ProgramMemory,
     unfused: Option<&Execution>,
     each: &mut dyn FnMut(&Kernel),
 ) -> Execution {

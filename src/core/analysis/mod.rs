@@ -20,7 +20,7 @@ pub mod transformer;
 pub mod why;
 
 use self::device_model::Predicted;
-use self::execute::{Held, execute};
+use self::execute::{ProgramMemory, execute};
 pub use self::execution::{Execution, Kernel, PeakMemory};
 pub use self::result::{Analysis, Comparison, TensorTraffic};
 use super::fusion::{self, Plan};
@@ -68,7 +68,7 @@ fn analyze_planned(
     options: &Options,
     plan: impl FnOnce(&Graph) -> Plan,
 ) -> Outcome {
-    let Read {
+    let ReadProgram {
         graph,
         statement_of_op,
         diagnostics,
@@ -91,7 +91,7 @@ fn analyze_planned(
 }
 
 /// A program without choices: its graph and what is wrong with it.
-pub(super) struct Read {
+pub(super) struct ReadProgram {
     /// The graph of the ops that could be resolved; `None` if they form none.
     pub(super) graph: Option<Graph>,
     /// For each resolved op its statement.
@@ -101,7 +101,7 @@ pub(super) struct Read {
 }
 
 /// Resolves a program and builds its graph.
-pub(super) fn read(program: &Program) -> Read {
+pub(super) fn read(program: &Program) -> ReadProgram {
     let resolved = resolve(program);
     let mut diagnostics = resolved.diagnostics;
     let statement_of_op = resolved.statement_of_op;
@@ -127,7 +127,7 @@ pub(super) fn read(program: &Program) -> Read {
             ..problem.clone()
         }
     }));
-    Read {
+    ReadProgram {
         graph: graph.ok(),
         statement_of_op,
         diagnostics,
@@ -165,7 +165,7 @@ pub fn analyze_kernels(graph: Graph, partition: Partition, options: &Options) ->
 pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
     let mut tensors = tensors_unmoved(&graph);
     let alone = fusion::none::partition(&graph);
-    let held = Held {
+    let held = ProgramMemory {
         external_bytes: external_bytes(&graph),
         views: Views::under(&graph, options.conventions.reshape),
     };

@@ -14,7 +14,7 @@ pub struct Certificate {
     /// What the search minimized.
     pub objective: Objective,
     /// What it searched.
-    pub scope: Scope,
+    pub scope: CertificateScope,
     /// No legal acyclic partition costs less; for times, up to rounding.
     pub is_optimal: bool,
     /// Cost of the partition.
@@ -34,7 +34,7 @@ pub struct Certificate {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(BorshSerialize, BorshDeserialize)]
-pub enum Scope {
+pub enum CertificateScope {
     /// Nothing else.
     #[default]
     LegalKernels,

@@ -1,6 +1,6 @@
 //! The partition of a graph under the chosen policy.
 
-use super::certificate::{Certificate, Scope};
+use super::certificate::{Certificate, CertificateScope};
 use super::decision::{Decision, Log};
 use super::manual::Refused;
 use super::region::RegionContext;
@@ -79,7 +79,7 @@ fn plan_launched(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     Plan {
         partition: rewritten.expanded(&plan.partition),
         certificate: plan.certificate.map(|certificate| Certificate {
-            scope: Scope::AttentionRewritten,
+            scope: CertificateScope::AttentionRewritten,
             ..certificate
         }),
         refused,

@@ -1,6 +1,6 @@
 //! Why an answer is right: the reasons of both sides of its condition.
 
-use super::condition::{Condition, Operand};
+use super::condition::{Condition, ConditionOperand};
 use super::named_figure::{NamedFigure, NamedSubject, kernel_names};
 use super::reason::{of_ops, reason};
 use super::solve::{value_before, with_param};
@@ -101,8 +101,8 @@ pub(super) fn reasons_of(condition: &Condition, analyzed: &AnalyzedProgram) -> S
         Condition::Compare { left, right, .. } => (left, right),
     };
     let other = match right {
-        Operand::Figure { figure, .. } => sided(figure, analyzed),
-        Operand::Value(_) => String::new(),
+        ConditionOperand::Figure { figure, .. } => sided(figure, analyzed),
+        ConditionOperand::Value(_) => String::new(),
     };
     join_sentences(&sided(left, analyzed), &other)
 }

@@ -8,7 +8,7 @@ use super::solve::{first_value, value_before};
 use super::state::{AnalyzedProgram, PageState};
 use super::task::{Task, TaskKind};
 use super::value::FigureValue;
-use super::{Lesson, MAX_WORDS, Problem, Step, StepStates};
+use super::{Lesson, LessonStep, MAX_WORDS, Problem, StepStates};
 
 /// The problems that appear when the engine runs the steps of a lesson. Takes an analysis a step,
 /// and a search for each task to do.
@@ -22,7 +22,7 @@ pub fn check(lesson: &Lesson) -> Vec<Problem> {
     problems
 }
 
-fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
+fn check_step(step: &LessonStep, states: &StepStates, problems: &mut Vec<Problem>) {
     let words = step.word_count();
     if words > MAX_WORDS {
         problems.push(Problem::new(

@@ -16,7 +16,7 @@ pub enum Condition {
     Compare {
         left: NamedFigure,
         relation: Relation,
-        right: Operand,
+        right: ConditionOperand,
     },
     /// The ops of these names run in one kernel.
     OneKernel(Vec<String>),
@@ -41,7 +41,7 @@ pub enum Relation {
 
 /// What a quantity is compared with.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Operand {
+pub enum ConditionOperand {
     /// A number or a word.
     Value(FigureValue),
     /// Another quantity, times a factor.
@@ -86,7 +86,7 @@ impl Condition {
         }
         let (at, len, relation) = relation_in(text).ok_or(ReadError::NoRelation)?;
         let left = NamedFigure::parse(&text[..at])?;
-        let right = Operand::parse(text[at + len..].trim(), left.unit())?;
+        let right = ConditionOperand::parse(text[at + len..].trim(), left.unit())?;
         Ok(Self::Compare {
             left,
             relation,
@@ -102,7 +102,7 @@ impl Condition {
             if left.subject == NamedSubject::Program {
                 left.subject = subject.clone();
             }
-            if let Operand::Figure { figure, factor } = right
+            if let ConditionOperand::Figure { figure, factor } = right
                 && figure.subject == NamedSubject::Program
                 && (*factor - 1.0).abs() < EQUAL
             {
@@ -165,7 +165,7 @@ impl fmt::Display for Condition {
     }
 }
 
-impl fmt::Display for Operand {
+impl fmt::Display for ConditionOperand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => f.write_str(&value.text()),
@@ -188,7 +188,7 @@ fn relation_in(text: &str) -> Option<(usize, usize, Relation)> {
     found.min_by_key(|&(at, ..)| at)
 }
 
-impl Operand {
+impl ConditionOperand {
     /// Whether it is a quantity itself and no part of one.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self, Self::Figure { factor, .. } if (factor - 1.0).abs() < EQUAL)

@@ -23,7 +23,7 @@ impl Problem {
 
 /// A fenced block of a lesson's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct FencedBlock {
     /// The word behind its fence: `page`.
     pub kind: String,
     /// Line of its fence, from 1.
@@ -34,7 +34,7 @@ pub struct Block {
 
 /// A line `key: value` of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct BlockEntry {
     pub line: usize,
     /// The word before the colon.
     pub key: String,
@@ -55,7 +55,10 @@ pub(super) struct Item {
 }
 
 /// The lines of a block. What is neither an entry nor an item is a problem.
-pub(super) fn lines_of(block: &Block, problems: &mut Vec<Problem>) -> (Vec<Entry>, Vec<Item>) {
+pub(super) fn lines_of(
+    block: &FencedBlock,
+    problems: &mut Vec<Problem>,
+) -> (Vec<BlockEntry>, Vec<Item>) {
     let (mut entries, mut items) = (Vec::new(), Vec::new());
     for (line, text) in (block.line + 1..).zip(block.text.lines()) {
         let text = text.trim();
@@ -93,10 +96,10 @@ pub(super) fn lines_of(block: &Block, problems: &mut Vec<Problem>) -> (Vec<Entry
 }
 
 /// A line `key: value`.
-pub(super) fn entry_of(text: &str, line: usize) -> Option<Entry> {
+pub(super) fn entry_of(text: &str, line: usize) -> Option<BlockEntry> {
     let (key, value) = text.split_once(':')?;
     let (key, value) = (key.trim(), value.trim());
-    (!key.is_empty() && !key.contains(char::is_whitespace)).then(|| Entry {
+    (!key.is_empty() && !key.contains(char::is_whitespace)).then(|| BlockEntry {
         line,
         key: key.to_owned(),
         value: value.to_owned(),

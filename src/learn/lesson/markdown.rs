@@ -1,15 +1,15 @@
 //! Markdown into the pieces of a lesson: front matter, titles of steps, prose and fenced blocks.
 
-use super::entries::{Block, Problem};
+use super::entries::{FencedBlock, Problem};
 use super::named_figure::NamedFigure;
-use super::prose::{Figure, Inline, ProsePart};
+use super::prose::{Inline, ProseFigure, ProsePart};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// A piece of a lesson's file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Piece {
     /// What stands between the two lines `---` at the top.
-    Front(Block),
+    Front(FencedBlock),
     /// The heading of a step.
     Title {
         line: usize,
@@ -17,7 +17,7 @@ pub(super) enum Piece {
     },
     Prose(ProsePart),
     /// A fenced block with a word behind its fence.
-    Block(Block),
+    Block(FencedBlock),
 }
 
 /// The pieces of a file, in order, and what in it a lesson cannot show.
@@ -79,7 +79,7 @@ struct Reader {
     open: Vec<Open>,
     list: Option<List>,
     /// A fenced block or the front matter, while its text is read.
-    block: Option<(Block, bool)>,
+    block: Option<(FencedBlock, bool)>,
     pieces: Vec<Piece>,
     problems: Vec<Problem>,
 }
@@ -142,7 +142,7 @@ impl Reader {
         match NamedFigure::parse(quantity) {
             Ok(quantity) => {
                 let line = self.line_of(at);
-                self.put(Inline::Figure(Figure { quantity, line }));
+                self.put(Inline::Figure(ProseFigure { quantity, line }));
             }
             Err(mend) => {
                 self.refuse(at, &format!("`{code}` is not a figure"), &mend.to_string());
@@ -156,7 +156,7 @@ impl Reader {
         let element = match tag {
             Tag::MetadataBlock(_) => {
                 self.block = Some((
-                    Block {
+                    FencedBlock {
                         kind: "front".to_owned(),
                         line,
                         text: String::new(),
@@ -171,7 +171,7 @@ impl Reader {
                     CodeBlockKind::Indented => String::new(),
                 };
                 self.block = Some((
-                    Block {
+                    FencedBlock {
                         kind,
                         line,
                         text: String::new(),

@@ -1,6 +1,6 @@
 //! Wrong numbers that are expected, each with the nudge that leads away from it.
 
-use super::condition::Operand;
+use super::condition::ConditionOperand;
 use super::entries::{Item, Problem};
 use super::error::ValueError;
 use super::state::AnalyzedProgram;
@@ -22,7 +22,7 @@ enum Mistaken {
     /// This many times the right number.
     Times(f64),
     /// A number, or another quantity.
-    Is(Operand),
+    Is(ConditionOperand),
 }
 
 /// An answer is that mistake if it differs by no more than this part.
@@ -35,7 +35,7 @@ impl Mistake {
         let number = match item.label.as_str() {
             "half" => Mistaken::Times(0.5),
             "twice" => Mistaken::Times(2.0),
-            label => match Operand::parse(label, Some(unit)) {
+            label => match ConditionOperand::parse(label, Some(unit)) {
                 Ok(operand) => Mistaken::Is(operand),
                 Err(mend) => {
                     problems.push(Problem::new(

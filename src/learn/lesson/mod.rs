@@ -34,7 +34,7 @@ mod wording;
 pub use entries::Problem;
 
 use crate::language::{Language, Tag};
-use entries::{Block, entry_of, unknown};
+use entries::{FencedBlock, entry_of, unknown};
 use markdown::{Piece, pieces, pieces_after};
 use prose::ProsePart;
 use setting::Setting;
@@ -57,12 +57,12 @@ pub struct Lesson {
     pub says: Vec<String>,
     /// What to try with a program of one's own, in a sentence; may be empty.
     pub try_next: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<LessonStep>,
 }
 
 /// A step of a lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Step {
+pub struct LessonStep {
     pub line: usize,
     pub title: String,
     /// How the page changes when the step begins.
@@ -78,7 +78,7 @@ pub struct Step {
     pub notes: Vec<ProsePart>,
 }
 
-impl Step {
+impl LessonStep {
     /// Number of words of prose, without the task; a figure counts as one.
     pub fn word_count(&self) -> usize {
         prose::word_count(&self.before) + prose::word_count(&self.after)
@@ -101,10 +101,10 @@ pub fn read(text: &str) -> (Lesson, Vec<Problem>) {
     for piece in pieces {
         match piece {
             Piece::Front(block) => lesson.read_front(&block, &mut problems),
-            Piece::Title { line, text } => lesson.steps.push(Step {
+            Piece::Title { line, text } => lesson.steps.push(LessonStep {
                 line,
                 title: text,
-                ..Step::default()
+                ..LessonStep::default()
             }),
             Piece::Prose(part) => match lesson.steps.last_mut() {
                 Some(step) if step.task.is_some() => step.after.push(part),
@@ -144,7 +144,7 @@ pub fn read(text: &str) -> (Lesson, Vec<Problem>) {
 }
 
 impl Lesson {
-    fn read_front(&mut self, block: &Block, problems: &mut Vec<Problem>) {
+    fn read_front(&mut self, block: &FencedBlock, problems: &mut Vec<Problem>) {
         for (line, text) in (block.line + 1..).zip(block.text.lines()) {
             if text.trim().is_empty() {
                 continue;
@@ -205,9 +205,9 @@ impl Lesson {
     }
 }
 
-impl Step {
+impl LessonStep {
     /// `language` is that of the lesson.
-    fn read_block(&mut self, block: &Block, language: Language, problems: &mut Vec<Problem>) {
+    fn read_block(&mut self, block: &FencedBlock, language: Language, problems: &mut Vec<Problem>) {
         match block.kind.as_str() {
             "fuse" => self.page.add_program(block),
             "page" => self.page.add(block, problems),
@@ -235,7 +235,7 @@ impl Step {
 }
 
 /// Notes for the speaker: Markdown in a block.
-fn notes(block: &Block, problems: &mut Vec<Problem>) -> Vec<ProsePart> {
+fn notes(block: &FencedBlock, problems: &mut Vec<Problem>) -> Vec<ProsePart> {
     let (pieces, found) = pieces_after(block.line, &block.text);
     problems.extend(found);
     let parts = pieces.into_iter().filter_map(|piece| match piece {

@@ -24,7 +24,7 @@ pub enum ProsePart {
 pub enum Inline {
     Text(String),
     /// A figure of the engine, in the state of the step.
-    Figure(Figure),
+    Figure(ProseFigure),
     Code(String),
     Emphasis(Vec<Inline>),
     Strong(Vec<Inline>),
@@ -37,12 +37,12 @@ pub enum Inline {
 
 /// A quantity that is written into the prose.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
+pub struct ProseFigure {
     pub quantity: NamedFigure,
     pub line: usize,
 }
 
-impl Figure {
+impl ProseFigure {
     /// Its value as text.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Figure {
 }
 
 /// All figures in parts.
-pub fn figures(parts: &[ProsePart]) -> Vec<&Figure> {
+pub fn figures(parts: &[ProsePart]) -> Vec<&ProseFigure> {
     let mut found = Vec::new();
     each_inline(parts, &mut |inline| {
         if let Inline::Figure(figure) = inline {

@@ -1,6 +1,6 @@
 //! What a step changes on the page: its blocks `fuse`, `page` and `then`.
 
-use super::entries::{Block, Entry, Problem, lines_of, unknown};
+use super::entries::{BlockEntry, FencedBlock, Problem, lines_of, unknown};
 use super::state::{Mark, PageState};
 use fuseline_core::examples::{EXAMPLES, Example, example};
 use fuseline_core::model::options::{FusionOptions, Switch};
@@ -64,13 +64,13 @@ impl Setting {
     }
 
     /// Adds a program from a `fuse` block.
-    pub fn add_program(&mut self, block: &Block) {
+    pub fn add_program(&mut self, block: &FencedBlock) {
         self.changes
             .push((block.line, Change::Program(block.text.clone())));
     }
 
     /// Adds the lines of a `page` or `then` block.
-    pub fn add(&mut self, block: &Block, problems: &mut Vec<Problem>) {
+    pub fn add(&mut self, block: &FencedBlock, problems: &mut Vec<Problem>) {
         let (entries, items) = lines_of(block, problems);
         problems.extend(items.iter().map(|item| {
             Problem::new(
@@ -154,8 +154,8 @@ fn replace(state: &mut PageState, text: &str) {
     state.mark = None;
 }
 
-fn changes_of(entry: &Entry) -> Result<Vec<Change>, Problem> {
-    let Entry { line, key, value } = entry;
+fn changes_of(entry: &BlockEntry) -> Result<Vec<Change>, Problem> {
+    let BlockEntry { line, key, value } = entry;
     let line = *line;
     if let Ok(switch) = key.parse::<Switch>() {
         let is_on = match value.as_str() {

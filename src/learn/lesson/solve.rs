@@ -3,7 +3,7 @@
 use super::condition::Condition;
 use super::error::ValueError;
 use super::state::{AnalyzedProgram, PageState};
-use super::task::{By, Task, TaskKind};
+use super::task::{SolveBy, Task, TaskKind};
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::model::options::Switch;
@@ -128,12 +128,12 @@ impl Task {
                 .is_some_and(|analyzed| self.is_done(&analyzed))
         };
         match by {
-            By::Param(param) => values(state, param)?
+            SolveBy::Param(param) => values(state, param)?
                 .into_iter()
                 .filter_map(|value| with_param(state, param, value))
                 .find(is_done),
-            By::Merge => merged(state, &is_done),
-            By::Choices => {
+            SolveBy::Merge => merged(state, &is_done),
+            SolveBy::Choices => {
                 let one = choices(state);
                 let found = one.iter().find(|state| is_done(state)).cloned();
                 found.or_else(|| one.iter().flat_map(choices).find(is_done))

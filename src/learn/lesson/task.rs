@@ -3,7 +3,7 @@
 
 use super::arithmetic::number_in;
 use super::condition::Condition;
-use super::entries::{Block, Entry, Item, Problem, lines_of, unknown};
+use super::entries::{BlockEntry, FencedBlock, Item, Problem, lines_of, unknown};
 use super::markdown::inline;
 use super::mistake::Mistake;
 use super::named_figure::NamedFigure;
@@ -57,7 +57,7 @@ pub enum TaskKind {
         /// All of them have to hold.
         until: Vec<Condition>,
         /// What the engine changes to show a way.
-        by: By,
+        by: SolveBy,
     },
 }
 
@@ -83,7 +83,7 @@ pub enum Things {
 
 /// What the engine changes to find a way to do a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum SolveBy {
     /// The value of a param.
     Param(String),
     /// The kernels, by hand.
@@ -116,7 +116,11 @@ const fn within_of(unit: Unit) -> f64 {
 impl Task {
     /// Reads a `predict`, `choose` or `do` block of a lesson in this language. `None` if a needed
     /// entry is missing, which becomes a problem.
-    pub fn read(block: &Block, language: Language, problems: &mut Vec<Problem>) -> Option<Self> {
+    pub fn read(
+        block: &FencedBlock,
+        language: Language,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
         let (entries, mut items) = lines_of(block, problems);
         let mut fields = Fields::new(block, entries);
         let ask = fields.needed(
@@ -248,9 +252,9 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<TaskKind> {
         problems,
     )?;
     let by = match by.value.split_whitespace().collect::<Vec<_>>()[..] {
-        ["param", name] => By::Param(name.to_owned()),
-        ["merge"] => By::Merge,
-        ["choices"] => By::Choices,
+        ["param", name] => SolveBy::Param(name.to_owned()),
+        ["merge"] => SolveBy::Merge,
+        ["choices"] => SolveBy::Choices,
         _ => {
             problems.push(unknown(
                 by.line,
@@ -267,7 +271,7 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<TaskKind> {
 /// What was read, or `None` with the problem reported.
 fn reported<T>(
     read: Result<T, impl Display>,
-    entry: &Entry,
+    entry: &BlockEntry,
     problems: &mut Vec<Problem>,
 ) -> Option<T> {
     read.map_err(|mend| {
@@ -281,11 +285,11 @@ fn reported<T>(
 struct Fields {
     line: usize,
     kind: String,
-    entries: Vec<Entry>,
+    entries: Vec<BlockEntry>,
 }
 
 impl Fields {
-    fn new(block: &Block, entries: Vec<Entry>) -> Self {
+    fn new(block: &FencedBlock, entries: Vec<BlockEntry>) -> Self {
         Self {
             line: block.line,
             kind: block.kind.clone(),
@@ -294,12 +298,12 @@ impl Fields {
     }
 
     /// The first entry of this key.
-    fn take(&mut self, key: &str) -> Option<Entry> {
+    fn take(&mut self, key: &str) -> Option<BlockEntry> {
         let at = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(at))
     }
 
-    fn needed(&mut self, key: &str, mend: &str, problems: &mut Vec<Problem>) -> Option<Entry> {
+    fn needed(&mut self, key: &str, mend: &str, problems: &mut Vec<Problem>) -> Option<BlockEntry> {
         let entry = self.take(key);
         if entry.is_none() {
             problems.push(Problem::new(

@@ -6,7 +6,7 @@ use super::answer_reason::{param_value, reasons_of};
 use super::condition::Condition;
 use super::solve::Border;
 use super::state::{AnalyzedProgram, PageState};
-use super::task::{By, Task, TaskKind};
+use super::task::{SolveBy, Task, TaskKind};
 use super::wording::{clause_of, value_words};
 use fuseline_view::present::words::{capitalized, uncapitalized};
 
@@ -28,8 +28,8 @@ impl Task {
             return None;
         };
         let border = match by {
-            By::Param(param) => self.border(&states.asked, param),
-            By::Merge | By::Choices => None,
+            SolveBy::Param(param) => self.border(&states.asked, param),
+            SolveBy::Merge | SolveBy::Choices => None,
         };
         Some(border.unwrap_or_else(|| self.language.one_way_of_several().to_owned()))
     }
@@ -95,10 +95,10 @@ impl Task {
             return None;
         };
         let at = match by {
-            By::Param(name) => (analyzed.program().params.iter())
+            SolveBy::Param(name) => (analyzed.program().params.iter())
                 .find(|param| param.name.text == *name)
                 .map(|param| param_value(name, param.value as f64)),
-            By::Merge | By::Choices => None,
+            SolveBy::Merge | SolveBy::Choices => None,
         };
         let reasons = until.iter().filter(|condition| !condition.is_choice());
         let reasons: Vec<_> = reasons.map(|c| reasons_of(c, analyzed)).collect();

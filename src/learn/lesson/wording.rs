@@ -1,6 +1,6 @@
 //! Quantities and conditions as English: `the intensity of kernel 1 is at least the ridge`.
 
-use super::condition::{Condition, Operand, Relation};
+use super::condition::{Condition, ConditionOperand, Relation};
 use super::named_figure::{Kernels, NamedFigure, NamedSubject, op_named};
 use super::state::AnalyzedProgram;
 use super::value::{FigureValue, Unit};
@@ -136,12 +136,12 @@ pub(super) fn clause_of(condition: &Condition, analyzed: &AnalyzedProgram) -> St
 /// The right side of a condition.
 pub(super) fn operand_words(
     quantity: Quantity,
-    operand: &Operand,
+    operand: &ConditionOperand,
     analyzed: &AnalyzedProgram,
 ) -> String {
     match operand {
-        Operand::Value(value) => value_words(quantity, value, analyzed),
-        Operand::Figure { factor, figure } => {
+        ConditionOperand::Value(value) => value_words(quantity, value, analyzed),
+        ConditionOperand::Figure { factor, figure } => {
             let noun = noun(figure, analyzed, Naming::Number);
             let value = figure.value(analyzed);
             let value = value.map(|value| value_words(quantity, &value, analyzed));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Command {
+pub enum PresenterCommand {
     /// The answer to the task of the step, then the next step; without a lesson the fused program.
     Next,
     /// The step before; without a lesson the unfused program.
@@ -31,7 +31,7 @@ pub enum Command {
 /// A command, its key and what to call it.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    pub command: Command,
+    pub command: PresenterCommand,
     /// Its keys, as events name them. Remote controls send `PageDown`, `PageUp` and `.`.
     pub keys: &'static [&'static str],
     /// Its first key, as it is printed on keyboards.
@@ -43,62 +43,62 @@ pub struct Key {
 /// The commands that are no views.
 pub const KEYS: &[Key] = &[
     Key {
-        command: Command::Previous,
+        command: PresenterCommand::Previous,
         keys: &["ArrowLeft", "PageUp"],
         printed: "←",
         label: "Back",
     },
     Key {
-        command: Command::Next,
+        command: PresenterCommand::Next,
         keys: &["ArrowRight", "PageDown"],
         printed: "→",
         label: "Next",
     },
     Key {
-        command: Command::ToggleFused,
+        command: PresenterCommand::ToggleFused,
         keys: &["f"],
         printed: "F",
         label: "Fused or not",
     },
     Key {
-        command: Command::ToggleLesson,
+        command: PresenterCommand::ToggleLesson,
         keys: &["t"],
         printed: "T",
         label: "Lesson",
     },
     Key {
-        command: Command::TogglePointer,
+        command: PresenterCommand::TogglePointer,
         keys: &["p"],
         printed: "P",
         label: "Pointer",
     },
     Key {
-        command: Command::ToggleBlank,
+        command: PresenterCommand::ToggleBlank,
         keys: &["b", "."],
         printed: "B",
         label: "Blank",
     },
     Key {
-        command: Command::OpenNotes,
+        command: PresenterCommand::OpenNotes,
         keys: &["n"],
         printed: "N",
         label: "Notes",
     },
     Key {
-        command: Command::ToggleQrCode,
+        command: PresenterCommand::ToggleQrCode,
         keys: &["q"],
         printed: "Q",
         label: "QR code",
     },
     Key {
-        command: Command::End,
+        command: PresenterCommand::End,
         keys: &["Escape"],
         printed: "Esc",
         label: "End",
     },
 ];
 
-impl Command {
+impl PresenterCommand {
     /// The views with their keys: the digits from 1 to 9, then 0.
     pub fn views() -> impl Iterator<Item = (View, &'static str)> {
         const DIGITS: [&str; 10] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"];

@@ -1,6 +1,6 @@
 //! Messages between the page and the window with the speaker's notes.
 
-use super::command::Command;
+use super::command::PresenterCommand;
 use super::plan::Workshop;
 use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum FromNotes {
     /// It is open and wants to know what is shown.
     Opened,
     /// A command of the speaker.
-    Does(Command),
+    Does(PresenterCommand),
     /// The clock begins again, for the class comes later than the page.
     RestartsClock,
     /// Goes to a lesson of the page, and to a step of it, from 0.

@@ -1,7 +1,7 @@
 //! Workshops: lessons in an order, with slides between them. How long a teacher has decides which.
 
 use crate::lesson::library::{ListedLesson, listed};
-use crate::lesson::{Lesson, Step, read};
+use crate::lesson::{Lesson, LessonStep, read};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use strum::EnumIter;
@@ -231,7 +231,7 @@ pub fn class_minutes(lesson: &Lesson) -> u32 {
     minutes_of(&lesson.steps)
 }
 
-fn minutes_of(steps: &[Step]) -> u32 {
+fn minutes_of(steps: &[LessonStep]) -> u32 {
     let seconds = steps.iter().map(|step| {
         let reading_s = step.word_count() * 60 / WORDS_PER_MIN;
         let task_s = if step.task.is_some() { TASK_S } else { 0 };

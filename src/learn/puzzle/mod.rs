@@ -19,4 +19,4 @@ pub use file::{Puzzle, read};
 pub use make::{MakeError, make, proposed_goal};
 pub use nudge::Region;
 pub use standing::{Posed, is_small};
-pub use way::Step;
+pub use way::PuzzleStep;

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 /// An open puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum PuzzleSource {
     /// One of the page.
     Listed(&'static ListedPuzzle),
     /// Somebody's own: its file, in which no kernels are marked.
     Own(Arc<str>),
 }
 
-impl Source {
+impl PuzzleSource {
     /// The puzzle of a program whose first comment says what is asked.
     pub fn own(text: &str) -> Self {
         Self::Own(without_kernels(text).into())

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// A change on the way to par.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct PuzzleStep {
     /// The change of the kernels before it.
     pub change: Change,
     /// The ops of the edge that is merged or cut: producer and consumer, or two readers of one
@@ -35,7 +35,7 @@ impl Posed {
     ///
     /// `None` for another program, and where the engine finds no way. Takes an analysis a step, and
     /// one for each edge of a kernel that is cut.
-    pub fn way(&self, analyzed: &AnalyzedProgram) -> Option<Vec<Step>> {
+    pub fn way(&self, analyzed: &AnalyzedProgram) -> Option<Vec<PuzzleStep>> {
         if !matches!(
             self.standing(&analyzed.analysis, analyzed.has_error),
             Standing::Graded(_)
@@ -66,7 +66,7 @@ impl Posed {
     }
 
     /// Always the merge that saves most; `None` if that does not lead to par.
-    fn best_merges(&self, analyzed: &AnalyzedProgram) -> Option<Vec<Step>> {
+    fn best_merges(&self, analyzed: &AnalyzedProgram) -> Option<Vec<PuzzleStep>> {
         let mut now = analyzed.clone();
         let mut steps = Vec::new();
         while !self.is_par(&now.analysis) {
@@ -78,7 +78,7 @@ impl Posed {
     }
 
     /// The cheapest cut of a kernel that no kernel of the optimum holds.
-    fn cut(&self, now: &AnalyzedProgram) -> Option<(Step, AnalyzedProgram)> {
+    fn cut(&self, now: &AnalyzedProgram) -> Option<(PuzzleStep, AnalyzedProgram)> {
         let kernel = self.spanning(&now.analysis)?;
         let graph = &now.analysis.graph;
         let ops = &now.analysis.partition.kernels[kernel];
@@ -127,7 +127,7 @@ fn merge(
     now: &AnalyzedProgram,
     may: &dyn Fn(KernelId, KernelId) -> bool,
     is_gain_only: bool,
-) -> Option<(Step, AnalyzedProgram)> {
+) -> Option<(PuzzleStep, AnalyzedProgram)> {
     let analysis = &now.analysis;
     let why = Why::new(analysis);
     let mut merges: Vec<([OpId; 2], Price)> = (pairs(analysis).into_iter())
@@ -148,7 +148,11 @@ fn merge(
 }
 
 /// A change with its effect; `None` if it is not possible.
-fn step(now: &AnalyzedProgram, change: Change, edge: [OpId; 2]) -> Option<(Step, AnalyzedProgram)> {
+fn step(
+    now: &AnalyzedProgram,
+    change: Change,
+    edge: [OpId; 2],
+) -> Option<(PuzzleStep, AnalyzedProgram)> {
     let Proposal {
         words, done, text, ..
     } = propose(
@@ -175,7 +179,7 @@ fn step(now: &AnalyzedProgram, change: Change, edge: [OpId; 2]) -> Option<(Step,
             "The best merges from here do not reach par: {first} and {second} share a kernel that is in the way. {words}"
         ),
     };
-    let step = Step {
+    let step = PuzzleStep {
         change,
         edge,
         nudge: nudge(now, &next, change, edge),

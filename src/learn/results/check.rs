@@ -20,12 +20,12 @@ pub struct Question {
     states: StepStates,
     answered: Arc<AnalyzedProgram>,
     /// Students answer alike, and some answers take a search.
-    said: RefCell<BTreeMap<Act, Said>>,
+    said: RefCell<BTreeMap<Act, TryVerdict>>,
 }
 
 /// The engine's verdict on a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum TryVerdict {
     Right,
     /// It is wrong; the nudge of the lesson for this mistake.
     Wrong(String),
@@ -92,7 +92,7 @@ impl Question {
 
     /// The engine's verdict on a try, computed once for each different one: an analysis for a task
     /// to do, at most a search for others.
-    pub fn say(&self, act: &Act) -> Said {
+    pub fn say(&self, act: &Act) -> TryVerdict {
         if let Some(said) = self.said.borrow().get(act) {
             return said.clone();
         }
@@ -101,21 +101,21 @@ impl Question {
         said
     }
 
-    fn say_anew(&self, act: &Act) -> Said {
+    fn say_anew(&self, act: &Act) -> TryVerdict {
         match act {
-            Act::ShowMe => Said::Asked,
+            Act::ShowMe => TryVerdict::Asked,
             Act::Answer(answer) => {
                 let judged = (self.task).judge(answer, &self.states.answered, &self.answered);
                 match judged {
-                    Ok(judged) if judged.is_right => Said::Right,
-                    Ok(judged) => Said::Wrong(judged.nudge),
-                    Err(why) => Said::Unreadable(why.to_string()),
+                    Ok(judged) if judged.is_right => TryVerdict::Right,
+                    Ok(judged) => TryVerdict::Wrong(judged.nudge),
+                    Err(why) => TryVerdict::Unreadable(why.to_string()),
                 }
             }
             Act::Make(made) => match made.analyzed(&self.states.asked) {
-                Ok(analyzed) if self.task.is_done(&analyzed) => Said::Right,
-                Ok(_) => Said::Unreadable("it does not reach the goal".to_owned()),
-                Err(why) => Said::Unreadable(why.to_owned()),
+                Ok(analyzed) if self.task.is_done(&analyzed) => TryVerdict::Right,
+                Ok(_) => TryVerdict::Unreadable("it does not reach the goal".to_owned()),
+                Err(why) => TryVerdict::Unreadable(why.to_owned()),
             },
         }
     }
@@ -125,10 +125,10 @@ impl Question {
     pub fn cell(&self, tries: &[Try]) -> Cell {
         let said = tries.iter().map(|tried| (tried, self.say(&tried.act)));
         let (refused, read): (Vec<_>, Vec<_>) =
-            said.partition(|(_, said)| matches!(said, Said::Unreadable(_)));
+            said.partition(|(_, said)| matches!(said, TryVerdict::Unreadable(_)));
         let standing = match (read.as_slice(), refused.into_iter().next()) {
             ([], None) => Standing::Untouched,
-            ([], Some((_, Said::Unreadable(why)))) => Standing::Refused(why),
+            ([], Some((_, TryVerdict::Unreadable(why)))) => Standing::Refused(why),
             (read, _) => {
                 let said: Vec<_> = read.iter().map(|(_, said)| said).collect();
                 outcome(&said).map_or(Standing::Open, Standing::Ended)
@@ -158,11 +158,11 @@ impl Question {
 /// How a question ended that was tried so, in this order; `None` while it is open. The first wrong
 /// answer gets a nudge, the second one shows the answer. Whoever has seen it and writes it down is
 /// no further, so a teacher sees that it was shown.
-fn outcome(said: &[&Said]) -> Option<StepOutcome> {
+fn outcome(said: &[&TryVerdict]) -> Option<StepOutcome> {
     match said {
-        [Said::Right, ..] => Some(StepOutcome::Right),
-        [Said::Asked, ..] => Some(StepOutcome::Shown),
-        [_, Said::Right, ..] => Some(StepOutcome::Nudged),
+        [TryVerdict::Right, ..] => Some(StepOutcome::Right),
+        [TryVerdict::Asked, ..] => Some(StepOutcome::Shown),
+        [_, TryVerdict::Right, ..] => Some(StepOutcome::Nudged),
         [_, _, ..] => Some(StepOutcome::Shown),
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! The results of a class: who stands where, and what the first guesses were.
 
-use super::check::{Cell, Question, Said, Standing};
+use super::check::{Cell, Question, Standing, TryVerdict};
 use super::{Results, Solution, Try};
 use crate::language::Language;
 use crate::lesson::library::LESSONS;
@@ -9,7 +9,7 @@ use crate::lesson::progress::StepOutcome;
 use crate::lesson::prose::Inline;
 use crate::own::{digest, own_id};
 use crate::puzzle::library::PUZZLES;
-use crate::puzzle::source::Source;
+use crate::puzzle::source::PuzzleSource;
 use crate::puzzle::standing::{Graded, Standing as Kernels};
 use crate::puzzle::{Posed, Puzzle, read};
 use serde::{Deserialize, Serialize};
@@ -179,9 +179,9 @@ impl Class {
     /// The puzzles that somebody tried, by their ids in results.
     pub fn puzzles(&self) -> Vec<(String, Puzzle)> {
         let tried = self.tried();
-        let listed = PUZZLES.iter().map(Source::Listed);
+        let listed = PUZZLES.iter().map(PuzzleSource::Listed);
         let own = self.exercises.iter().filter(|text| !is_lesson(text));
-        let all = listed.chain(own.map(|text| Source::own(text)));
+        let all = listed.chain(own.map(|text| PuzzleSource::own(text)));
         let all = all.map(|source| (source.progress_id(), source));
         all.filter(|(id, _)| tried.contains(&**id))
             .map(|(id, source)| (id, read(source.text()).0))
@@ -197,7 +197,7 @@ impl Class {
             if is_lesson(text) {
                 own_id(text)
             } else {
-                Source::own(text).progress_id()
+                PuzzleSource::own(text).progress_id()
             }
         });
         let known: BTreeSet<_> = lessons.chain(puzzles).chain(own).collect();
@@ -295,10 +295,10 @@ fn refused(why: &str) -> Cell {
 fn first_guess(question: &Question, tries: &[Try]) -> Option<Guess> {
     tries.iter().find_map(|tried| {
         let (is_right, nudge) = match question.say(&tried.act) {
-            Said::Right => (true, String::new()),
-            Said::Wrong(nudge) => (false, nudge),
-            Said::Asked => (false, String::new()),
-            Said::Unreadable(_) => return None,
+            TryVerdict::Right => (true, String::new()),
+            TryVerdict::Wrong(nudge) => (false, nudge),
+            TryVerdict::Asked => (false, String::new()),
+            TryVerdict::Unreadable(_) => return None,
         };
         Some(Guess {
             words: question.words(&tried.act),

@@ -10,9 +10,9 @@ use crate::language::{Language, Tag};
 use crate::lesson::named_figure::NamedFigure;
 use crate::lesson::prose::{Inline, ProsePart, filled};
 use crate::lesson::state::{AnalyzedProgram, PageState};
-use crate::lesson::task::{By, Task, TaskKind};
+use crate::lesson::task::{SolveBy, Task, TaskKind};
 use crate::lesson::value::Unit;
-use crate::lesson::{Lesson, Step, StepStates};
+use crate::lesson::{Lesson, LessonStep, StepStates};
 use crate::puzzle::source::without_kernels;
 use fuseline_core::Policy;
 use fuseline_core::notation::parse;
@@ -119,7 +119,7 @@ impl Field {
 impl Question {
     /// `known` is the page of the question before.
     fn new(
-        step: &Step,
+        step: &LessonStep,
         task: &Task,
         states: StepStates,
         known: Option<&PageState>,
@@ -172,7 +172,7 @@ fn field(task: &Task, asked: &PageState, answered: &AnalyzedProgram) -> Option<F
         TaskKind::Number { quantity, .. } => Some(Field::Number(quantity.unit()?)),
         TaskKind::First { param: name, .. } => param(name, false),
         TaskKind::Do {
-            by: By::Param(name),
+            by: SolveBy::Param(name),
             ..
         } => param(name, true).or(Some(Field::OnPage)),
         TaskKind::Do { .. } => Some(Field::OnPage),

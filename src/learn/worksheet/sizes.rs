@@ -6,7 +6,7 @@ use crate::lesson::solve::with_param;
 use crate::lesson::state::{AnalyzedProgram, PageState};
 use crate::lesson::task::{Task, TaskKind};
 use crate::lesson::value::Unit;
-use crate::lesson::{Step, StepStates};
+use crate::lesson::{LessonStep, StepStates};
 use fuseline_core::model::program::{Param, ParamRange};
 use fuseline_core::notation::parse;
 use fuseline_core::splitmix::SplitMix64;
@@ -18,7 +18,7 @@ const MAX_TRIES: usize = 8;
 /// The states of a step with another value of one param; `None` where the step keeps the numbers of
 /// the lesson.
 pub(super) fn changed(
-    step: &Step,
+    step: &LessonStep,
     task: &Task,
     states: &StepStates,
     seed: u32,

@@ -4,7 +4,7 @@ use crate::present::decisions::amount_text;
 use crate::present::format::{format_exact, format_percent};
 use crate::present::names::counted;
 use crate::present::options::policy_title;
-use fuseline_core::fusion::certificate::{Certificate, Scope};
+use fuseline_core::fusion::certificate::{Certificate, CertificateScope};
 use fuseline_core::model::options::{Objective, Policy};
 
 /// What is proven of the result, beside figures of both bytes and times: `fewest bytes: proven`.
@@ -74,14 +74,14 @@ const fn less_text(objective: Objective) -> &'static str {
 /// What was searched: `kernels that the search allows (fused attention included)`.
 ///
 /// Other policies can have better kernels: torch.compile may compute an op twice.
-fn scope_text(scope: Scope, is_partial: bool) -> String {
+fn scope_text(scope: CertificateScope, is_partial: bool) -> String {
     let attention = match scope {
-        Scope::LegalKernels => "",
-        Scope::AttentionAllowed => " (fused attention included)",
-        Scope::AttentionAllOrNone => {
+        CertificateScope::LegalKernels => "",
+        CertificateScope::AttentionAllowed => " (fused attention included)",
+        CertificateScope::AttentionAllOrNone => {
             " (fused attention included, each attention block whole or not at all)"
         }
-        Scope::AttentionRewritten => " (attention always fused)",
+        CertificateScope::AttentionRewritten => " (attention always fused)",
     };
     let known = if is_partial {
         " for the ops of known shape"

@@ -6,7 +6,7 @@ use super::number::Number;
 use super::options::{policy_phrase, policy_title};
 use super::quantity::Marked;
 use super::times::TimeKind;
-use fuseline_core::analysis::sweep::{Crossing, CrossingChange, Figures, Measure, Relation, Sweep};
+use fuseline_core::analysis::sweep::{Crossing, CrossingChange, SweepFigures, Measure, Relation, Sweep};
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::resolve::{ParamValues, param_values};
 use fuseline_core::{Bound, Device, Objective, Policy, Program};
@@ -68,7 +68,7 @@ pub fn measure_title(measure: Measure, sweep: &Sweep, device: &Device) -> String
 }
 
 /// A figure with its unit.
-pub fn figure_text(measure: Measure, figures: &Figures) -> String {
+pub fn figure_text(measure: Measure, figures: &SweepFigures) -> String {
     let number = swept_number(measure, figures);
     let Some(number) = number else {
         return "–".to_owned();
@@ -89,9 +89,9 @@ pub fn figure_text(measure: Measure, figures: &Figures) -> String {
 
 /// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to
 /// divide by.
-pub fn relative(measure: Measure, figures: &Figures, unfused: &Figures) -> Option<f64> {
+pub fn relative(measure: Measure, figures: &SweepFigures, unfused: &SweepFigures) -> Option<f64> {
     // Two lower bounds have no ratio.
-    let is_least = |figures: &Figures| match measure {
+    let is_least = |figures: &SweepFigures| match measure {
         Measure::Time => figures.is_time_least,
         _ => figures.is_partial,
     };
@@ -103,7 +103,7 @@ pub fn relative(measure: Measure, figures: &Figures, unfused: &Figures) -> Optio
 }
 
 /// The same in words.
-pub fn relative_text(measure: Measure, figures: &Figures, unfused: &Figures) -> String {
+pub fn relative_text(measure: Measure, figures: &SweepFigures, unfused: &SweepFigures) -> String {
     relative(measure, figures, unfused).map_or_else(|| "–".to_owned(), format_ratio)
 }
 
@@ -357,7 +357,7 @@ fn titles(policies: &[Policy], objective: Objective) -> String {
 }
 
 /// A figure of a sweep; `None` where it is not known.
-pub(super) fn swept_number(measure: Measure, figures: &Figures) -> Option<Number> {
+pub(super) fn swept_number(measure: Measure, figures: &SweepFigures) -> Option<Number> {
     Some(match measure {
         Measure::Bytes => Number::Bytes(figures.bytes),
         Measure::Time => Number::Seconds(figures.time_s),

@@ -17,7 +17,7 @@ use fuseline_core::analysis::why::Why;
 use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::{Analysis, KernelId, Objective, OpId, Policy, TensorId, analyze_program};
 use fuseline_learn::lesson;
-use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_learn::puzzle::{self, Posed};
 use fuseline_view::picture::charts::{
     by_kernel_scene, roofline, roofline_compare, timeline, traffic_bars,
@@ -355,7 +355,7 @@ pub(super) fn lessons(input: &[u8]) {
 
 /// Puzzles of links and files, as the page opens them and as a teacher makes one of them.
 pub(super) fn puzzles(input: &[u8]) {
-    let source = Source::own(&String::from_utf8_lossy(input));
+    let source = PuzzleSource::own(&String::from_utf8_lossy(input));
     let (read, _) = puzzle::read(source.text());
     // Its program alone, without what its comment says.
     let made = puzzle::make(
@@ -369,7 +369,7 @@ pub(super) fn puzzles(input: &[u8]) {
         if let Some(last) = last {
             // What a solver sends is the puzzle again.
             assert_eq!(
-                Source::own(&last.text).text(),
+                PuzzleSource::own(&last.text).text(),
                 posed.puzzle.page.shared.text
             );
         }

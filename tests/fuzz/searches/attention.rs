@@ -5,7 +5,7 @@ use crate::partitions::{choices, is_close, runs_in_order};
 use crate::random_attention::{Parts, analysis_of, certified, with_attention};
 use crate::random_graph::fusable_ops;
 use fuseline_core::fusion::attention::find;
-use fuseline_core::fusion::certificate::Scope;
+use fuseline_core::fusion::certificate::CertificateScope;
 use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::{
     Analysis, Conventions, Externals, FusionOptions, KernelId, Objective, Op, Options, Policy,
@@ -145,16 +145,16 @@ pub(crate) fn attention_or_not(input: &[u8]) {
     assert!(are_proven);
     let scope = searched.certificate.unwrap().scope;
     match find(&searched.graph).len() {
-        0 => assert_eq!(scope, Scope::LegalKernels),
+        0 => assert_eq!(scope, CertificateScope::LegalKernels),
         1 => {
-            assert_eq!(scope, Scope::AttentionAllowed);
+            assert_eq!(scope, CertificateScope::AttentionAllowed);
             assert!(
                 is_close(cost(&searched), better),
                 "{} {better}",
                 cost(&searched)
             );
         }
-        _ => assert!(scope != Scope::LegalKernels),
+        _ => assert!(scope != CertificateScope::LegalKernels),
     }
     let record = trace_decisions(&searched.graph, &searched.options);
     let replayed = record.partition_after(&searched.graph, record.decisions.len());

@@ -72,12 +72,12 @@ pub(crate) struct DeviceModel<'a> {
 
 /// Bytes of accesses, and how many of them the shared cache serves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Moved {
+pub(crate) struct AccessedBytes {
     pub(crate) bytes: u64,
     pub(crate) hit_bytes: u64,
 }
 
-impl Moved {
+impl AccessedBytes {
     /// Bytes that all come from or go to DRAM.
     pub(crate) const fn cold(bytes: u64) -> Self {
         Self {
@@ -103,14 +103,14 @@ impl Moved {
     }
 }
 
-impl AddAssign for Moved {
+impl AddAssign for AccessedBytes {
     fn add_assign(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.hit_bytes += other.hit_bytes;
     }
 }
 
-impl Sub for Moved {
+impl Sub for AccessedBytes {
     type Output = Self;
 
     /// Without accesses that are among these.
@@ -131,8 +131,8 @@ pub(crate) struct ModeledKernel<'a> {
     pub(crate) work: Work,
     /// A view, which is not launched.
     pub(crate) is_free: bool,
-    pub(crate) read: Moved,
-    pub(crate) written: Moved,
+    pub(crate) read: AccessedBytes,
+    pub(crate) written: AccessedBytes,
 }
 
 impl<'a> ModeledKernel<'a> {
@@ -143,13 +143,13 @@ impl<'a> ModeledKernel<'a> {
             recomputed,
             work: kernel.work,
             is_free: kernel.is_free,
-            read: Moved::cold(kernel.bytes_read),
-            written: Moved::cold(kernel.bytes_written),
+            read: AccessedBytes::cold(kernel.bytes_read),
+            written: AccessedBytes::cold(kernel.bytes_written),
         }
     }
 
     /// All that it reads and writes.
-    fn moved(&self) -> Moved {
+    fn moved(&self) -> AccessedBytes {
         let mut moved = self.read;
         moved += self.written;
         moved

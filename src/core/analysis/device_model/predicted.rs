@@ -2,7 +2,7 @@
 
 use crate::analysis::device_model::range::outside_of_sum;
 use crate::analysis::device_model::{
-    DeviceModel, Hits, KernelOrigin, ModeledKernel, Moved, Outside, RatedWork,
+    AccessedBytes, DeviceModel, Hits, KernelOrigin, ModeledKernel, Outside, RatedWork,
 };
 use crate::analysis::execution::{Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
@@ -197,7 +197,7 @@ pub(super) fn launch<'a>(
         recomputed: partition.map_or(&[], |partition| &partition.recomputed[id]),
         work: kernel.work,
         is_free: kernel.is_free,
-        read: Moved::all(&kernel.traffic.reads, &hits.reads[id]),
-        written: Moved::all(&kernel.traffic.writes, &hits.writes[id]),
+        read: AccessedBytes::all(&kernel.traffic.reads, &hits.reads[id]),
+        written: AccessedBytes::all(&kernel.traffic.writes, &hits.writes[id]),
     }
 }

@@ -1,7 +1,9 @@
 //! Times of kernels on a measured device.
 
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
-use crate::analysis::device_model::{KernelOrigin, KernelView, Kind, Moved, Product, row_width};
+use crate::analysis::device_model::{
+    AccessedBytes, KernelOrigin, KernelView, Kind, Product, row_width,
+};
 use crate::cost::roofline::{MissingFigure, missing_figure};
 use crate::cost::work::{op_work, scores};
 use crate::model::device::Measured;
@@ -276,7 +278,7 @@ fn write_into(m: &Measured, elements: f64) -> Breakdown {
 }
 
 /// Bytes that a kernel moves, and further ones that it reads from memory again.
-fn bytes(m: &Measured, moved: Moved, again_bytes: f64) -> BreakdownPart {
+fn bytes(m: &Measured, moved: AccessedBytes, again_bytes: f64) -> BreakdownPart {
     let mut bytes = BreakdownPart::new("bytes");
     let from_memory = moved.bytes.saturating_sub(moved.hit_bytes) as f64;
     bytes.add(RatedWork::MemoryBytes, from_memory, m.memory_bytes_per_s);

@@ -1,6 +1,6 @@
 //! What changes along the axis.
 
-use super::figures::{Figures, Measure};
+use super::figures::{Measure, SweepFigures};
 use crate::model::bound::Bound;
 use crate::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -121,7 +121,11 @@ pub enum Relation {
 
 impl Relation {
     /// The relation of the first to the second in `measure`; `None` where one of them is unknown.
-    pub(super) fn of(first: &Figures, second: &Figures, measure: Measure) -> Option<Self> {
+    pub(super) fn of(
+        first: &SweepFigures,
+        second: &SweepFigures,
+        measure: Measure,
+    ) -> Option<Self> {
         let order = match measure {
             Measure::Bytes => first.bytes.cmp(&second.bytes),
             Measure::Kernels => first.kernels.cmp(&second.kernels),

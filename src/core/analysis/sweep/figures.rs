@@ -35,7 +35,7 @@ pub enum Measure {
 
 /// What one policy costs at one value.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct Figures {
+pub struct SweepFigures {
     /// Bytes through memory.
     pub bytes: u64,
     /// Time, as [`Sweep::is_predicted`](super::Sweep::is_predicted) says.
@@ -54,7 +54,7 @@ pub struct Figures {
     pub outside: Option<Outside>,
 }
 
-impl Figures {
+impl SweepFigures {
     /// One of the figures as a number of its unit.
     pub fn value(&self, measure: Measure) -> Option<f64> {
         match measure {

@@ -13,7 +13,7 @@ mod grid;
 mod state;
 
 pub use crossing::{Crossing, CrossingChange, Relation};
-pub use figures::{Figures, Measure};
+pub use figures::{Measure, SweepFigures};
 
 use crate::model::options::{Objective, Options, Policy};
 use crate::model::program::Program;
@@ -26,11 +26,11 @@ use strum::VariantArray;
 
 /// A value of the param with what each policy costs there.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct Point {
+pub struct SweepPoint {
     /// The value of the param.
     pub value: i64,
     /// In the order of [`Sweep::policies`].
-    pub figures: Vec<Figures>,
+    pub figures: Vec<SweepFigures>,
 }
 
 /// A param along an axis.
@@ -44,7 +44,7 @@ pub struct Sweep {
     pub objective: Objective,
     /// Ascending by value: a choice of the slider's values, and those at which something changes.
     /// Values at which the program has an error are left out.
-    pub points: Vec<Point>,
+    pub points: Vec<SweepPoint>,
     /// The most important ones, ascending by value.
     pub crossings: Vec<Crossing>,
     /// Whether times are those of the device model; otherwise lower bounds.
@@ -96,7 +96,7 @@ pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep
     shown.sort_unstable();
     shown.dedup();
     let points = shown.into_iter().filter_map(|place| {
-        Some(Point {
+        Some(SweepPoint {
             value: states.grid.value(place),
             figures: states.known(place)?.figures().collect(),
         })

@@ -1,6 +1,6 @@
 //! The program at single values.
 
-use super::figures::Figures;
+use super::figures::SweepFigures;
 use super::grid::Grid;
 use crate::analysis::{Analysis, analyze_plan, read};
 use crate::fusion;
@@ -46,14 +46,14 @@ pub(super) struct SweepState {
 }
 
 impl SweepState {
-    pub(super) fn figures(&self) -> impl Iterator<Item = Figures> + '_ {
+    pub(super) fn figures(&self) -> impl Iterator<Item = SweepFigures> + '_ {
         self.policies.iter().map(|policy| policy.figures)
     }
 }
 
 /// A policy at one value.
 pub(super) struct PolicyState {
-    pub(super) figures: Figures,
+    pub(super) figures: SweepFigures,
     /// For each statement the bytes that are moved for the tensor that it writes.
     pub(super) moved_bytes: Vec<u64>,
     /// Whether the tensors that are live at once fit the device; `None` where its memory is
@@ -254,7 +254,7 @@ impl<'a> States<'a> {
             state.share += share;
         }
         PolicyState {
-            figures: Figures {
+            figures: SweepFigures {
                 bytes: fused.traffic.total,
                 time_s: analysis.time_s(),
                 lower_bound_s: analysis.fused.time_s,

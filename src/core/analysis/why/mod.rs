@@ -31,7 +31,7 @@ use std::cell::OnceCell;
 
 /// A tensor between the op that writes it and an op that reads it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Edge {
+pub struct EdgeVerdict {
     /// The op that writes it.
     pub producer: OpId,
     /// The op that reads it.
@@ -117,7 +117,7 @@ impl<'a> Why<'a> {
     /// The edges between two kernels take a [price](Prices::merged) and a reason: the kernels
     /// between them, and `O(ops^2 + reads)` of the two, of at most 64 ops. Only a kernel with a
     /// reduction has more than 96 reads that a reason looks at.
-    pub fn edges(&self) -> Vec<Edge> {
+    pub fn edges(&self) -> Vec<EdgeVerdict> {
         let mut known: Known<(Price, Option<Reason>)> = HashMap::default();
         let mut edges = Vec::new();
         for (producer, consumer) in self.producers_and_consumers() {
@@ -130,7 +130,7 @@ impl<'a> Why<'a> {
                     Verdict::Separate { reason, price }
                 }
             };
-            edges.push(Edge {
+            edges.push(EdgeVerdict {
                 producer,
                 consumer,
                 tensor: self.analysis.graph.output[producer],

@@ -1,7 +1,9 @@
 //! The cost of two kernels as one, without another analysis.
 
 use crate::analysis::Analysis;
-use crate::analysis::device_model::{Breakdown, DeviceModel, KernelOrigin, ModeledKernel, Moved};
+use crate::analysis::device_model::{
+    AccessedBytes, Breakdown, DeviceModel, KernelOrigin, ModeledKernel,
+};
 use crate::analysis::execute::work_beyond_ops;
 use crate::analysis::why::merged_writes::MergedWrites;
 use crate::analysis::why::price::{Cost, Price};
@@ -36,7 +38,7 @@ struct OnDevice<'a> {
     /// For each op whether the cache takes its output, if a kernel writes it.
     is_write_hit: IdVec<OpId, bool>,
     /// What each kernel reads, and what it writes.
-    moved: IdVec<KernelId, [Moved; 2]>,
+    moved: IdVec<KernelId, [AccessedBytes; 2]>,
 }
 
 impl<'a> OnDevice<'a> {
@@ -57,8 +59,8 @@ impl<'a> OnDevice<'a> {
                 }
             }
             moved.push([
-                Moved::all(&of.traffic.reads, reads),
-                Moved::all(&of.traffic.writes, writes),
+                AccessedBytes::all(&of.traffic.reads, reads),
+                AccessedBytes::all(&of.traffic.writes, writes),
             ]);
         }
         let on_device = Self {
@@ -213,7 +215,7 @@ impl<'a> Prices<'a> {
         a: KernelId,
         b: KernelId,
         work: Work,
-        saved: [Moved; 2],
+        saved: [AccessedBytes; 2],
     ) -> Option<Breakdown> {
         let on_device = self.device.as_ref().filter(|_| self.is_modelled(a, b))?;
         let kernels = &self.analysis.fused.kernels;
@@ -246,21 +248,21 @@ impl<'a> Prices<'a> {
 
     /// Reads of two kernels that the merged one does not make: what one computes for the other, and
     /// what both read.
-    fn saved_reads(&self, a: KernelId, b: KernelId) -> Moved {
+    fn saved_reads(&self, a: KernelId, b: KernelId) -> AccessedBytes {
         let (earlier, later) = (&self.reads[a.min(b)], &self.reads[a.max(b)]);
-        let mut saved = Moved::default();
+        let mut saved = AccessedBytes::default();
         let order = |x: &Read, y: &Read| (x.base, x.tensor).cmp(&(y.base, y.tensor));
         common(earlier, later, order, |x, y| {
             // The merged kernel reads as much as the larger reader, and the later of the two reads
             // goes.
-            saved += Moved::access(x.bytes.min(y.bytes), y.is_hit);
+            saved += AccessedBytes::access(x.bytes.min(y.bytes), y.is_hit);
         });
         for (from, to) in [(a, b), (b, a)] {
             let partition = &self.analysis.partition;
             for ops in [&partition.kernels[from], &partition.recomputed[from]] {
                 let order = |read: &Read, op: &OpId| read.base.cmp(&Some(*op));
                 common(&self.reads[to], ops, order, |read, _| {
-                    saved += Moved::access(read.bytes, read.is_hit);
+                    saved += AccessedBytes::access(read.bytes, read.is_hit);
                 });
             }
         }
@@ -268,13 +270,13 @@ impl<'a> Prices<'a> {
     }
 
     /// Writes of two kernels that the merged one does not make.
-    fn saved_writes(&self, a: KernelId, b: KernelId) -> Moved {
+    fn saved_writes(&self, a: KernelId, b: KernelId) -> AccessedBytes {
         let graph = &self.analysis.graph;
-        let mut saved = Moved::default();
+        let mut saved = AccessedBytes::default();
         for op in self.writes.kept(a, b) {
             let bytes = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
             let is_hit = (self.device.as_ref()).is_some_and(|device| device.is_write_hit[op]);
-            saved += Moved::access(bytes, is_hit);
+            saved += AccessedBytes::access(bytes, is_hit);
         }
         saved
     }

@@ -3,7 +3,7 @@
 use super::facts::is_call;
 use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, SchedulerNode};
-use super::view::{Access, View};
+use super::view::{AccessedElements, View};
 use crate::fusion::loops::Loop;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::element_count;
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         let node = self.node(value, Loop::Pointwise(elements), shape);
         let node = node.writing(into, &View::whole(elements), shape, width);
         let writes = BufferAccess {
-            access: Access::Unknown,
+            access: AccessedElements::Unknown,
             ..node.writes
         };
         self.push(SchedulerNode {

@@ -1,6 +1,6 @@
 //! Nodes of the scheduler, and what they access.
 
-use super::view::{Access, Loops, View};
+use super::view::{AccessedElements, Loops, View};
 pub(super) use crate::fusion::decision::NodeId;
 use crate::fusion::loops::Loop;
 use crate::model::graph::{Graph, Tensor};
@@ -53,7 +53,7 @@ impl Default for SchedulerNode {
             reads: Vec::new(),
             writes: BufferAccess {
                 buffer: BufferId::new(0),
-                access: Access::Unknown,
+                access: AccessedElements::Unknown,
                 bytes: 0,
                 loops: Loops::default(),
                 is_straight: false,
@@ -73,7 +73,7 @@ impl Default for SchedulerNode {
 pub(super) struct BufferAccess {
     pub(super) buffer: BufferId,
     /// A reader and a writer, or two readers, can share a kernel if their accesses are equal.
-    pub(super) access: Access,
+    pub(super) access: AccessedElements,
     pub(super) bytes: u64,
     pub(super) loops: Loops,
     /// Elements are accessed in the order of the buffer.
@@ -106,7 +106,7 @@ impl ReducedRows {
 impl BufferAccess {
     /// An access in a loop over a shape; elements have `width` bytes.
     pub(super) fn of(buffer: BufferId, view: Option<&View>, shape: &[u64], width: u32) -> Self {
-        let access = view.map_or(Access::Unknown, |view| view.access(shape));
+        let access = view.map_or(AccessedElements::Unknown, |view| view.access(shape));
         let elements = view.map_or(0, View::elements);
         Self {
             buffer,
@@ -116,7 +116,7 @@ impl BufferAccess {
             is_straight: view.is_some_and(View::is_straight),
             is_flat: view.is_some_and(View::is_flat),
             tile: view
-                .filter(|_| access != Access::Unknown)
+                .filter(|_| access != AccessedElements::Unknown)
                 .and_then(View::tile),
         }
     }
@@ -125,7 +125,7 @@ impl BufferAccess {
     /// bring them into one order.
     pub(super) fn matches(&self, other: &Self) -> bool {
         self.buffer == other.buffer
-            && self.access != Access::Unknown
+            && self.access != AccessedElements::Unknown
             && self.access == other.access
             && (self.loops.count != other.loops.count || self.loops == other.loops)
     }

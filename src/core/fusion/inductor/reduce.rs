@@ -4,7 +4,7 @@ use super::direction::directions;
 use super::facts::{keeps_shape, reduced_axes, reduction_space};
 use super::lower::Lowering;
 use super::node::{BufferId, ReducedRows, SchedulerNode};
-use super::split::{Shape, pieces};
+use super::split::{UnsplitReduction, pieces};
 use super::value::{BufferView, LoweredValue, buffer_value};
 use super::view::{Loops, View, broadcast};
 use crate::fusion::loops::Loop;
@@ -318,7 +318,7 @@ impl Lowering<'_> {
     }
 
     fn pieces_of(&self, rows: u64, width: u64, is_inner: bool) -> u64 {
-        let whole = Shape {
+        let whole = UnsplitReduction {
             rows,
             width,
             is_inner,

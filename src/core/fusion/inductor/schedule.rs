@@ -3,7 +3,7 @@
 
 use crate::fusion::decision::{Decision, Log, NodeKernel};
 use crate::fusion::inductor::node::{BufferAccess, BufferId, NodeId, ReducedRows, SchedulerNode};
-use crate::fusion::inductor::view::Access;
+use crate::fusion::inductor::view::AccessedElements;
 use crate::fusion::loops::Loop;
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
@@ -153,8 +153,9 @@ impl<'a> Schedule<'a> {
         for (id, node) in nodes.iter_enumerated() {
             schedule.writer[node.writes.buffer] = Some(id);
             let all = node.reads.iter().chain([&node.writes]).copied();
-            let mut touches: Vec<BufferAccess> =
-                all.filter(|read| read.access != Access::Unknown).collect();
+            let mut touches: Vec<BufferAccess> = all
+                .filter(|read| read.access != AccessedElements::Unknown)
+                .collect();
             touches.sort_unstable();
             touches.dedup();
             schedule.touches.push(touches);

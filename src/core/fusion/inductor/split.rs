@@ -6,7 +6,7 @@
 
 /// A reduction before it is split.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct UnsplitReduction {
     pub(super) rows: u64,
     pub(super) width: u64,
     /// Neighbours of a row are neighbours in memory, in most inputs that are read whole.
@@ -32,8 +32,8 @@ const AT_ONCE: u64 = 4;
 const BLOCK_ROWS: u64 = 128;
 
 /// Into how many pieces each row is cut; 1 if it is not.
-pub(super) fn pieces(shape: Shape, multiprocessors: u64) -> u64 {
-    let Shape {
+pub(super) fn pieces(shape: UnsplitReduction, multiprocessors: u64) -> u64 {
+    let UnsplitReduction {
         rows,
         width,
         is_inner,

@@ -33,7 +33,7 @@ pub(super) struct View {
 /// The elements of a buffer that are accessed, whatever the order of the loops. Equal accesses can
 /// share a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Access {
+pub(super) enum AccessedElements {
     /// A set of elements, by a hash.
     Of(u64),
     /// Through an index that is no sum of loop variables: a division, a gather, a border.
@@ -246,7 +246,7 @@ impl View {
 
     /// The elements that are accessed in a loop over this shape. A digit that ends inside a
     /// dimension is a division there.
-    pub(super) fn access(&self, shape: &[u64]) -> Access {
+    pub(super) fn access(&self, shape: &[u64]) -> AccessedElements {
         let mut ends = Vec::with_capacity(shape.len());
         let mut end = 1_u64;
         for &size in shape.iter().rev() {
@@ -257,7 +257,7 @@ impl View {
         for digit in self.digits.iter().rev() {
             reach = reach.saturating_mul(digit.size);
             if !ends.contains(&reach) {
-                return Access::Unknown;
+                return AccessedElements::Unknown;
             }
         }
         let mut moved: Vec<Digit> = self.digits.clone();
@@ -267,7 +267,7 @@ impl View {
         let mut hasher = FxHasher::default();
         Self::of(moved).digits.hash(&mut hasher);
         self.offset.hash(&mut hasher);
-        Access::Of(hasher.finish())
+        AccessedElements::Of(hasher.finish())
     }
 
     /// The dimensions of a loop over this shape on which the position in the buffer depends.
@@ -335,7 +335,7 @@ impl View {
     }
 }
 
-impl Access {
+impl AccessedElements {
     /// The access of a buffer that is read in this many pieces, each by another row of a loop.
     pub(super) fn in_pieces(self, pieces: u64) -> Self {
         match self {

@@ -14,7 +14,7 @@ use super::start::partitions_of_policies;
 use super::{Sum, chosen};
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::attention::{Attention, RewrittenGraph};
-use crate::fusion::certificate::{Certificate, Scope};
+use crate::fusion::certificate::{Certificate, CertificateScope};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::none;
 use crate::fusion::region::{Clock, Cost, Region, RegionContext};
@@ -265,11 +265,11 @@ impl<'a> Blocks<'a> {
         sum
     }
 
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> CertificateScope {
         if self.all.iter().all(|block| block.attentions <= 1) {
-            Scope::AttentionAllowed
+            CertificateScope::AttentionAllowed
         } else {
-            Scope::AttentionAllOrNone
+            CertificateScope::AttentionAllOrNone
         }
     }
 }

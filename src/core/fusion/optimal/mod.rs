@@ -16,7 +16,7 @@ mod solver;
 mod start;
 mod window;
 
-use crate::fusion::certificate::{Amount, Certificate, Scope};
+use crate::fusion::certificate::{Amount, Certificate, CertificateScope};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::none;
 use crate::fusion::region::{Clock, Cost, Region, RegionContext};
@@ -108,7 +108,7 @@ impl Sum {
     ) -> Certificate {
         Certificate {
             objective,
-            scope: Scope::default(),
+            scope: CertificateScope::default(),
             is_optimal: self.open == 0,
             cost: amount(objective, clock, self.cost),
             lower_bound: amount(objective, clock, self.cost.saturating_sub(self.gap)),

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The best kernels found for some ops, and a bound on better ones.
-pub(super) struct Found {
+pub(super) struct FoundKernels {
     /// In an order in which they can run.
     pub(super) kernels: Vec<Set>,
     pub(super) cost: Cost,
@@ -25,7 +25,7 @@ pub(super) struct Found {
     pub(super) candidates: usize,
 }
 
-impl Found {
+impl FoundKernels {
     /// These kernels, without a bound.
     pub(super) fn of(region: &Region<'_>, kernels: Vec<Set>, clock: Clock) -> Self {
         let costs = kernels.iter().map(|&set| region.cost(set, clock));
@@ -108,7 +108,7 @@ impl<'s> Search<'s> {
     /// the queue is the lower bound: every partition that was not visited passes through the queue.
     /// The kernels are then the best of those that were completed at milestones, so a search with a
     /// larger budget finds these, too.
-    pub(super) fn run(mut self, mut known: Found, budget: &mut usize) -> Found {
+    pub(super) fn run(mut self, mut known: FoundKernels, budget: &mut usize) -> FoundKernels {
         let mut nodes_left = budget.saturating_mul(NODES_PER_STATE);
         let (mut states, mut milestone) = (0, 0);
         let mut milestones = Vec::new();
@@ -187,8 +187,8 @@ impl<'s> Search<'s> {
         &self,
         lower_bound: Cost,
         milestones: Vec<(Set, Cost, Vec<Set>)>,
-        mut known: Found,
-    ) -> Found {
+        mut known: FoundKernels,
+    ) -> FoundKernels {
         for (done, cost, kernels) in milestones {
             self.complete(done, cost, kernels, &mut known);
         }
@@ -271,12 +271,18 @@ impl<'s> Search<'s> {
     }
 
     /// Improves `known` by greedy steps, without a search.
-    pub(super) fn dive(&self, known: &mut Found) {
+    pub(super) fn dive(&self, known: &mut FoundKernels) {
         self.complete(self.start, Cost::default(), Vec::new(), known);
     }
 
     /// Completes a node by greedy steps, and keeps the result if it is better than `known`.
-    fn complete(&self, mut done: Set, mut cost: Cost, mut kernels: Vec<Set>, known: &mut Found) {
+    fn complete(
+        &self,
+        mut done: Set,
+        mut cost: Cost,
+        mut kernels: Vec<Set>,
+        known: &mut FoundKernels,
+    ) {
         while done != self.all {
             let after = |&id: &CandidateId| {
                 let step = &self.candidates[id];

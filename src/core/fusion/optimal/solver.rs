@@ -2,7 +2,7 @@
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
-use super::search::{Found, Search};
+use super::search::{FoundKernels, Search};
 use super::start;
 use crate::cost::roofline::place;
 use crate::cost::traffic::kernel_traffic;
@@ -65,16 +65,16 @@ impl<'s> Solver<'s> {
         region: &Region<'_>,
         start: Vec<Set>,
         budget: &mut usize,
-    ) -> Found {
+    ) -> FoundKernels {
         let clock = self.clock;
         if region.ops.len() == 1 {
-            let mut found = Found::of(region, vec![1], clock);
+            let mut found = FoundKernels::of(region, vec![1], clock);
             found.lower_bound = found.cost;
             found.candidates = 1;
             return found;
         }
         let all = region.all();
-        let start = Found::of(region, start, clock);
+        let start = FoundKernels::of(region, start, clock);
         let known = self.known.iter().fold(start, |best, partition| {
             let found = start::from_partition(region, &partition.kernel_of, clock);
             if found.cost < best.cost { found } else { best }
@@ -83,7 +83,7 @@ impl<'s> Solver<'s> {
         let bound = Bound::new(region, clock);
         // Kernels that a search with a smaller budget would find, so that this one finds none that
         // are worse.
-        let improve = |mut found: Found| {
+        let improve = |mut found: FoundKernels| {
             for &count in &candidates.milestones {
                 Search::new(&candidates, count, &bound, all, all).dive(&mut found);
             }
@@ -96,7 +96,7 @@ impl<'s> Solver<'s> {
             return found;
         }
         let count = candidates.list.len();
-        let mut whole = Found {
+        let mut whole = FoundKernels {
             kernels: Vec::new(),
             cost: Cost::default(),
             lower_bound: Cost::default(),
@@ -106,7 +106,7 @@ impl<'s> Solver<'s> {
             // A legal kernel is a candidate, so it lies in one part.
             let inside = |&kernel: &Set| kernel & part != 0;
             let kernels = known.kernels.iter().copied().filter(inside).collect();
-            let known = Found::of(region, kernels, clock);
+            let known = FoundKernels::of(region, kernels, clock);
             let found = Search::new(&candidates, count, &bound, all, part).run(known, budget);
             whole.kernels.extend(found.kernels);
             whole.cost = whole.cost.plus(found.cost);

@@ -1,6 +1,6 @@
 //! The start of the search: kernels of other policies, as far as they are legal.
 
-use super::search::Found;
+use super::search::FoundKernels;
 use crate::fusion::decision::Log;
 use crate::fusion::pieces::{is_kernel, take_apart};
 use crate::fusion::region::{Bits, Clock, LocalOp, Region, RegionContext, Set};
@@ -23,7 +23,7 @@ pub(super) fn from_partition(
     region: &Region<'_>,
     kernel_of: &IdVec<OpId, KernelId>,
     clock: Clock,
-) -> Found {
+) -> FoundKernels {
     let kernel = |place: LocalOp| kernel_of[region.ops[place]];
     let mut kernels = Vec::new();
     let mut left = region.all();
@@ -43,7 +43,7 @@ pub(super) fn from_partition(
     let (kernels, stuck) = in_order(region, kernels);
     let singles = Bits(stuck).map(LocalOp::bit);
     let kernels: Vec<Set> = kernels.into_iter().chain(singles).collect();
-    Found::of(region, kernels, clock)
+    FoundKernels::of(region, kernels, clock)
 }
 
 /// The kernels in an order in which they can run, and the ops of those that form a cycle.

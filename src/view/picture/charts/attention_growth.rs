@@ -3,7 +3,7 @@
 
 use crate::picture::charts::axis::{decade_text, decades};
 use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::frame::{Frame, Margins, draw_frame, drawable, is_compact};
+use crate::picture::charts::frame::{ChartFrame, Margins, draw_frame, drawable, is_compact};
 use crate::picture::charts::marks::{circle, text};
 use crate::picture::charts::scene::{Anchor, Label, Role, Scene};
 use crate::present::attention::{AttentionCount, AttentionSizes, LENGTH_POWERS};
@@ -38,7 +38,7 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
     // Values beyond an axis are placed at its ends.
     let length = here.length as f64;
     lines.insert(0, (Role::Ridge, vec![(length, 0.0), (length, f64::MAX)]));
-    let frame = Frame {
+    let frame = ChartFrame {
         size,
         margins: Margins {
             top: 30.0,

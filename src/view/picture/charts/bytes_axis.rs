@@ -1,7 +1,7 @@
 //! The frame of bar charts: one horizontal axis of bytes.
 
 use crate::picture::charts::axis::{Axes, round_axis};
-use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame};
+use crate::picture::charts::frame::{ChartFrame, Margins, Plot, draw_frame};
 use crate::picture::charts::scene::Mark;
 use crate::present::format::format_bytes;
 
@@ -15,7 +15,7 @@ pub(super) fn draw_bytes_frame(
     length: f64,
     marks: &mut Vec<Mark>,
 ) -> Plot {
-    let frame = Frame {
+    let frame = ChartFrame {
         size,
         margins,
         x: round_axis(max_bytes as f64).or_held(held.map(|axes| axes.x)),

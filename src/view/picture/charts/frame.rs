@@ -13,7 +13,7 @@ use plotters::style::{BLACK, FontDesc, FontFamily, FontStyle};
 use std::ops::Range;
 
 /// The axes of a chart and the space around its plot.
-pub(super) struct Frame<'a> {
+pub(super) struct ChartFrame<'a> {
     /// Width and height of the whole, as [`drawable`] gives them.
     pub size: (f64, f64),
     pub margins: Margins,
@@ -39,7 +39,7 @@ pub(super) struct Margins {
     pub left: f64,
 }
 
-impl Frame<'_> {
+impl ChartFrame<'_> {
     /// The vertical axis; plotters needs one also where none is drawn.
     fn y_or_unit(&self) -> Axis {
         self.y.unwrap_or(Axis::Linear {
@@ -121,7 +121,7 @@ enum FramePart {
 }
 
 /// Appends the frame to `marks`, and returns the mapping of its plot.
-pub(super) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
+pub(super) fn draw_frame(frame: &ChartFrame<'_>, marks: &mut Vec<Mark>) -> Plot {
     draw_part(frame, FramePart::Grid, marks);
     let (x_pixels, y_pixels) = draw_part(frame, FramePart::AxesWithTicks, marks);
     let unscaled = |pixel: i32| f64::from(pixel) / SCALE;
@@ -147,7 +147,7 @@ pub(super) fn draw_frame(frame: &Frame<'_>, marks: &mut Vec<Mark>) -> Plot {
 /// Draws a part of the frame with plotters. Returns the pixels of the plot from left to right and
 /// from bottom to top.
 fn draw_part(
-    frame: &Frame<'_>,
+    frame: &ChartFrame<'_>,
     part: FramePart,
     marks: &mut Vec<Mark>,
 ) -> (Range<i32>, Range<i32>) {

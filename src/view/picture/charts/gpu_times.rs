@@ -2,7 +2,7 @@
 
 use crate::picture::charts::axis::round_axis;
 use crate::picture::charts::bytes_axis::{tick_count, without_zeros};
-use crate::picture::charts::frame::{Frame, Plot, draw_frame};
+use crate::picture::charts::frame::{ChartFrame, Plot, draw_frame};
 use crate::picture::charts::scene::{Label, Mark, Role, Scene};
 use crate::picture::charts::two_panels::{BarPlace, MAX_ROWS, NAME_CHARS, TwoPanels, bar};
 use crate::present::format::{format_seconds, format_tick_seconds};
@@ -12,7 +12,7 @@ use fuseline_codegen::your_gpu::Outcome;
 use std::cmp::Reverse;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum GpuTimeRows {
     /// All kernels together.
     Total,
     /// Each fused kernel.
@@ -22,10 +22,10 @@ pub enum Rows {
 /// Draws a row for each fused kernel, or one for all, unfused left and fused right on one scale,
 /// into a frame of `width` units; its height follows from the number of rows. In a row the upper
 /// bar is measured and the lower one predicted.
-pub fn scene(outcome: &Outcome, of: Rows, width: f64) -> Scene {
+pub fn scene(outcome: &Outcome, of: GpuTimeRows, width: f64) -> Scene {
     let (rows, left_out) = match of {
-        Rows::Total => (vec![total_row(outcome)], 0),
-        Rows::Kernels => slowest(time_rows(outcome)),
+        GpuTimeRows::Total => (vec![total_row(outcome)], 0),
+        GpuTimeRows::Kernels => slowest(time_rows(outcome)),
     };
     let of_pair = |pair: TimePair| pair.predicted_s.max(pair.measured_s);
     let each = rows
@@ -37,7 +37,7 @@ pub fn scene(outcome: &Outcome, of: Rows, width: f64) -> Scene {
 
     let mut marks = Vec::new();
     let plots = panels.plots(["unfused", "fused"], &mut marks, |margins, marks| {
-        let frame = Frame {
+        let frame = ChartFrame {
             size,
             margins,
             x: round_axis(longest_s),
@@ -57,8 +57,8 @@ pub fn scene(outcome: &Outcome, of: Rows, width: f64) -> Scene {
         more => format!(" {} with less time are left out.", counted(more, "kernel")),
     };
     let title = match of {
-        Rows::Total => "Times of all kernels on your GPU",
-        Rows::Kernels => "Times of each fused kernel on your GPU",
+        GpuTimeRows::Total => "Times of all kernels on your GPU",
+        GpuTimeRows::Kernels => "Times of each fused kernel on your GPU",
     };
     let description = format!(
         "Unfused on the left, fused on the right. The upper bar is measured, the lower bar is predicted.{more}"

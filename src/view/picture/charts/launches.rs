@@ -3,7 +3,7 @@
 
 use crate::picture::charts::axis::round_axis;
 use crate::picture::charts::bytes_axis::{tick_count, without_zeros};
-use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable};
+use crate::picture::charts::frame::{ChartFrame, Margins, Plot, draw_frame, drawable};
 use crate::picture::charts::labels::kernel_heading;
 use crate::picture::charts::marks::{line, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, FONT_PX, Label, Mark, Role, Scene};
@@ -39,7 +39,7 @@ pub fn scene(
     let size = drawable((width, HEIGHT));
     let shown = &timeline.kernels[..timeline.kernels.len().min(MAX_KERNELS)];
     let mut marks = Vec::new();
-    let frame = Frame {
+    let frame = ChartFrame {
         size,
         margins: MARGINS,
         x: round_axis(shown.last().map_or(0.0, |last| last.end_s)),

@@ -3,7 +3,7 @@
 
 use crate::picture::charts::axis::decades;
 use crate::picture::charts::bounds::Bounds;
-use crate::picture::charts::frame::{Frame, Margins, draw_frame, drawable, is_compact};
+use crate::picture::charts::frame::{ChartFrame, Margins, draw_frame, drawable, is_compact};
 use crate::picture::charts::marks::{circle, polygon, rect, tenths, text};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene};
 use crate::present::format::format_error;
@@ -37,7 +37,7 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
         (Role::MemoryRoof, beside(1.0)),
     ];
     let ticks = |value: f64| without_zeros(&quantity.text(value));
-    let frame = Frame {
+    let frame = ChartFrame {
         size,
         margins: Margins {
             top: 30.0,

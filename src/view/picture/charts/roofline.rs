@@ -3,7 +3,7 @@
 use crate::picture::charts::Charted;
 use crate::picture::charts::labels::{kernel_heading, point_label};
 use crate::picture::charts::marks::{circle, tenths};
-use crate::picture::charts::roofline_frame::{Held, RooflineFrame, point_of};
+use crate::picture::charts::roofline_frame::{AxisContents, RooflineFrame, point_of};
 use crate::picture::charts::roofline_measured::{MeasuredPoint, draw_measured, measured_points};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::roofline_points::{draw_points, focus_order};
@@ -58,7 +58,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     }
     let all: Vec<&Analysis> = std::iter::once(analysis).chain(pinned).collect();
     let places: Vec<(f64, f64)> = measured.iter().map(MeasuredPoint::place).collect();
-    let holds = Held {
+    let holds = AxisContents {
         all: &all,
         places: &places,
         axes: held,
@@ -79,7 +79,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
 
 /// The axes alone, for who draws roofs and points: both hold those of the program and its device.
 pub fn empty_scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
-    let holds = Held {
+    let holds = AxisContents {
         all: &[],
         places: &[],
         axes: None,

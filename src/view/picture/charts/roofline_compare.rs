@@ -2,7 +2,7 @@
 
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
 use crate::picture::charts::marks::{circle, polygon};
-use crate::picture::charts::roofline_frame::{Held, RooflineFrame, point_of};
+use crate::picture::charts::roofline_frame::{AxisContents, RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::scene::{Axes, Mark, Point, Role, Scene};
 use crate::present::options::policy_title;
@@ -18,7 +18,7 @@ use fuseline_core::{Analysis, KernelId, Policy};
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64), held: Option<Axes>) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &*compared.analysis).collect();
-    let holds = Held {
+    let holds = AxisContents {
         all: &analyses,
         places: &[],
         axes: held,

@@ -1,7 +1,7 @@
 //! The frame of a roofline: axes, roofs and their names.
 
 use crate::picture::charts::axis::{Axes, Axis, decade_text, decades};
-use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable, is_compact};
+use crate::picture::charts::frame::{ChartFrame, Margins, Plot, draw_frame, drawable, is_compact};
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_names::{PointLayout, names};
 use crate::picture::charts::roofs::Roofs;
@@ -21,7 +21,7 @@ pub(super) struct RooflineFrame {
 
 /// What the axes of a roofline hold.
 #[derive(Clone, Copy)]
-pub(super) struct Held<'a> {
+pub(super) struct AxisContents<'a> {
     /// The points of these.
     pub(super) all: &'a [&'a Analysis],
     /// Further points: intensity and rate.
@@ -34,7 +34,7 @@ impl RooflineFrame {
     /// Draws roofs, axes and names for the device of `analysis`.
     pub(super) fn new(
         analysis: &Analysis,
-        holds: Held<'_>,
+        holds: AxisContents<'_>,
         size: (f64, f64),
         layout: PointLayout,
     ) -> Self {
@@ -52,7 +52,7 @@ impl RooflineFrame {
         let is_compact = is_compact(size);
         let unit = if is_compact { "" } else { "FLOP/s" };
         let lines = roofs.lines(x, y);
-        let frame = Frame {
+        let frame = ChartFrame {
             size,
             margins: if is_compact {
                 Margins {
@@ -135,7 +135,7 @@ pub(super) fn unfused_point(analysis: &Analysis, kernel: KernelId) -> Option<(f6
 
 /// Axes of whole decades that hold all points, all ridges, 0.15 to 9 k FLOP/B, and `footroom` times
 /// the space below.
-fn axes(holds: Held<'_>, roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
+fn axes(holds: AxisContents<'_>, roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
     let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
     let mut lowest_rate = f64::INFINITY;
     for &(intensity, rate) in holds.places {

@@ -8,7 +8,7 @@ use crate::picture::charts::marks::text_width;
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof};
 use crate::picture::charts::roofline_frame::{point_of, unfused_point};
-use crate::picture::charts::roofline_numbers::{Number, place_numbers};
+use crate::picture::charts::roofline_numbers::{PointNumber, place_numbers};
 use crate::picture::charts::scene::{Label, Mark, Point};
 use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::quantity::{Run, Scope, Values};
@@ -228,7 +228,7 @@ pub(super) fn place_arcs_and_numbers(
         points[index].arc = Some(arc);
     }
     let numbers = (points.iter().enumerate().take(MAX_NUMBERS))
-        .map(|(index, point)| Number {
+        .map(|(index, point)| PointNumber {
             point: index,
             point_at: point.at,
             plate_size: point.plate_size(),

@@ -12,7 +12,7 @@ const MAX_IN_ROW: usize = 5;
 const PLATE_GAP: f64 = 3.0;
 
 /// A number that needs a place beside its point.
-pub(super) struct Number {
+pub(super) struct PointNumber {
     /// The point, by the caller's index.
     pub(super) point: usize,
     /// The place of the point.
@@ -24,7 +24,7 @@ pub(super) struct Number {
 /// Finds free places for `numbers`: the index of the point and the centre of the plate of each
 /// number that has one; and lines from rows to points that are not close.
 pub(super) fn place_numbers(
-    numbers: Vec<Number>,
+    numbers: Vec<PointNumber>,
     radius: f64,
     space: &mut LabelSpace,
 ) -> (Vec<(usize, Point)>, Vec<Mark>) {
@@ -66,7 +66,7 @@ pub(super) fn place_numbers(
 }
 
 /// The centre of the points of a row.
-fn middle_of(row: &[Number]) -> Point {
+fn middle_of(row: &[PointNumber]) -> Point {
     let middle = |coordinate: fn(Point) -> f64| {
         let all = || row.iter().map(|number| coordinate(number.point_at));
         let (least, most) = (all().reduce(f64::min), all().reduce(f64::max));
@@ -76,8 +76,8 @@ fn middle_of(row: &[Number]) -> Point {
 }
 
 /// Groups of numbers whose points nearly coincide, the largest first.
-fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
-    let mut groups: Vec<Vec<Number>> = Vec::new();
+fn groups(numbers: Vec<PointNumber>, radius: f64) -> Vec<Vec<PointNumber>> {
+    let mut groups: Vec<Vec<PointNumber>> = Vec::new();
     for number in numbers {
         let near = groups.iter_mut().find(|group| {
             let first = group.first();

@@ -3,7 +3,7 @@
 use crate::picture::charts::axis::{Axis, decade_text, decades, number_text, round_axis};
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::bytes_axis::without_zeros;
-use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable, is_compact};
+use crate::picture::charts::frame::{ChartFrame, Margins, Plot, draw_frame, drawable, is_compact};
 use crate::picture::charts::marks::{circle, text, text_width};
 use crate::picture::charts::roofline_compare::marker;
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene};
@@ -13,7 +13,7 @@ use crate::present::sweep::{
     concerns, crossing_rows, figure_text, measure_title, param_text, relative, relative_text,
 };
 use fuseline_core::Device;
-use fuseline_core::analysis::sweep::{Measure, Point as SweptPoint, Sweep};
+use fuseline_core::analysis::sweep::{Measure, Sweep, SweepPoint};
 use fuseline_core::model::options::Policy;
 
 /// What of a sweep is drawn.
@@ -49,14 +49,14 @@ pub fn scene(view: SweepView<'_>, size: (f64, f64)) -> Scene {
     }
     lines.extend(sweep.policies.iter().enumerate().map(|(index, &policy)| {
         let points = sweep.points.iter();
-        let place = |point: &SweptPoint| Some((point.value as f64, view.value(point, index)?));
+        let place = |point: &SweepPoint| Some((point.value as f64, view.value(point, index)?));
         (
             Role::PolicyCurve(policy),
             points.filter_map(place).collect(),
         )
     }));
     let is_log = matches!(y, Axis::Decades { .. });
-    let frame = Frame {
+    let frame = ChartFrame {
         size,
         margins: Margins {
             top: 44.0,
@@ -91,7 +91,7 @@ pub fn scene(view: SweepView<'_>, size: (f64, f64)) -> Scene {
 
 impl SweepView<'_> {
     /// The figure of a policy, as it is drawn.
-    fn value(&self, point: &SweptPoint, policy: usize) -> Option<f64> {
+    fn value(&self, point: &SweepPoint, policy: usize) -> Option<f64> {
         let figures = point.figures.get(policy)?;
         if self.is_relative {
             relative(self.measure, figures, point.figures.first()?)
@@ -100,7 +100,7 @@ impl SweepView<'_> {
         }
     }
 
-    fn text(&self, point: &SweptPoint, policy: usize) -> String {
+    fn text(&self, point: &SweepPoint, policy: usize) -> String {
         let (figures, unfused) = (point.figures.get(policy), point.figures.first());
         match figures.zip(unfused) {
             None => String::new(),
@@ -148,7 +148,7 @@ impl SweepView<'_> {
         }
     }
 
-    fn label(&self, point: &SweptPoint, index: usize, policy: Policy) -> Label {
+    fn label(&self, point: &SweepPoint, index: usize, policy: Policy) -> Label {
         let heading = format!(
             "{}, {}",
             policy_title(policy, self.sweep.objective),

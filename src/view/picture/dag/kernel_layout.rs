@@ -14,7 +14,7 @@ use fuseline_core::{Graph, IdVec, KernelId, OpId, Partition, TensorId};
 define_ids! {
     /// A row of ops in a kernel, counted from the top.
     pub(super) struct RowId;
-    /// An [`Entry`] of a kernel.
+    /// An [`PanelEntry`] of a kernel.
     pub(super) struct EntryId;
 }
 
@@ -31,7 +31,7 @@ const ROW_GAP: f64 = SIZE_LABEL_HEIGHT + 2.0 * SIZE_LABEL_MARGIN;
 
 /// How an edge from outside reaches an op of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum EdgeApproach {
     /// From above: the op is in the first row.
     #[default]
     Top,
@@ -48,7 +48,7 @@ pub(super) struct OpPosition {
     /// Its node in [`KernelLayout::graph`].
     pub(super) node: NodeId,
     /// How edges from outside reach it.
-    pub(super) access: Access,
+    pub(super) access: EdgeApproach,
     /// Its centre, from the centre of the panel.
     pub(super) x: f64,
 }
@@ -62,7 +62,7 @@ pub(super) struct InnerEdge {
 }
 
 /// The way of a tensor from the panel's upper side to an op that is between others.
-pub(super) struct Entry {
+pub(super) struct PanelEntry {
     pub(super) tensor: TensorId,
     pub(super) op: OpId,
     /// Where it enters the panel.
@@ -90,7 +90,7 @@ pub(super) struct KernelLayout {
     pub(super) half: f64,
     pub(super) edges: Vec<InnerEdge>,
     /// Sorted by op.
-    pub(super) entries: IdVec<EntryId, Entry>,
+    pub(super) entries: IdVec<EntryId, PanelEntry>,
     exits: Vec<Exit>,
     /// Whether an op of the layer writes a result of the program.
     has_result: IdVec<LayerId, bool>,
@@ -161,10 +161,10 @@ pub(super) fn kernel_layout(
         let row = position.row;
         position.node = layered.add_node(row.layer(), op_width / 2.0, op_width / 2.0);
         position.access = match (row.index(), ops_in_row[row]) {
-            (0, _) => Access::Top,
+            (0, _) => EdgeApproach::Top,
             // Each of two boxes in a row has a side of the panel that no box is in the way of.
-            (_, 1 | 2) => Access::Side(None),
-            _ => Access::Through,
+            (_, 1 | 2) => EdgeApproach::Side(None),
+            _ => EdgeApproach::Through,
         };
     }
     let mut edges = Vec::new();
@@ -194,13 +194,13 @@ pub(super) fn kernel_layout(
                 exits.push(Exit { op, bottom, link });
             }
         }
-        if access == Access::Through {
+        if access == EdgeApproach::Through {
             for tensor in graph.distinct_inputs(op) {
                 let producer = graph.tensors[tensor].producer;
                 if producer.is_none_or(|p| !is_inside(p)) {
                     let top = layered.add_node(LayerId::new(0), 0.0, 0.0);
                     let net = layered.add_net(top);
-                    entries.push(Entry {
+                    entries.push(PanelEntry {
                         tensor,
                         op,
                         top,
@@ -218,8 +218,8 @@ pub(super) fn kernel_layout(
         let links = layered.above(position.node).to_vec();
         spread_links(&mut layered, &place, links, 0.0, op_width);
         // Not earlier, because the order decides on which side of a box a lane runs.
-        if position.access == Access::Side(None) {
-            position.access = Access::Side(open_sides(&layered, position.node).only());
+        if position.access == EdgeApproach::Side(None) {
+            position.access = EdgeApproach::Side(open_sides(&layered, position.node).only());
         }
     }
     let mut x = columns(&layered, OP_GAP);

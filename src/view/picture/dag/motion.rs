@@ -21,7 +21,7 @@ pub fn can_move(before: &Analysis, now: &Analysis) -> bool {
 
 /// A picture, and where on the canvas it was.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct PlacedPicture {
     pub layout: Arc<DagLayout>,
     pub kernel_of: IdVec<OpId, KernelId>,
     /// Its place on the canvas.
@@ -32,13 +32,13 @@ pub struct View {
 /// later one.
 #[derive(Clone, Debug)]
 pub struct Motion {
-    before: View,
+    before: PlacedPicture,
     to: Viewport,
 }
 
 impl Motion {
     /// From a picture to one at another place.
-    pub const fn new(before: View, to: Viewport) -> Self {
+    pub const fn new(before: PlacedPicture, to: Viewport) -> Self {
         Self { before, to }
     }
 

@@ -5,7 +5,7 @@ use super::dag_layout::{EdgeEnd, Pill, PillId, PillKind};
 use super::frames::Body;
 use super::geometry::Rect;
 use super::kernel_layers::kernel_layers;
-use super::kernel_layout::{Access, RowId, open_sides};
+use super::kernel_layout::{EdgeApproach, RowId, open_sides};
 use super::layered::{LayerId, Layered, NodeId};
 use super::metrics::{OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, SMALL_FONT_PX, fit_text, text_width};
 use super::panel_sides::{Lane, SidePill};
@@ -121,9 +121,9 @@ impl LayoutBuilder<'_> {
         let fits_above = || inputs.len() <= PILLS_ABOVE_OP && !inputs.iter().any(is_shared);
         let is_above = self.graph.predecessors[op].is_empty() && (is_main_input() || fits_above());
         match self.positions[op].access {
-            Access::Top => is_above || self.open_sides(op) == OpenSides::Neither,
-            Access::Through => true,
-            Access::Side(_) => false,
+            EdgeApproach::Top => is_above || self.open_sides(op) == OpenSides::Neither,
+            EdgeApproach::Through => true,
+            EdgeApproach::Side(_) => false,
         }
     }
 
@@ -254,15 +254,15 @@ impl LayoutBuilder<'_> {
             for &(_, op) in readers {
                 let position = self.positions[op];
                 match position.access {
-                    Access::Top => {
+                    EdgeApproach::Top => {
                         add_branch(kernel, Port::Top(op));
                     }
-                    Access::Through => {
+                    EdgeApproach::Through => {
                         if let Some(entry) = self.kernels[kernel].entry(op, tensor) {
                             add_branch(kernel, Port::Entry(entry));
                         }
                     }
-                    Access::Side(side) => {
+                    EdgeApproach::Side(side) => {
                         let enter = (position.row, op);
                         // An op that both sides reach joins any lane.
                         match lanes.iter_mut().find(|l| l.0 == side || side.is_none()) {

@@ -51,13 +51,13 @@ pub(super) struct SidePill {
 
 /// The lanes that turn into one op from one side, and below them the pills beside it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stack {
+pub(super) struct SideStack {
     /// Indices into [`PanelSides::lanes`] of this side.
     pub(super) lanes: Vec<usize>,
     pub(super) pills: Vec<PillId>,
 }
 
-impl Stack {
+impl SideStack {
     pub(super) fn height(&self) -> f64 {
         let lanes = self.lanes.len() as f64 * LANE_PITCH;
         let pills = self.pills.len() as f64 * PILL_HEIGHT;
@@ -91,7 +91,7 @@ pub(super) struct PanelSides {
     pub(super) lanes: BySide<Vec<Lane>>,
     pills: BySide<Vec<SidePill>>,
     /// By op, where there is any lane or pill.
-    stacks: BTreeMap<OpId, BySide<Stack>>,
+    stacks: BTreeMap<OpId, BySide<SideStack>>,
 }
 
 impl PanelSides {
@@ -153,7 +153,7 @@ impl PanelSides {
     }
 
     /// The lanes and pills beside `op`.
-    pub(super) fn stacks(&self, op: OpId) -> Option<&BySide<Stack>> {
+    pub(super) fn stacks(&self, op: OpId) -> Option<&BySide<SideStack>> {
         self.stacks.get(&op)
     }
 

@@ -3,7 +3,7 @@
 use super::geometry::Point;
 use super::layered::{LayerId, Layered, LinkId, NetId, NodeId};
 use super::metrics::TRACK_GAP;
-use super::tracks::{Run, RunId, tracks};
+use super::tracks::{RunId, TrackRun, tracks};
 use fuseline_core::model::ids::IdVec;
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
         }
     }
     for (layer, nodes) in graph.layers.iter_enumerated() {
-        let mut runs: IdVec<RunId, Run> = IdVec::new();
+        let mut runs: IdVec<RunId, TrackRun> = IdVec::new();
         let mut run_of_link: Vec<(LinkId, RunId)> = Vec::new();
         let mut run_of_net: BTreeMap<(NodeId, NetId), RunId> = BTreeMap::new();
         for &node in nodes.iter().chain(&outside[layer]) {
@@ -50,7 +50,7 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
                     continue;
                 };
                 let end = |&l: &LinkId| x[graph.links[l].lower] + graph.links[l].lower_offset;
-                let run = runs.push(Run {
+                let run = runs.push(TrackRun {
                     from: x[node] + first.upper_offset,
                     to: links.iter().map(end).collect(),
                 });
@@ -66,7 +66,7 @@ pub(super) fn routes(graph: &Layered, x: &IdVec<NodeId, f64>) -> Routes {
             let to = net.outside.first().map(|&node| x[node]);
             // A detour starts on the run of its net, if it has one: again one line that branches.
             let run = *run_of_net.entry((net.source, id)).or_insert_with(|| {
-                runs.push(Run {
+                runs.push(TrackRun {
                     from: x[net.source] + net.source_offset,
                     to: Vec::new(),
                 })

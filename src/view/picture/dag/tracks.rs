@@ -11,14 +11,14 @@ const PAIRWISE_LIMIT: usize = 64;
 const CLEARANCE: f64 = 6.0;
 
 define_ids! {
-    /// A [`Run`] between two layers.
+    /// A [`TrackRun`] between two layers.
     pub(super) struct RunId;
 }
 
 /// One net between two layers: a vertical line from above, a horizontal run, and vertical lines
 /// downwards.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct TrackRun {
     /// Where it comes from above.
     pub(super) from: f64,
     /// Where it leaves downwards; ascending in this file, because a net may have thousands of
@@ -26,7 +26,7 @@ pub(super) struct Run {
     pub(super) to: Vec<f64>,
 }
 
-impl Run {
+impl TrackRun {
     fn left(&self) -> f64 {
         self.to.first().map_or(self.from, |to| to.min(self.from))
     }
@@ -49,11 +49,11 @@ impl Run {
 /// The track of each run, counted from the top, or `None` when it goes straight down; and how many
 /// tracks there are. Runs share a track where they do not touch. `O(n log n)` in runs and the
 /// places where they leave.
-pub(super) fn tracks(mut runs: IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>>, usize) {
+pub(super) fn tracks(mut runs: IdVec<RunId, TrackRun>) -> (IdVec<RunId, Option<usize>>, usize) {
     for run in &mut runs {
         run.to.sort_by(f64::total_cmp);
     }
-    let mut bent: Vec<(RunId, &Run)> = runs
+    let mut bent: Vec<(RunId, &TrackRun)> = runs
         .iter_enumerated()
         .filter(|(_, run)| !run.is_straight())
         .collect();
@@ -90,7 +90,7 @@ pub(super) fn tracks(mut runs: IdVec<RunId, Run>) -> (IdVec<RunId, Option<usize>
 }
 
 /// Tracks that cross least: each run below all that should be above it.
-fn levels_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
+fn levels_by_pairs(cluster: &[(RunId, &TrackRun)]) -> Vec<usize> {
     let order = sort_by_pairs(cluster);
     let mut levels = vec![0; cluster.len()];
     for (rank, &item) in order.iter().enumerate() {
@@ -107,7 +107,7 @@ fn levels_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
 
 /// As few tracks as possible, whatever crosses; runs come sorted by their left ends.
 #[allow(clippy::cast_possible_truncation, reason = "pixels of a picture")]
-fn levels_by_space(cluster: &[(RunId, &Run)]) -> Vec<usize> {
+fn levels_by_space(cluster: &[(RunId, &TrackRun)]) -> Vec<usize> {
     assign_lines(cluster.iter().map(|(_, run)| {
         let end = run.right().ceil() + CLEARANCE;
         (run.left().floor() as i64, end as i64)
@@ -116,7 +116,7 @@ fn levels_by_space(cluster: &[(RunId, &Run)]) -> Vec<usize> {
 
 /// How bad it is when `upper` runs above `lower`: 2 for each crossing, and 3 more for lines on top
 /// of each other.
-fn cost(upper: &Run, lower: &Run) -> usize {
+fn cost(upper: &TrackRun, lower: &TrackRun) -> usize {
     // The upper one goes on down through the lower one's run.
     let mut cost = 2 * upper.leaving(lower.left() - 0.5, lower.right() + 0.5);
     // The lower one comes down through the upper one's run.
@@ -130,7 +130,7 @@ fn cost(upper: &Run, lower: &Run) -> usize {
 }
 
 /// `Less` when `a` is better above `b`, `Greater` when it is better below.
-fn above_first(a: &Run, b: &Run) -> Ordering {
+fn above_first(a: &TrackRun, b: &TrackRun) -> Ordering {
     if a.right() < b.left() || b.right() < a.left() {
         return Ordering::Equal;
     }
@@ -138,8 +138,8 @@ fn above_first(a: &Run, b: &Run) -> Ordering {
 }
 
 /// An order from top to bottom: next comes the run that the fewest of the others are better above.
-fn sort_by_pairs(cluster: &[(RunId, &Run)]) -> Vec<usize> {
-    let is_better_above = |upper: &(RunId, &Run), lower: &(RunId, &Run)| {
+fn sort_by_pairs(cluster: &[(RunId, &TrackRun)]) -> Vec<usize> {
+    let is_better_above = |upper: &(RunId, &TrackRun), lower: &(RunId, &TrackRun)| {
         above_first(upper.1, lower.1) == Ordering::Less
     };
     // No sort would do: *better above* is not transitive, because runs far from each other are

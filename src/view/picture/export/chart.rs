@@ -1,15 +1,15 @@
 //! A chart as elements of SVG.
 
 use super::drawing::Drawing;
-use super::element::Element;
+use super::element::SvgElement;
 use crate::picture::charts::scene::{Mark, Scene, Shape};
 
 /// The drawing of a chart; `is_fused` is false where each kernel is shown before fusion.
 pub fn chart(scene: &Scene, is_fused: bool) -> Drawing {
-    let line = Element::of_class("rect", "hatch-line")
+    let line = SvgElement::of_class("rect", "hatch-line")
         .with("width", 2)
         .with("height", 5);
-    let pattern = Element::new("pattern")
+    let pattern = SvgElement::new("pattern")
         .with("id", "hatch")
         .with("width", 5)
         .with("height", 5)
@@ -27,7 +27,7 @@ pub fn chart(scene: &Scene, is_fused: bool) -> Drawing {
         size: (scene.width, scene.height),
         title: scene.title.clone(),
         description: scene.description.clone(),
-        elements: [Element::new("defs").holding(pattern)]
+        elements: [SvgElement::new("defs").holding(pattern)]
             .into_iter()
             .chain(marks)
             .collect(),
@@ -35,9 +35,9 @@ pub fn chart(scene: &Scene, is_fused: bool) -> Drawing {
 }
 
 /// A mark, and the hatching on it.
-fn elements(mark: &Mark, class: &str) -> Vec<Element> {
+fn elements(mark: &Mark, class: &str) -> Vec<SvgElement> {
     let element = |name| {
-        let element = Element::of_class(name, class);
+        let element = SvgElement::of_class(name, class);
         match &mark.label {
             Some(label) => element.with("aria-label", &label.name),
             None => element,
@@ -46,7 +46,7 @@ fn elements(mark: &Mark, class: &str) -> Vec<Element> {
     match &mark.shape {
         Shape::Path { .. } | Shape::Curve { .. } => {
             let data = mark.shape.path_data();
-            let hatch = Element::of_class("path", "hatch").with("fill", "url(#hatch)");
+            let hatch = SvgElement::of_class("path", "hatch").with("fill", "url(#hatch)");
             let hatch = mark.role.is_hatched().then(|| hatch.with("d", &data));
             let path = element("path").with("d", data);
             [path].into_iter().chain(hatch).collect()
@@ -64,11 +64,11 @@ fn elements(mark: &Mark, class: &str) -> Vec<Element> {
             width,
             height,
         } => {
-            let place = |element: Element| {
+            let place = |element: SvgElement| {
                 let element = element.with("x", corner.0).with("y", corner.1);
                 element.with("width", width).with("height", height)
             };
-            let hatch = Element::of_class("rect", "hatch").with("fill", "url(#hatch)");
+            let hatch = SvgElement::of_class("rect", "hatch").with("fill", "url(#hatch)");
             let hatch = mark.role.is_hatched().then(|| place(hatch));
             [place(element("rect"))].into_iter().chain(hatch).collect()
         }
@@ -87,7 +87,7 @@ fn elements(mark: &Mark, class: &str) -> Vec<Element> {
             } else {
                 element.with("transform", format!("rotate({turn_deg} {x} {y})"))
             };
-            vec![Element {
+            vec![SvgElement {
                 text: text.clone(),
                 ..element
             }]

@@ -1,6 +1,6 @@
 //! A drawing, and the file that it becomes: on a light ground, with a caption, all colours inside.
 
-use super::element::Element;
+use super::element::SvgElement;
 use super::styles::{StyleSheets, styled};
 use crate::picture::dag::metrics::text_width;
 use crate::present::caption::Caption;
@@ -28,18 +28,18 @@ pub struct Drawing {
     /// What it shows, in sentences.
     pub(super) description: String,
     /// In drawing order, later ones on top.
-    pub(super) elements: Vec<Element>,
+    pub(super) elements: Vec<SvgElement>,
 }
 
 impl Drawing {
     /// Without colours and caption, for a page that has the style sheets.
     pub fn plain_svg(&self) -> String {
-        let root = Element::new("svg")
+        let root = SvgElement::new("svg")
             .with("xmlns", "http://www.w3.org/2000/svg")
             .with("class", self.class)
             .with("viewBox", format!("0 0 {} {}", self.size.0, self.size.1))
-            .holding(Element::words("title", &self.title))
-            .holding(Element::words("desc", &self.description))
+            .holding(SvgElement::words("title", &self.title))
+            .holding(SvgElement::words("desc", &self.description))
             .holding_all(self.elements.iter().cloned());
         document(&root)
     }
@@ -49,13 +49,13 @@ impl Drawing {
     /// title of a box.
     pub fn bare_svg(&self, sheets: StyleSheets) -> String {
         let (width, height) = self.size;
-        let root = Element::of_class("svg", self.class)
+        let root = SvgElement::of_class("svg", self.class)
             .with("xmlns", "http://www.w3.org/2000/svg")
             .with("width", width)
             .with("height", height)
             .with("viewBox", format!("0 0 {width} {height}"))
             .with("font-family", FONT)
-            .holding(Element::words("title", &self.title))
+            .holding(SvgElement::words("title", &self.title))
             .holding_all(self.elements.iter().cloned());
         document(&styled(&root, sheets))
     }
@@ -74,7 +74,7 @@ impl Drawing {
             .collect();
         let height = (bottom + lines.len() as f64 * LINE_PX + MARGIN).ceil();
         let row = |line: &str, y: f64, size: f64, color: &str| {
-            Element::words("text", line)
+            SvgElement::words("text", line)
                 .with("x", MARGIN)
                 .with("y", y)
                 .with("font-size", size)
@@ -90,22 +90,22 @@ impl Drawing {
             row(line, y, CAPTION_PX, "var-text-quiet")
         });
         let left = ((width - self.size.0) / 2.0).round();
-        let drawing = Element::of_class("g", self.class)
+        let drawing = SvgElement::of_class("g", self.class)
             .with("transform", format!("translate({left} {top})"))
             .holding_all(self.elements.iter().cloned());
-        let ground = Element::new("rect")
+        let ground = SvgElement::new("rect")
             .with("width", width)
             .with("height", height)
             .with("fill", "var-surface-raised");
-        let file = Element::new("svg")
+        let file = SvgElement::new("svg")
             .with("xmlns", "http://www.w3.org/2000/svg")
             .with("width", width)
             .with("height", height)
             .with("viewBox", format!("0 0 {width} {height}"))
             .with("role", "img")
             .with("font-family", FONT)
-            .holding(Element::words("title", &heading))
-            .holding(Element::words(
+            .holding(SvgElement::words("title", &heading))
+            .holding(SvgElement::words(
                 "desc",
                 format!("{} {}", self.description, caption.lines.join(" ")),
             ))
@@ -117,7 +117,7 @@ impl Drawing {
     }
 }
 
-fn document(root: &Element) -> String {
+fn document(root: &SvgElement) -> String {
     let mut out = String::new();
     root.write(&mut out);
     out.push('\n');

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 /// An element with its attributes and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Element {
+pub(super) struct SvgElement {
     pub(super) name: &'static str,
     /// Each name once; `class` says how the style sheets of the page draw it.
     pub(super) attributes: Vec<(&'static str, String)>,
@@ -12,7 +12,7 @@ pub(super) struct Element {
     pub(super) text: String,
 }
 
-impl Element {
+impl SvgElement {
     pub(super) const fn new(name: &'static str) -> Self {
         Self {
             name,

@@ -1,7 +1,7 @@
 //! The graph as elements of SVG, with the classes of the page.
 
 use super::drawing::Drawing;
-use super::element::Element;
+use super::element::SvgElement;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::frames::{Frame, ROUND};
 use crate::picture::dag::looks::{Looks, Way};
@@ -47,12 +47,12 @@ pub fn graph(analysis: &Arc<Analysis>, layout: &DagLayout, is_fused: bool) -> Dr
             let words = text(middle.x, middle.y - 3.0)
                 .holding(span("dag-function", &place.function))
                 .holding(span("dag-label", &place.label).with("dx", 6));
-            let shape = Element {
+            let shape = SvgElement {
                 text: look.second_line,
                 ..text(middle.x, middle.y + 11.5).with("class", "dag-shape")
             };
-            Element::of_class("g", format!("dag-op {}", look_of(op).class()))
-                .holding(Element::words("title", looks.op_name(op, &inside)))
+            SvgElement::of_class("g", format!("dag-op {}", look_of(op).class()))
+                .holding(SvgElement::words("title", looks.op_name(op, &inside)))
                 .holding(rect(place.rect, 7.0))
                 .holding(words)
                 .holding(shape)
@@ -72,7 +72,7 @@ pub(super) fn drawing(
     analysis: &Analysis,
     layout: &DagLayout,
     is_fused: bool,
-    elements: Vec<Element>,
+    elements: Vec<SvgElement>,
 ) -> Drawing {
     Drawing {
         class: if is_fused { "dag" } else { "dag is-unfused" },
@@ -87,8 +87,8 @@ fn px(value: f64) -> f64 {
     rounded(value, 2)
 }
 
-fn rect(place: Rect, radius: f64) -> Element {
-    Element::new("rect")
+fn rect(place: Rect, radius: f64) -> SvgElement {
+    SvgElement::new("rect")
         .with("x", px(place.x))
         .with("y", px(place.y))
         .with("width", px(place.width))
@@ -96,46 +96,47 @@ fn rect(place: Rect, radius: f64) -> Element {
         .with("rx", px(radius))
 }
 
-fn text(x: f64, y: f64) -> Element {
-    Element::new("text").with("x", px(x)).with("y", px(y))
+fn text(x: f64, y: f64) -> SvgElement {
+    SvgElement::new("text").with("x", px(x)).with("y", px(y))
 }
 
-fn words(x: f64, y: f64, words: impl Into<String>) -> Element {
-    Element {
+fn words(x: f64, y: f64, words: impl Into<String>) -> SvgElement {
+    SvgElement {
         text: words.into(),
         ..text(x, y)
     }
 }
 
-fn span(class: &str, words: &str) -> Element {
-    Element {
+fn span(class: &str, words: &str) -> SvgElement {
+    SvgElement {
         text: words.to_owned(),
-        ..Element::of_class("tspan", class)
+        ..SvgElement::of_class("tspan", class)
     }
 }
 
-pub(super) fn frame(frame: &Frame) -> impl Iterator<Item = Element> {
+pub(super) fn frame(frame: &Frame) -> impl Iterator<Item = SvgElement> {
     let parts = frame.parts.iter();
     let parts = parts.map(|&part| rect(part, 16.0).with("class", "dag-repeat-ground"));
-    let border = Element::of_class("path", "dag-repeat-border").with("d", frame.path());
+    let border = SvgElement::of_class("path", "dag-repeat-border").with("d", frame.path());
     parts.chain([border])
 }
 
-fn kernel_box(kernel: KernelId, panel: Rect, look: KernelLook, name: String) -> Element {
+fn kernel_box(kernel: KernelId, panel: Rect, look: KernelLook, name: String) -> SvgElement {
     let badge = badge(kernel, look.form, panel);
     let number = kernel.number().to_string();
-    let badge = Element::of_class("g", "dag-badge")
-        .holding(Element::new("path").with("d", badge.outline))
+    let badge = SvgElement::of_class("g", "dag-badge")
+        .holding(SvgElement::new("path").with("d", badge.outline))
         .holding(words(badge.center.x, badge.center.y + 4.0, number));
-    Element::of_class("g", format!("dag-kernel {}", look.class()))
-        .holding(Element::words("title", name))
+    SvgElement::of_class("g", format!("dag-kernel {}", look.class()))
+        .holding(SvgElement::words("title", name))
         .holding(rect(panel, 12.0).with("class", "dag-panel"))
         .holding(badge)
 }
 
-fn edge_line(layout: &DagLayout, edge: &Edge, looks: &Looks) -> Element {
+fn edge_line(layout: &DagLayout, edge: &Edge, looks: &Looks) -> SvgElement {
     let look = looks.edge(edge);
-    let path = |class| Element::of_class("path", class).with("d", path_data(&edge.points, CORNER));
+    let path =
+        |class| SvgElement::of_class("path", class).with("d", path_data(&edge.points, CORNER));
     let line = match look.way {
         Way::Dram => path("dag-dram").with("stroke-width", px(look.width_px)),
         Way::OnChip | Way::View => path("dag-on-chip"),
@@ -145,10 +146,10 @@ fn edge_line(layout: &DagLayout, edge: &Edge, looks: &Looks) -> Element {
     } else {
         ""
     };
-    Element::of_class("g", format!("{}{weight}", look.way.class())).holding(line)
+    SvgElement::of_class("g", format!("{}{weight}", look.way.class())).holding(line)
 }
 
-fn size_label(place: Rect, op: OpId, looks: &Looks) -> Element {
+fn size_label(place: Rect, op: OpId, looks: &Looks) -> SvgElement {
     let look = looks.size_label(op, place.width);
     let middle = place.center();
     let ground = Rect {
@@ -158,15 +159,15 @@ fn size_label(place: Rect, op: OpId, looks: &Looks) -> Element {
     };
     let text = words(look.text_x(middle.x), middle.y + 4.0, look.text.as_str());
     if !look.is_dram {
-        return Element::of_class("g", "dag-size-label").holding(text);
+        return SvgElement::of_class("g", "dag-size-label").holding(text);
     }
-    Element::of_class("g", "dag-size-label is-dram")
-        .holding(Element::words("title", looks.size_label_title(op)))
+    SvgElement::of_class("g", "dag-size-label is-dram")
+        .holding(SvgElement::words("title", looks.size_label_title(op)))
         .holding(rect(ground, place.height / 2.0))
         .holding(text)
 }
 
-fn pill(pill: &Pill, looks: &Looks) -> Element {
+fn pill(pill: &Pill, looks: &Looks) -> SvgElement {
     let class = match pill.kind {
         PillKind::Input => "dag-pill is-input",
         PillKind::Weight => "dag-pill is-weight",
@@ -175,28 +176,28 @@ fn pill(pill: &Pill, looks: &Looks) -> Element {
     let middle = pill.rect.center();
     let name = words(middle.x, middle.y - 2.0, pill.text.as_str()).with("class", "dag-name");
     let bytes = words(middle.x, middle.y + 10.0, looks.pill_text(pill)).with("class", "dag-bytes");
-    Element::of_class("g", class)
-        .holding(Element::words("title", looks.pill_title(pill)))
+    SvgElement::of_class("g", class)
+        .holding(SvgElement::words("title", looks.pill_title(pill)))
         .holding(rect(pill.rect, pill.rect.height / 2.0))
         .holding(name)
         .holding(bytes)
 }
 
 /// The marks on the border of a frame, and its tag.
-fn tag(frame: &Frame, run: &Repeat, looks: &Looks) -> impl Iterator<Item = Element> {
+fn tag(frame: &Frame, run: &Repeat, looks: &Looks) -> impl Iterator<Item = SvgElement> {
     let look = looks.repeat(run);
     let marks = frame.entries.iter().chain(&frame.exits).map(|at| {
         let place = format!("translate({} {})", px(at.x), px(at.y));
-        Element::of_class("g", "dag-repeat-mark")
+        SvgElement::of_class("g", "dag-repeat-mark")
             .with("transform", place)
-            .holding(Element::new("circle").with("r", MARK_HALF))
-            .holding(Element::new("path").with("d", ROUND))
+            .holding(SvgElement::new("circle").with("r", MARK_HALF))
+            .holding(SvgElement::new("path").with("d", ROUND))
     });
     // Without the plus of the page: nothing unfolds in a file.
     let words = text(frame.tag.x + 14.0, frame.tag.center().y + 4.5)
         .holding(span("dag-function", &look.count))
         .holding(span("dag-label", &look.bytes).with("dx", 7));
-    let tag = Element::of_class("g", "dag-repeat-tag")
+    let tag = SvgElement::of_class("g", "dag-repeat-tag")
         .holding(rect(frame.tag, frame.tag.height / 2.0))
         .holding(words);
     marks.chain([tag])

@@ -1,7 +1,7 @@
 //! A graph whose words would be too small to read, as few paths.
 
 use super::drawing::Drawing;
-use super::element::Element;
+use super::element::SvgElement;
 use super::graph::{drawing, frame};
 use crate::picture::dag::DagLayout;
 use crate::picture::dag::looks::Looks;
@@ -23,7 +23,7 @@ pub(super) fn overview(
     is_fused: bool,
     scale: f64,
 ) -> Drawing {
-    let path = |class: String, data: String| Element::of_class("path", class).with("d", data);
+    let path = |class: String, data: String| SvgElement::of_class("path", class).with("d", data);
     let boxes = boxes(layout, sight, &kernel_looks(&analysis.partition));
     let panels = boxes.panels.into_iter().filter(|_| is_fused);
     let panels = panels.map(|(look, data)| path(format!("dag-panel {}", look.class()), data));
@@ -39,7 +39,8 @@ pub(super) fn overview(
         ("dag-activations", boxes.activations),
     ];
     let others = others.map(|(class, data)| path(class.to_owned(), data));
-    let all = Element::of_class("g", "dag-overview").holding_all(panels.chain(edges).chain(others));
+    let all =
+        SvgElement::of_class("g", "dag-overview").holding_all(panels.chain(edges).chain(others));
     let frames = layout.frames.iter().flat_map(frame);
     drawing(analysis, layout, is_fused, frames.chain([all]).collect())
 }

@@ -3,7 +3,7 @@
 //! A file goes where no style sheet and no variable of CSS is: into slides, papers and drawing
 //! programs. So each element gets what the rules for its classes say as plain attributes.
 
-use super::element::Element;
+use super::element::SvgElement;
 use csscolorparser::Color;
 use simplecss::{AttributeOperator, Declaration, PseudoClass, Rule, StyleSheet};
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ const MOST_STEPS: usize = 8;
 
 /// An element with plain attributes instead of classes, and all that is in it. Reads the sheets,
 /// which takes about as long as a picture.
-pub(super) fn styled(element: &Element, sheets: StyleSheets) -> Element {
+pub(super) fn styled(element: &SvgElement, sheets: StyleSheets) -> SvgElement {
     let StyleSheets {
         tokens,
         charts,
@@ -77,7 +77,7 @@ type Scope<'s> = Vec<(&'s str, &'s str)>;
 /// An element among those around it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
-    element: &'a Element,
+    element: &'a SvgElement,
     parent: Option<&'a Place<'a>>,
 }
 
@@ -104,7 +104,7 @@ impl simplecss::Element for Place<'_> {
 }
 
 impl<'s> Styles<'s> {
-    fn styled(&self, place: &Place<'_>, around: &Scope<'s>) -> Element {
+    fn styled(&self, place: &Place<'_>, around: &Scope<'s>) -> SvgElement {
         let element = place.element;
         let has_class = element.classes().any(|class| !class.is_empty());
         // Rules are sorted: later ones win.
@@ -145,7 +145,7 @@ impl<'s> Styles<'s> {
             };
             self.styled(&place, &scope)
         });
-        Element {
+        SvgElement {
             name: element.name,
             attributes,
             children: children.collect(),

@@ -11,7 +11,7 @@ use crate::present::quantity::{Figure, Quantity, Subject};
 use crate::present::sweep::{figure_text, measure_title, param_text, relative, swept_number};
 use crate::present::times::outside_text;
 use fuseline_core::analysis::Analysis;
-use fuseline_core::analysis::sweep::{Figures, Measure, Sweep};
+use fuseline_core::analysis::sweep::{Measure, Sweep, SweepFigures};
 use fuseline_core::model::options::Policy;
 
 /// The explanation of what a policy of a sweep costs at a value of the param; `None` where the
@@ -66,7 +66,7 @@ pub fn swept_explanation(
     })
 }
 
-fn term(measure: Measure, figures: &Figures) -> Option<Term> {
+fn term(measure: Measure, figures: &SweepFigures) -> Option<Term> {
     let number = swept_number(measure, figures)?;
     let quotient = |flops| {
         Derivation::quotient(
@@ -82,7 +82,7 @@ fn term(measure: Measure, figures: &Figures) -> Option<Term> {
 }
 
 /// The figure against that of *none*.
-fn multiple(measure: Measure, figures: &Figures, none: &Figures) -> Option<String> {
+fn multiple(measure: Measure, figures: &SweepFigures, none: &SweepFigures) -> Option<String> {
     let multiple = format_ratio(relative(measure, figures, none)?);
     let [own, none] = [figures, none].map(|figures| swept_number(measure, figures));
     let line = Derivation::quotient(Term::given("", own?), Term::given("", none?)).line()?;
@@ -92,7 +92,7 @@ fn multiple(measure: Measure, figures: &Figures, none: &Figures) -> Option<Strin
 /// Where the terms are, which a sweep does not keep.
 fn whence(
     measure: Measure,
-    figures: &Figures,
+    figures: &SweepFigures,
     value: i64,
     policy: Policy,
     analysis: &Analysis,

@@ -11,7 +11,7 @@ use crate::present::reasons::reason_between;
 use crate::present::times::missing_total;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::device_model::Outside;
-use fuseline_core::analysis::why::{Edge, Verdict, Why};
+use fuseline_core::analysis::why::{EdgeVerdict, Verdict, Why};
 use fuseline_core::cost::traffic::{Access, Traffic};
 use fuseline_core::fusion::certificate::Certificate;
 use fuseline_core::fusion::reason::Reason;
@@ -298,7 +298,7 @@ impl TimesReport {
 }
 
 impl EdgeReport {
-    fn new(graph: &Graph, edge: &Edge) -> Self {
+    fn new(graph: &Graph, edge: &EdgeVerdict) -> Self {
         let op = |id: OpId| op_name(graph, id).to_owned();
         let apart = match &edge.verdict {
             Verdict::Fused => None,

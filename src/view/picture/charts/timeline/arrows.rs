@@ -1,7 +1,7 @@
 //! Reads and writes as arrows between bars and boxes, as wide as their bytes.
 
 use super::bars::Bars;
-use super::columns::{Column, ColumnKind};
+use super::columns::{ColumnKind, TimelineColumn};
 use crate::picture::charts::marks::polygon;
 use crate::picture::charts::scene::{Mark, Point, Role};
 use fuseline_core::cost::traffic::{Access, Views};
@@ -30,7 +30,7 @@ pub(super) struct Flow {
 /// The flows of one column, reads first. `O(reads and writes)` of its kernels.
 pub(super) fn flows(
     execution: &Execution,
-    column: &Column,
+    column: &TimelineColumn,
     place: usize,
     bars: &Bars,
     views: &Views,
@@ -80,7 +80,7 @@ pub(super) fn flows(
 
 /// The widest scale at which the arrows of all these columns have room, in units for each byte.
 pub(super) fn scale<'a>(
-    executions: impl IntoIterator<Item = (&'a Execution, &'a [Column])>,
+    executions: impl IntoIterator<Item = (&'a Execution, &'a [TimelineColumn])>,
 ) -> f64 {
     let mut scale = f64::INFINITY;
     for (execution, columns) in executions {
@@ -98,7 +98,7 @@ pub(super) fn scale<'a>(
 }
 
 /// The middle and the width of each arrow of a column.
-pub(super) fn places(flows: &[Flow], column: &Column, scale: f64) -> Vec<(f64, f64)> {
+pub(super) fn places(flows: &[Flow], column: &TimelineColumn, scale: f64) -> Vec<(f64, f64)> {
     let width = |flow: &Flow| (flow.bytes as f64 * scale).max(MIN_WIDTH);
     let all: f64 = flows.iter().map(width).sum();
     let gaps = flows.len().saturating_sub(1) as f64;

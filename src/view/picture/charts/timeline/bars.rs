@@ -1,6 +1,6 @@
 //! Tensors in memory as bars: which columns each of them covers, and how many share one.
 
-use super::columns::Column;
+use super::columns::TimelineColumn;
 use crate::picture::charts::Charted;
 use fuseline_core::analysis::memory::Lifetime;
 use fuseline_core::{KernelId, TensorId, TensorRole};
@@ -63,7 +63,7 @@ pub(super) struct Small {
 pub(super) fn bars(
     charted: Charted<'_>,
     lifetimes: &[Lifetime],
-    columns: &[Column],
+    columns: &[TimelineColumn],
     min_bytes: f64,
 ) -> Bars {
     type Group = (TensorId, Range<usize>);

@@ -19,7 +19,7 @@ const MOST_FOR_ITERATIONS: f64 = 0.3;
 
 /// A part of the horizontal axis.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct TimelineColumn {
     /// The kernels of the execution that run in it.
     pub(super) kernels: Range<usize>,
     /// The first of those that run while the most bytes are live. The stack shows what is live
@@ -41,7 +41,7 @@ pub(super) enum ColumnKind {
     Iterations(Option<usize>),
 }
 
-impl Column {
+impl TimelineColumn {
     pub(super) fn width(&self) -> f64 {
         self.right - self.left
     }
@@ -65,7 +65,7 @@ pub(super) fn columns(
     execution: &Execution,
     live: &IdVec<KernelId, u64>,
     (left, right): (f64, f64),
-) -> Vec<Column> {
+) -> Vec<TimelineColumn> {
     let slots = slots(charted, execution);
     let is_gap = |slot: &&Slot| matches!(slot.kind, ColumnKind::Iterations(_));
     let runs: Vec<&[Slot]> = slots.chunk_by(|a, b| is_gap(&a) && is_gap(&b)).collect();
@@ -82,10 +82,10 @@ pub(super) fn columns(
     let per_op = (width - gap * gaps as f64) / ops.max(1) as f64;
 
     let min_width = MIN_WIDTH.max(width / MOST_NARROW);
-    let is_narrow = |column: &Column| {
+    let is_narrow = |column: &TimelineColumn| {
         column.width() < min_width && !matches!(column.kind, ColumnKind::Iterations(_))
     };
-    let mut columns: Vec<Column> = Vec::new();
+    let mut columns: Vec<TimelineColumn> = Vec::new();
     let mut at = left;
     for run in runs {
         let Some((first, last)) = run.first().zip(run.last()) else {
@@ -98,7 +98,7 @@ pub(super) fn columns(
             } else {
                 per_op * first.ops as f64
             };
-        let column = Column {
+        let column = TimelineColumn {
             kernels: first.kernel.index()..last.kernel.index() + 1,
             fullest: fullest(run, live).unwrap_or(first.kernel),
             left: at,
@@ -114,7 +114,7 @@ pub(super) fn columns(
     columns
 }
 
-impl Column {
+impl TimelineColumn {
     fn join(&mut self, next: &Self, live: &IdVec<KernelId, u64>) {
         self.kernels.end = next.kernels.end;
         self.right = next.right;

@@ -2,8 +2,8 @@
 
 use super::arrows::{Flow, arrow, places};
 use super::bars::{Bar, BarKind, Bars, Small};
-use super::columns::{Column, ColumnKind};
-use super::stack::{Segment, Stack};
+use super::columns::{ColumnKind, TimelineColumn};
+use super::stack::{BarStack, Segment};
 use super::words::{
     bar_label, box_label, box_words, flow_label, on_chip, on_chip_label, peak_words, tensor_name,
 };
@@ -38,11 +38,11 @@ pub(super) struct Drawn<'a> {
     pub(super) charted: Charted<'a>,
     pub(super) execution: &'a Execution,
     pub(super) plot: &'a Plot,
-    pub(super) columns: &'a [Column],
+    pub(super) columns: &'a [TimelineColumn],
     /// For each kernel the bytes that are live while it runs.
     pub(super) live: &'a IdVec<KernelId, u64>,
     pub(super) bars: &'a Bars,
-    pub(super) stack: Stack,
+    pub(super) stack: BarStack,
     /// For each column what its arrows stand for.
     pub(super) flows: Vec<Vec<Flow>>,
     /// Width of an arrow for each byte.
@@ -204,7 +204,7 @@ impl Drawn<'_> {
         }
     }
 
-    fn draw_box(&self, column: &Column, marks: &mut Vec<Mark>) {
+    fn draw_box(&self, column: &TimelineColumn, marks: &mut Vec<Mark>) {
         let inset = (BOX_GAP / 2.0).min(column.width() / 8.0);
         let (left, right) = (column.left + inset, column.right - inset);
         let role = match column.kind {
@@ -243,7 +243,12 @@ impl Drawn<'_> {
     }
 
     /// The tensors that never leave the chip, in the boxes of their kernels.
-    fn draw_on_chip(&self, column: &Column, marks: &mut Vec<Mark>, tensors: &mut Vec<usize>) {
+    fn draw_on_chip(
+        &self,
+        column: &TimelineColumn,
+        marks: &mut Vec<Mark>,
+        tensors: &mut Vec<usize>,
+    ) {
         let ColumnKind::Kernel(kernel) = column.kind else {
             return;
         };
@@ -335,7 +340,7 @@ impl Drawn<'_> {
         let is_crossed = self.charted.is_fused && y - before_y < LINE_HEIGHT + ABOVE;
         let words_y = if is_crossed { y.min(before_y) } else { y } - ABOVE;
         let mut peak_words_end = bounds.left;
-        let is_peak = |column: &&Column| column.kernels.contains(&kernel.index());
+        let is_peak = |column: &&TimelineColumn| column.kernels.contains(&kernel.index());
         if let Some(column) = self.columns.iter().find(is_peak) {
             marks.push(circle(Role::PeakPoint, (column.middle(), y), 3.5));
             let words = peak_words(analysis, Run::shown(self.charted.is_fused)).into_iter();

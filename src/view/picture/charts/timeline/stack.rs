@@ -26,7 +26,7 @@ enum Layer {
 }
 
 /// What all bars come to.
-pub(super) struct Stack {
+pub(super) struct BarStack {
     /// The segments of each bar, from left to right.
     pub(super) segments: Vec<Vec<Segment>>,
     /// Bytes of all bars in each column.
@@ -34,7 +34,7 @@ pub(super) struct Stack {
 }
 
 /// Stacks `bars` over so many columns. `O(columns * bars)`.
-pub(super) fn stack(bars: &[Bar], columns: usize) -> Stack {
+pub(super) fn stack(bars: &[Bar], columns: usize) -> BarStack {
     let mut segments: Vec<Vec<Segment>> = vec![Vec::new(); bars.len()];
     let mut tops = Vec::with_capacity(columns);
     let mut layers: Vec<Layer> = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn stack(bars: &[Bar], columns: usize) -> Stack {
         }
         tops.push(bottom);
     }
-    Stack { segments, tops }
+    BarStack { segments, tops }
 }
 
 fn class(kind: BarKind) -> u8 {

@@ -1,7 +1,7 @@
 //! The words of the memory timeline.
 
 use super::bars::{Bar, BarKind, Bars};
-use super::columns::{Column, ColumnKind};
+use super::columns::{ColumnKind, TimelineColumn};
 use crate::picture::charts::Charted;
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::Label;
@@ -86,7 +86,7 @@ pub(super) fn peak_words(analysis: &Analysis, run: Run) -> Vec<String> {
 pub(super) fn box_words(
     charted: Charted<'_>,
     execution: &Execution,
-    column: &Column,
+    column: &TimelineColumn,
 ) -> Vec<String> {
     match column.kind {
         ColumnKind::Kernel(kernel) => {
@@ -110,7 +110,7 @@ pub(super) fn box_words(
 pub(super) fn box_label(
     charted: Charted<'_>,
     execution: &Execution,
-    column: &Column,
+    column: &TimelineColumn,
     live: &IdVec<KernelId, u64>,
 ) -> Label {
     let Charted {
@@ -224,7 +224,7 @@ pub(super) fn on_chip_label(analysis: &Analysis, tensor: TensorId, kernel: Kerne
 /// The label of an arrow.
 pub(super) fn flow_label(
     charted: Charted<'_>,
-    column: &Column,
+    column: &TimelineColumn,
     bar: &Bar,
     is_write: bool,
     bytes: u64,

@@ -2,7 +2,7 @@
 //! they write.
 
 use super::sequence::Sequence;
-use super::{Carried, MIN_ITERATIONS, Repeat, is_equal_op};
+use super::{CarriedTensor, MIN_ITERATIONS, Repeat, is_equal_op};
 use fuseline_core::{Graph, KernelId, OpId, TensorId};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -76,7 +76,7 @@ struct Check<'a> {
     /// iteration to the one before, and back.
     partner: Partners,
     partner_back: Partners,
-    carried: Vec<Carried>,
+    carried: Vec<CarriedTensor>,
 }
 
 impl Check<'_> {
@@ -181,7 +181,7 @@ impl Check<'_> {
             return false;
         };
         if !self.partner.contains_key(&tensor) {
-            self.carried.push(Carried { enters, producer });
+            self.carried.push(CarriedTensor { enters, producer });
         }
         self.pair(tensor, enters)
     }

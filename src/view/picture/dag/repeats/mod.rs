@@ -36,12 +36,12 @@ pub struct Repeat {
     /// Number of iterations, at least 3.
     pub iterations: usize,
     /// What leads from iteration to iteration.
-    pub carried: Vec<Carried>,
+    pub carried: Vec<CarriedTensor>,
 }
 
 /// A tensor that each iteration reads from the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
-pub struct Carried {
+pub struct CarriedTensor {
     /// What the first iteration reads in its place.
     pub enters: TensorId,
     /// The op of the first iteration that writes it for the second.
