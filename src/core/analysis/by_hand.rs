@@ -168,10 +168,10 @@ pub fn change(change: Change, shown: KernelsInText<'_>) -> Result<Changed, Uncha
             statement_of_op: &marked_statements,
             options: &options,
         };
-        if let Ok(apart) = cut_edge(&marked, &marked_program, pieces, producer, consumer)
-            && let Some((taken_apart, ..)) = analyzed(&apart.text)
+        if let Ok(split) = cut_edge(&marked, &marked_program, pieces, producer, consumer)
+            && let Some((split_state, ..)) = analyzed(&split.text)
         {
-            (marked, after) = (apart.text, taken_apart);
+            (marked, after) = (split.text, split_state);
         }
     }
     if let Some(refused) = after.refused.iter().find(|refused| is_touched(refused.op)) {

@@ -7,7 +7,7 @@
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::legality::check_in;
 use crate::fusion::none;
-use crate::fusion::pieces::{join, take_apart};
+use crate::fusion::pieces::{join, split_into_pieces};
 use crate::fusion::reason::Reason;
 use crate::fusion::region::{Region, RegionContext};
 use crate::model::acyclic;
@@ -53,7 +53,7 @@ pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partitio
                 for window in ops.chunks(MAX_OPS) {
                     let region = Region::of(context, window);
                     let mut pieces = Vec::new();
-                    take_apart(&region, region.all(), &mut pieces);
+                    split_into_pieces(&region, region.all(), &mut pieces);
                     for piece in pieces {
                         join(&mut kernel_of, &region.ops_of(piece));
                     }

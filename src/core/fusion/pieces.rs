@@ -11,7 +11,7 @@ pub(super) fn is_kernel(region: &Region<'_>, set: Set) -> bool {
 
 /// Appends the pieces of a set: in execution order, each op joins the latest piece that stays a
 /// kernel with it.
-pub(super) fn take_apart(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
+pub(super) fn split_into_pieces(region: &Region<'_>, set: Set, pieces: &mut Vec<Set>) {
     let first = pieces.len();
     for place in Bits(set) {
         let bit = place.bit();

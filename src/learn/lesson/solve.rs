@@ -40,16 +40,16 @@ fn values(state: &PageState, param: &str) -> Option<Vec<i64>> {
     let values = param_values(&program, at + 1).pop().flatten()?;
     Some(match values {
         ParamValues::Listed(values) => {
-            let apart = values.len().div_ceil(MAX_VALUES).max(1);
-            values.into_iter().step_by(apart).collect()
+            let stride = values.len().div_ceil(MAX_VALUES).max(1);
+            values.into_iter().step_by(stride).collect()
         }
         // A range may hold more values than the memory: only those that are tried are made.
         ParamValues::Steps { min, max, step } => {
             let step = step.max(1).unsigned_abs();
             let count = max.abs_diff(min) / step + 1;
-            let apart = step.saturating_mul(count.div_ceil(MAX_VALUES as u64));
-            let apart = i64::try_from(apart).unwrap_or(i64::MAX);
-            std::iter::successors(Some(min), |value| value.checked_add(apart))
+            let stride = step.saturating_mul(count.div_ceil(MAX_VALUES as u64));
+            let stride = i64::try_from(stride).unwrap_or(i64::MAX);
+            std::iter::successors(Some(min), |value| value.checked_add(stride))
                 .take_while(|value| *value <= max)
                 .collect()
         }

@@ -84,12 +84,12 @@ impl Posed {
         let ops = &now.analysis.partition.kernels[kernel];
         let cuts = |reads: bool| {
             let edges = ops.iter().flat_map(|&b| ops.iter().map(move |&a| [a, b]));
-            let apart = edges.filter(move |&[a, b]| {
+            let to_cut = edges.filter(move |&[a, b]| {
                 a < b
                     && self.optimum[a] != self.optimum[b]
                     && reads == graph.predecessors[b].contains(&a)
             });
-            let steps = apart.filter_map(|edge| {
+            let steps = to_cut.filter_map(|edge| {
                 let [producer, consumer] = edge;
                 step(now, Change::Cut { producer, consumer }, edge)
             });

@@ -20,7 +20,7 @@ pub struct Question {
     states: StepStates,
     answered: Arc<AnalyzedProgram>,
     /// Students answer alike, and some answers take a search.
-    said: RefCell<BTreeMap<Act, TryVerdict>>,
+    verdicts: RefCell<BTreeMap<Act, TryVerdict>>,
 }
 
 /// The engine's verdict on a try.
@@ -72,7 +72,7 @@ impl Question {
             asked: analyzed.asked,
             answered: analyzed.answered,
             states: lesson.states.get(step)?.clone(),
-            said: RefCell::default(),
+            verdicts: RefCell::default(),
         })
     }
 
@@ -92,16 +92,18 @@ impl Question {
 
     /// The engine's verdict on a try, computed once for each different one: an analysis for a task
     /// to do, at most a search for others.
-    pub fn say(&self, act: &Act) -> TryVerdict {
-        if let Some(said) = self.said.borrow().get(act) {
-            return said.clone();
+    pub fn verdict(&self, act: &Act) -> TryVerdict {
+        if let Some(verdict) = self.verdicts.borrow().get(act) {
+            return verdict.clone();
         }
-        let said = self.say_anew(act);
-        self.said.borrow_mut().insert(act.clone(), said.clone());
-        said
+        let verdict = self.judge(act);
+        self.verdicts
+            .borrow_mut()
+            .insert(act.clone(), verdict.clone());
+        verdict
     }
 
-    fn say_anew(&self, act: &Act) -> TryVerdict {
+    fn judge(&self, act: &Act) -> TryVerdict {
         match act {
             Act::ShowMe => TryVerdict::Asked,
             Act::Answer(answer) => {
@@ -123,15 +125,15 @@ impl Question {
     /// How a student stands who did this. What cannot be read does not count, unless there is
     /// nothing else.
     pub fn cell(&self, tries: &[Try]) -> Cell {
-        let said = tries.iter().map(|tried| (tried, self.say(&tried.act)));
+        let verdicts = tries.iter().map(|tried| (tried, self.verdict(&tried.act)));
         let (refused, read): (Vec<_>, Vec<_>) =
-            said.partition(|(_, said)| matches!(said, TryVerdict::Unreadable(_)));
+            verdicts.partition(|(_, verdict)| matches!(verdict, TryVerdict::Unreadable(_)));
         let standing = match (read.as_slice(), refused.into_iter().next()) {
             ([], None) => Standing::Untouched,
             ([], Some((_, TryVerdict::Unreadable(why)))) => Standing::Refused(why),
             (read, _) => {
-                let said: Vec<_> = read.iter().map(|(_, said)| said).collect();
-                outcome(&said).map_or(Standing::Open, Standing::Ended)
+                let verdicts: Vec<_> = read.iter().map(|(_, verdict)| verdict).collect();
+                outcome(&verdicts).map_or(Standing::Open, Standing::Ended)
             }
         };
         Cell {
@@ -155,11 +157,11 @@ impl Question {
     }
 }
 
-/// How a question ended that was tried so, in this order; `None` while it is open. The first wrong
-/// answer gets a nudge, the second one shows the answer. Whoever has seen it and writes it down is
-/// no further, so a teacher sees that it was shown.
-fn outcome(said: &[&TryVerdict]) -> Option<StepOutcome> {
-    match said {
+/// How a question ended after these tries, in order; `None` while it is open. The first wrong answer
+/// gets a nudge, the second one shows the answer. A right answer after that still counts as shown,
+/// so that a teacher sees it.
+fn outcome(verdicts: &[&TryVerdict]) -> Option<StepOutcome> {
+    match verdicts {
         [TryVerdict::Right, ..] => Some(StepOutcome::Right),
         [TryVerdict::Asked, ..] => Some(StepOutcome::Shown),
         [_, TryVerdict::Right, ..] => Some(StepOutcome::Nudged),

@@ -294,7 +294,7 @@ fn refused(why: &str) -> Cell {
 /// The first answer that can be read, as a guess of nobody.
 fn first_guess(question: &Question, tries: &[Try]) -> Option<Guess> {
     tries.iter().find_map(|tried| {
-        let (is_right, nudge) = match question.say(&tried.act) {
+        let (is_right, nudge) = match question.verdict(&tried.act) {
             TryVerdict::Right => (true, String::new()),
             TryVerdict::Wrong(nudge) => (false, nudge),
             TryVerdict::Asked => (false, String::new()),

@@ -77,7 +77,7 @@ pub(super) fn find_crossings(states: &mut States<'_>, samples: &[usize]) -> Vec<
             }
         }
     }
-    telling(found)
+    most_important(found)
 }
 
 /// All features, in the order in which values are tried for them.
@@ -323,7 +323,7 @@ fn op_names(program: &Program, statements: &[usize]) -> Vec<String> {
 }
 
 /// The crossings of greatest weight. Equal ones of several policies are merged into one.
-fn telling(found: Vec<FoundCrossing>) -> Vec<FoundCrossing> {
+fn most_important(found: Vec<FoundCrossing>) -> Vec<FoundCrossing> {
     let mut all: Vec<FoundCrossing> = Vec::new();
     for next in found {
         let mut others = all.iter_mut().filter(|other| other.places == next.places);

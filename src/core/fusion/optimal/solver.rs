@@ -123,9 +123,9 @@ impl<'s> Solver<'s> {
 fn parts(region: &Region<'_>, candidates: &IdVec<CandidateId, Candidate>) -> Vec<Set> {
     let mut part: IdVec<LocalOp, Set> = region.ops.ids().map(LocalOp::bit).collect();
     let join = |part: &mut IdVec<LocalOp, Set>, set: Set| {
-        let together = Bits(set).fold(0, |all, place| all | part[place]);
-        for place in Bits(together) {
-            part[place] = together;
+        let united = Bits(set).fold(0, |all, place| all | part[place]);
+        for place in Bits(united) {
+            part[place] = united;
         }
     };
     for candidate in candidates {

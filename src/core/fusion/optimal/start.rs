@@ -2,7 +2,7 @@
 
 use super::search::FoundKernels;
 use crate::fusion::decision::Log;
-use crate::fusion::pieces::{is_kernel, take_apart};
+use crate::fusion::pieces::{is_kernel, split_into_pieces};
 use crate::fusion::region::{Bits, Clock, LocalOp, Region, RegionContext, Set};
 use crate::fusion::{inductor, manual, rules};
 use crate::model::ids::{IdVec, KernelId, OpId};
@@ -28,14 +28,14 @@ pub(super) fn from_partition(
     let mut kernels = Vec::new();
     let mut left = region.all();
     while let Some(first) = Bits(left).next() {
-        let together = Bits(left)
+        let kernel_ops = Bits(left)
             .filter(|&place| kernel(place) == kernel(first))
             .fold(0, |set, place| set | place.bit());
-        left &= !together;
-        if is_kernel(region, together) {
-            kernels.push(together);
+        left &= !kernel_ops;
+        if is_kernel(region, kernel_ops) {
+            kernels.push(kernel_ops);
         } else {
-            take_apart(region, together, &mut kernels);
+            split_into_pieces(region, kernel_ops, &mut kernels);
         }
     }
     // Convex kernels can depend on each other. Those that do, and those that wait for them, become

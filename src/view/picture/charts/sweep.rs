@@ -170,8 +170,8 @@ impl SweepView<'_> {
             let x = plot.x(crossing.value as f64);
             let left = (x - width / 2.0).max(free_from);
             free_from = left + width + GAP;
-            let told = format!("{}. {}", row.number, row.sentence.replace('`', ""));
-            let label = Label::new(told, Vec::new());
+            let sentence = format!("{}. {}", row.number, row.sentence.replace('`', ""));
+            let label = Label::new(sentence, Vec::new());
             let number = text(
                 Role::CrossingNumber,
                 (left + width / 2.0, y),

@@ -168,9 +168,9 @@ impl Constraints {
             if let &[a, b] = pair
                 && let (Some(of_a), Some(of_b)) = (block_of[a], block_of[b])
             {
-                let apart = distance(graph, a, b, gap) + shift[a] - shift[b];
-                left.push((of_b, (of_a, apart)));
-                right.push((of_a, (of_b, apart)));
+                let least = distance(graph, a, b, gap) + shift[a] - shift[b];
+                left.push((of_b, (of_a, least)));
+                right.push((of_a, (of_b, least)));
             }
         }
         // Links of lanes count only for blocks that no other link leads to.
@@ -224,8 +224,8 @@ impl Constraints {
 
     /// How far left and right a block may move while all others stay.
     fn limits(&self, block: BlockId, x: &IdVec<BlockId, f64>) -> (f64, f64) {
-        let left = self.left[block].iter().map(|&(b, apart)| x[b] + apart);
-        let right = self.right[block].iter().map(|&(b, apart)| x[b] - apart);
+        let left = self.left[block].iter().map(|&(b, least)| x[b] + least);
+        let right = self.right[block].iter().map(|&(b, least)| x[b] - least);
         (
             left.fold(f64::NEG_INFINITY, f64::max),
             right.fold(f64::INFINITY, f64::min),
