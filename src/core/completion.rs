@@ -1,4 +1,4 @@
-//! What a visitor may write next at a caret.
+//! Completions: words that a visitor may write next at a caret.
 
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
@@ -23,7 +23,7 @@ const MAX_TEXT_BYTES: usize = 200_000;
 /// resolved at each key.
 const MAX_TYPED_BYTES: usize = 50_000;
 
-/// What a completion stands for.
+/// The kind of thing that a completion stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// A tensor of the program.
@@ -60,9 +60,9 @@ impl CompletionKind {
 /// A word that may stand at the caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What it writes in the place of the word around the caret.
+    /// The edit that writes it in place of the word around the caret.
     pub edit: TextEdit,
-    /// What it is called in the list.
+    /// Its name in the list.
     pub label: String,
     /// What it stands for.
     pub kind: CompletionKind,
@@ -70,10 +70,10 @@ pub struct Completion {
     pub detail: String,
 }
 
-/// What may be written at a byte of a text, the most likely first: words that start as the typed
-/// one, then those that hold its letters in order. Tensors that the text names before the caret
-/// come before the others, and the nearest of them first. Nothing in a comment, and nothing where
-/// only a new name may stand.
+/// The words that may be written at a byte of a text, the most likely first: words that start as
+/// the typed one, then those that hold its letters in order. Tensors that the text names before the
+/// caret come before the others, and the nearest of them first. Nothing in a comment, and nothing
+/// where only a new name may stand.
 ///
 /// `O(text)`.
 ///

@@ -12,7 +12,7 @@ pub struct Example {
     pub group: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What to watch for, in one sentence or two.
+    /// The effect to watch for, in one sentence or two.
     pub watch: &'static str,
     /// The choices under which that sentence is true.
     pub opening: Opening,
@@ -27,7 +27,7 @@ pub struct Opening {
     pub policy: Policy,
     /// Whether the fused kernels are shown.
     pub is_fused: bool,
-    /// What a separate reshape costs.
+    /// The cost of a separate reshape.
     pub reshape: ReshapeCost,
 }
 

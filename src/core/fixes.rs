@@ -53,7 +53,7 @@ pub fn sound_fixes(text: &str, diagnostics: &[Diagnostic]) -> Vec<Vec<Fix>> {
     sound
 }
 
-/// What is found in a text.
+/// The findings in a text.
 struct Reading {
     program: Program,
     diagnostics: Vec<Diagnostic>,

@@ -13,7 +13,7 @@ pub enum JsonError {
     NumberOfPython {
         /// Where it stands in the value.
         path: String,
-        /// What stands there.
+        /// The word that stands there.
         number: &'static str,
         /// Its line in the text, from 1.
         line: usize,

@@ -47,7 +47,7 @@ pub trait Numeral: Clone {
     #[must_use]
     fn at_least(self, count: u64) -> Self;
 
-    /// The same under another name.
+    /// This number under another name.
     #[must_use]
     fn named(self, name: &'static str) -> Self;
 

@@ -1,4 +1,4 @@
-//! What two ascending lists have in common.
+//! The common items of two ascending lists.
 
 use std::cmp::Ordering;
 

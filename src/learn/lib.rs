@@ -1,4 +1,4 @@
-//! What is learnt, solved and presented, as data.
+//! Lessons, puzzles, worksheets, results and presenting, as data.
 
 pub mod language;
 pub mod lesson;

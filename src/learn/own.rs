@@ -2,7 +2,7 @@
 
 use fuseline_core::model::digest::fnv1a;
 
-/// What links and stored progress call what they carry or keep themselves.
+/// The id, in links and stored progress, of a text that they contain themselves.
 pub const OWN: &str = "own";
 
 /// A short name for a text.

@@ -1,5 +1,5 @@
-//! What is on the screen while a lesson or a presenter has the page: the lesson, one or two
-//! pictures, and bands above them.
+//! The stage: the parts of the page on the screen while a lesson or a presenter has it: the lesson,
+//! one or two pictures, and bands above them.
 
 use fuseline_view::page::view::View;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What would save time: options of compiler and framework, and kernels merged by hand.
+//! Advice: options of compiler and framework, and merges by hand, that would save time.
 
 use crate::analysis::by_hand::{self, Change, KernelsInText};
 use crate::analysis::iterations::Iterations;
@@ -45,9 +45,9 @@ pub enum Advice {
 pub struct Advised {
     /// The change.
     pub advice: Advice,
-    /// What the whole program takes before and after.
+    /// The cost of the whole program before and after.
     pub price: Price,
-    /// What the merge alone saves, in all iterations; `None` for options.
+    /// The saving of the merge alone, in all iterations; `None` for options.
     pub merge: Option<Price>,
     /// Iterations of a block in which two kernels are merged; 1 elsewhere.
     pub iterations: usize,

@@ -64,7 +64,7 @@ pub struct Changed {
     /// Its analysis under [`Policy::Manual`]. That policy computes nothing twice and splits illegal
     /// kernels, so other kernels may differ from those that were shown, too.
     pub analysis: Analysis,
-    /// What merging the two kernels alone would save, in one iteration; `None` for a cut.
+    /// The saving of the merge alone, in one iteration; `None` for a cut.
     pub merge: Option<Price>,
     /// Whether kernels that reach over the end of an iteration are cut there.
     pub cuts_iterations: bool,

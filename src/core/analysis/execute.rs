@@ -16,7 +16,7 @@ use crate::model::work::Work;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
-/// What memory holds however the ops are fused.
+/// The contents of memory that do not depend on fusion.
 pub(super) struct ProgramMemory {
     /// Bytes of inputs and weights.
     pub(super) external_bytes: u64,

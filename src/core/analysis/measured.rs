@@ -11,7 +11,7 @@ use crate::model::program::Program;
 use serde::Deserialize;
 use strum::{EnumString, IntoStaticStr};
 
-/// What a reshape is in the measured programs.
+/// The cost of a reshape in the measured programs.
 pub const RESHAPE: ReshapeCost = ReshapeCost::View;
 
 /// A file of measured rows, as `public/measured/` has them; other fields are ignored.

@@ -105,9 +105,9 @@ fn written_lifetimes<'a>(
     })
 }
 
-/// Whatever is in memory while an execution runs: inputs and weights throughout, then what kernels
-/// write, in that order. The bytes that are live while a kernel runs are the sum over those that
-/// [hold](Lifetime::holds) it. `O(ops + reads and writes)`.
+/// The lifetimes of all tensors in memory while an execution runs: inputs and weights throughout,
+/// then what kernels write, in that order. The bytes that are live while a kernel runs are the sum
+/// over those that [hold](Lifetime::holds) it. `O(ops + reads and writes)`.
 pub fn lifetimes(analysis: &Analysis, execution: &Execution) -> Vec<Lifetime> {
     let (graph, kernels) = (&analysis.graph, &execution.kernels);
     let Some((first, last)) = kernels.ids().next().zip(kernels.ids().last()) else {
@@ -149,7 +149,7 @@ fn last_uses(
     last_use
 }
 
-/// What is live at the peak of an execution.
+/// The contents of memory at the peak of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiveAtPeak {
     /// Bytes of inputs and weights.
@@ -158,7 +158,7 @@ pub struct LiveAtPeak {
     pub tensors: Vec<TensorId>,
 }
 
-/// What makes up [`Execution::peak_memory`]. `O(ops + reads)`.
+/// The tensors that add up to [`Execution::peak_memory`]. `O(ops + reads)`.
 pub fn live_at_peak(analysis: &Analysis, execution: &Execution) -> LiveAtPeak {
     let (graph, kernels) = (&analysis.graph, &execution.kernels);
     let views = Views::under(graph, analysis.options.conventions.reshape);

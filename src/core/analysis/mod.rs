@@ -57,8 +57,8 @@ pub fn analyze_program(program: &Program, options: &Options) -> Outcome {
     analyze_planned(program, options, |graph| fusion::plan(graph, options))
 }
 
-/// The same with a plan of the program's graph that was computed before, for example in another
-/// thread.
+/// [`analyze_program`] with a plan of the program's graph that was computed before, for example in
+/// another thread.
 pub fn analyze_program_with(program: &Program, options: &Options, plan: Plan) -> Outcome {
     analyze_planned(program, options, |_| plan)
 }

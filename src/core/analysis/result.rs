@@ -10,7 +10,7 @@ use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::options::Options;
 use crate::model::partition::Partition;
 
-/// What fusion does to the bytes of one tensor.
+/// The memory traffic of one tensor, unfused and fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorTraffic {
     /// Bytes of one access; the largest where readers count it differently.
@@ -47,7 +47,7 @@ pub struct Analysis {
     pub graph: Graph,
     /// Which ops run as which kernel.
     pub partition: Partition,
-    /// What a search has proven about that partition.
+    /// The proof of the search about that partition.
     pub certificate: Option<Certificate>,
     /// Kernels that the text states and that are not legal, under policy `manual`.
     pub refused: Vec<Refused>,

@@ -1,4 +1,4 @@
-//! What kernels cost: bytes through memory, FLOPs, and the time that a device needs for both.
+//! The costs of kernels: bytes through memory, FLOPs, and the time that a device needs for both.
 
 pub mod roofline;
 pub mod traffic;

@@ -43,7 +43,7 @@ pub enum UnitKind {
     VectorF64,
 }
 
-/// What one unit has to do for a kernel.
+/// The work of one unit for a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitWork {
     /// The unit.
@@ -61,8 +61,8 @@ impl UnitWork {
     }
 }
 
-/// What each unit has to do for a kernel of this work and these bytes, memory first. They all work
-/// at the same time.
+/// The work of each unit for a kernel of this work and these bytes, memory first. They all work at
+/// the same time.
 pub fn unit_works(options: &Options, work: Work, bytes: u64) -> [UnitWork; 4] {
     let peaks = peaks(options, work);
     let of = |unit, amount, peak: Option<Figure>| UnitWork {

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// One tensor that one kernel reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// What is read or written.
+    /// The tensor that is read or written.
     pub tensor: TensorId,
     /// Bytes that it counts.
     pub bytes: u64,
@@ -19,7 +19,7 @@ pub struct Access {
     pub source: SizeSource,
 }
 
-/// What one kernel moves.
+/// The memory traffic of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelTraffic {
     /// Distinct tensors read from memory, in order of first use.
@@ -87,7 +87,7 @@ impl Traffic {
     }
 }
 
-/// What each kernel of `partition` reads and writes, in order. `O(ops + reads)`.
+/// The memory traffic of each kernel of `partition`, in order. `O(ops + reads)`.
 pub fn kernel_traffic<'a>(
     graph: &'a Graph,
     partition: &'a Partition,
@@ -139,7 +139,7 @@ impl<'a> TrafficCount<'a> {
         self.views.is_view[op]
     }
 
-    /// What a kernel that computes `ops` reads and writes; every count of bytes comes from here.
+    /// The memory traffic of a kernel that computes `ops`. Every count of bytes comes from here.
     /// `O(ops + reads)`.
     ///
     /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it,
@@ -237,7 +237,7 @@ impl Views {
         views
     }
 
-    /// What `op` reads when it reads `tensor` from memory.
+    /// The access of `op` when it reads `tensor` from memory.
     pub fn read(&self, graph: &Graph, op: OpId, tensor: TensorId, externals: Externals) -> Access {
         let base = &graph.tensors[self.base[tensor]];
         let (bytes, source) = if base.is_external() && externals == Externals::KnownOnly {

@@ -1,4 +1,4 @@
-//! What a search has proven about its result.
+//! Certificates: the proof of a search about its result.
 
 use crate::model::options::Objective;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -8,12 +8,12 @@ use serde::Serialize;
 /// costs are rounded up, and sums of floats round.
 pub const ROUNDING: f64 = 1e-9;
 
-/// What a search has proven about a partition.
+/// The proof of a search about a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct Certificate {
-    /// What the search minimized.
+    /// The objective that the search minimized.
     pub objective: Objective,
-    /// What it searched.
+    /// The partitions that it searched.
     pub scope: CertificateScope,
     /// No legal acyclic partition costs less; for times, up to rounding.
     pub is_optimal: bool,

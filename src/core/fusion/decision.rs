@@ -26,7 +26,7 @@ pub struct NodeKernel {
     pub is_output: bool,
 }
 
-/// What became of a node that computes ops.
+/// The final kernel of a node that computes ops, and the nodes that it reads.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct PlacedNode {
     /// Its kernel in the partition; of no meaning for a node without ops.
@@ -134,24 +134,24 @@ pub enum Decision {
     },
     /// Optimal: a kernel of the best partition; kernels are noted in the order in which they run.
     Chosen {
-        /// What it runs.
+        /// The ops that it runs.
         ops: Vec<OpId>,
         /// Bytes or seconds, as the objective counts.
         cost: Amount,
-        /// What measured runs say about it, under the objective *measured*; `None` for a lone op.
+        /// The evidence of measured runs, under the objective *measured*; `None` for a lone op.
         evidence: Option<Evidence>,
     },
     /// Manual: a kernel of the text, or a piece of one that was refused.
     Accepted {
         /// Its number in the text.
         kernel: u32,
-        /// What it runs.
+        /// The ops that it runs.
         ops: Vec<OpId>,
     },
     /// These ops do not become one kernel. They are one op of each of two kernels, or all ops of a
     /// stated kernel.
     Refused {
-        /// What would run together.
+        /// The ops that would run together.
         ops: Vec<OpId>,
         /// Why.
         reason: Reason,
@@ -162,7 +162,7 @@ pub enum Decision {
 #[derive(Default)]
 pub(crate) struct Log(Option<Notes>);
 
-/// What a policy notes.
+/// The notes of a policy.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) decisions: Vec<Decision>,

@@ -2,7 +2,7 @@
 
 use borsh::{BorshDeserialize, BorshSerialize};
 
-/// What a kernel of the compiler iterates over; two kernels fuse only if their loops match.
+/// The loop of a kernel of the compiler. Two kernels fuse only if their loops match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Loop {
     /// A library call, which takes only views and one add after it.

@@ -16,7 +16,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 pub struct Plan {
     /// Which ops run as which kernel.
     pub partition: Partition,
-    /// What a search has proven about it.
+    /// The proof of a search about it.
     pub certificate: Option<Certificate>,
     /// Kernels that the text states and that are not legal.
     pub refused: Vec<Refused>,

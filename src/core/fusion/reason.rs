@@ -35,14 +35,14 @@ pub enum Reason<Op = OpId> {
     },
     /// A matmul's kernel takes no reduction.
     MatmulAndReduction {
-        /// What would run beside a reduction.
+        /// The matmul that would run beside a reduction.
         matmul: Op,
-        /// What would run beside a matmul.
+        /// The reduction that would run beside a matmul.
         reduction: Op,
     },
     /// An opaque op is a kernel of its own.
     Opaque {
-        /// What nothing fuses with.
+        /// The op that fuses with nothing.
         opaque: Op,
     },
     /// Without the option *prologue* a matmul starts its kernel.
@@ -136,7 +136,7 @@ pub enum Reason<Op = OpId> {
     },
     /// Inductor: one of the two is a library call, which takes only views and one add behind it.
     LibraryCall {
-        /// What the library computes.
+        /// The matmul that the library computes.
         matmul: Op,
     },
     /// Inductor: one of the two is fused attention, a library call that takes only views behind it.
@@ -202,7 +202,7 @@ pub enum Reason<Op = OpId> {
 }
 
 impl<Op> Reason<Op> {
-    /// The same reason with its ops named in another way. Visits each op that the reason names, in
+    /// This reason with its ops named in another way. Visits each op that the reason names, in
     /// order.
     pub fn map_ops<Name>(self, mut name: impl FnMut(Op) -> Name) -> Reason<Name> {
         match self {

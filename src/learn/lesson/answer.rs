@@ -1,4 +1,4 @@
-//! What is right, and why.
+//! Verdicts on answers, the right answer and its reason.
 
 use super::StepStates;
 use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
@@ -14,7 +14,7 @@ use super::way_words::way_words;
 use super::wording::join_sentences;
 use serde::{Deserialize, Serialize};
 
-/// What a visitor answers.
+/// An answer of a visitor.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -33,7 +33,7 @@ pub struct Judged {
     /// The reason of the engine, with which `words` ends: it is in English, whatever the language
     /// of the lesson is. Empty where the lesson gives a reason of its own.
     pub reason: String,
-    /// What a first wrong answer gets in their place: where it is wrong and why, but not what is
+    /// The nudge that a first wrong answer gets instead: where it is wrong and why, but not what is
     /// right. Quoted parts are code. Empty for a right one.
     pub nudge: String,
 }
@@ -62,10 +62,9 @@ impl Numbers {
 }
 
 impl Task {
-    /// What to choose among; empty if the task asks for no choice.
+    /// The options to choose among; empty if the task asks for no choice.
     ///
-    /// # Errors
-    /// Why the engine cannot say what is right.
+    /// # Errors Why the engine cannot say what is right.
     pub fn choosables(&self, analyzed: &AnalyzedProgram) -> Result<Vec<Choosable>, ValueError> {
         match &self.kind {
             TaskKind::Choose(choices) => (choices.iter())
@@ -210,8 +209,8 @@ impl Task {
         }
     }
 
-    /// What is said to a first wrong number: the nudge of its mistake, else on which side it is
-    /// wrong. Empty for a right one.
+    /// The nudge for a first wrong number: that of its mistake, else on which side it is wrong.
+    /// Empty for a right one.
     fn nudge(&self, numbers: &Numbers, analyzed: &AnalyzedProgram) -> String {
         if numbers.are_near() {
             return String::new();

@@ -20,7 +20,7 @@ pub(super) struct Thing {
     /// Which one that is: the op that writes a tensor and those that read it, the function of a
     /// kernel with one op. Empty where the name says it.
     pub about: String,
-    /// What a condition is asked about.
+    /// The subject of the condition.
     pub subject: NamedSubject,
 }
 

@@ -59,7 +59,7 @@ fn check_step(step: &LessonStep, states: &StepStates, problems: &mut Vec<Problem
     }
 }
 
-/// What a state shows, unless it has no op.
+/// The analysed program of a state; `None` if it has no op.
 fn shown(state: &PageState) -> Option<AnalyzedProgram> {
     let analyzed = state.analyzed()?;
     (!analyzed.analysis.graph.ops.is_empty()).then_some(analyzed)

@@ -39,7 +39,7 @@ pub enum Relation {
     More,
 }
 
-/// What a quantity is compared with.
+/// The right side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConditionOperand {
     /// A number or a word.

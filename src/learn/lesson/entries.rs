@@ -2,7 +2,7 @@
 
 use fuseline_core::notation::spelling::nearest;
 
-/// What is wrong in a lesson's file, where, and how to mend it.
+/// A problem of a lesson's file, where it is, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Line of the file, from 1.

@@ -1,4 +1,4 @@
-//! What is wrong with a text of an author or of a visitor, and why something has no value.
+//! Errors in texts of an author or a visitor, and reasons why something has no value.
 
 use super::named_figure::is_nameable;
 use super::value::{AnswerUnit as _, Unit};
@@ -9,7 +9,7 @@ use strum::VariantArray as _;
 /// Why an answer cannot be judged, as a clause.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AnswerError {
-    /// What is asked for has no value in the state of the step.
+    /// The quantity has no value in the state of the step.
     #[error(transparent)]
     Value(#[from] ValueError),
     /// The answer is no number.
@@ -64,7 +64,7 @@ pub enum ValueError {
     NeverHolds { condition: String, param: String },
 }
 
-/// What is wrong with a quantity or a condition as an author writes it, and what to write instead.
+/// An error in a quantity or a condition of an author, and what to write instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReadError {
     /// `one kernel:` with fewer than two ops.
@@ -91,8 +91,8 @@ pub enum ReadError {
     Number(#[from] NumberError),
 }
 
-/// What is wrong with a number as somebody writes it, and what to write instead, in the language of
-/// the lesson.
+/// An error in a number that somebody writes, and what to write instead, in the language of the
+/// lesson.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NumberError {
     /// The text is no number and no calculation.

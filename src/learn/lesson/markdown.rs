@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 /// A piece of a lesson's file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Piece {
-    /// What stands between the two lines `---` at the top.
+    /// The front matter between the two lines `---` at the top.
     Front(FencedBlock),
     /// The heading of a step.
     Title {
@@ -62,7 +62,7 @@ enum Element {
     Emphasis,
     Strong,
     Link(String),
-    /// What is shown as if it were not there.
+    /// An element that is ignored; its content is shown.
     Other,
 }
 

@@ -49,7 +49,7 @@ pub struct Lesson {
     /// The language of its author.
     pub lang: Tag,
     pub title: String,
-    /// What it is about, in a sentence.
+    /// Its subject, in a sentence.
     pub about: String,
     /// How long it takes, in minutes; 0 if the file does not say.
     pub minutes: u32,

@@ -9,7 +9,7 @@ use fuseline_view::present::quantity::{Figure, Kind, Quantity, Run, Subject, Val
 use std::fmt;
 use std::sync::Arc;
 
-/// What is measured, in which kernels, and of what.
+/// A quantity, the kernels in which it is measured, and its subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFigure {
     pub quantity: Quantity,
@@ -20,15 +20,15 @@ pub struct NamedFigure {
 /// The kernels in which a quantity is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernels {
-    /// Those of the chosen policy.
+    /// The kernels of the chosen policy.
     Shown,
     /// One for each op.
     Unfused,
-    /// Those of another policy.
+    /// The kernels of another policy.
     Under(Policy),
 }
 
-/// What a quantity is of.
+/// The subject of a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedSubject {
     /// The whole program, or the device.
@@ -69,7 +69,7 @@ impl NamedFigure {
         })
     }
 
-    /// What number it is; `None` if it is a word.
+    /// The unit of its number; `None` if it is a word.
     pub const fn unit(&self) -> Option<Unit> {
         self.quantity.unit()
     }

@@ -54,7 +54,7 @@ impl OpenLesson {
         self.problems = Arc::new(problems);
     }
 
-    /// What results call it: another text of somebody's own is another lesson.
+    /// The id of the lesson in results: another text of somebody's own is another lesson.
     pub fn results_id(&self) -> String {
         self.id.map_or_else(|| own_id(&self.text), str::to_owned)
     }

@@ -60,7 +60,7 @@ pub struct LessonPosition {
 }
 
 impl LessonProgress {
-    /// What was stored; nothing where that cannot be read.
+    /// Reads the stored progress; empty where it cannot be read.
     pub fn read(stored: &str) -> Self {
         let mut read: Self = serde_json::from_str(stored).unwrap_or_default();
         for (id, steps) in std::mem::take(&mut read.done) {

@@ -267,7 +267,7 @@ fn of_op(analysis: &Analysis, op: OpId, quantity: Quantity) -> String {
     }
 }
 
-/// What a kernel reads and writes, by name.
+/// The reads and writes of a kernel, by name.
 fn accesses(analysis: &Analysis, kernel: &Kernel) -> String {
     let graph = &analysis.graph;
     let list = |accesses: &[Access]| {

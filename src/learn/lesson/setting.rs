@@ -1,4 +1,4 @@
-//! What a step changes on the page: its blocks `fuse`, `page` and `then`.
+//! Changes of the page by a step: its blocks `fuse`, `page` and `then`.
 
 use super::entries::{BlockEntry, FencedBlock, Problem, lines_of, unknown};
 use super::state::{Mark, PageState};

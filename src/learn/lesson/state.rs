@@ -11,18 +11,18 @@ use fuseline_view::page::links::SharedState;
 use fuseline_view::page::view::View;
 use std::sync::Arc;
 
-/// What the page shows at a step.
+/// The state of the page at a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageState {
     /// Text and choices.
     pub shared: SharedState,
-    /// What is selected.
+    /// The selection.
     pub mark: Option<Mark>,
     /// The views that the step points at.
     pub look: Vec<View>,
 }
 
-/// What a step selects, by names.
+/// The selection of a step, by names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     Op(String),
@@ -34,7 +34,7 @@ pub enum Mark {
     Tensor(String),
 }
 
-/// What a mark names in a graph.
+/// The edge or tensor of a mark in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marked {
     /// A producer and its consumer.

@@ -1,5 +1,5 @@
-//! What a step asks for. No right answer is written in a lesson: the engine works each out from the
-//! state of the step.
+//! Tasks: the questions of steps. No right answer is written in a lesson: the engine works each out
+//! from the state of the step.
 
 use super::arithmetic::number_in;
 use super::condition::Condition;
@@ -19,7 +19,7 @@ pub struct Task {
     /// The language of answers and verdicts.
     pub language: Language,
     pub ask: Vec<Inline>,
-    /// What kind of answer it has.
+    /// The kind of its answer.
     pub kind: TaskKind,
     /// Shown when the visitor asks for a hint.
     pub hint: Vec<Inline>,
@@ -56,7 +56,7 @@ pub enum TaskKind {
     Do {
         /// All of them have to hold.
         until: Vec<Condition>,
-        /// What the engine changes to show a way.
+        /// The things that the engine changes to show a solution.
         by: SolveBy,
     },
 }
@@ -81,7 +81,7 @@ pub enum Things {
     Kernels,
 }
 
-/// What the engine changes to find a way to do a task.
+/// The things that the engine changes to find a solution of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SolveBy {
     /// The value of a param.
@@ -268,7 +268,7 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<TaskKind> {
     Some(TaskKind::Do { until, by })
 }
 
-/// What was read, or `None` with the problem reported.
+/// The value that was read, or `None` with the problem reported.
 fn reported<T>(
     read: Result<T, impl Display>,
     entry: &BlockEntry,

@@ -10,7 +10,7 @@ use fuseline_view::present::quantity::{self, Quantity};
 
 /// How an answer in a unit is written.
 pub trait AnswerUnit {
-    /// What stands in an empty field: the form of an answer, and no number near it.
+    /// The placeholder of an empty field: the form of an answer, and no number near it.
     fn form_in(self, language: Language) -> &'static str;
 
     /// An answer in this unit that is near no right one, to show the form in a message.

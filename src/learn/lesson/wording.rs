@@ -50,7 +50,7 @@ pub(super) fn noun(figure: &NamedFigure, analyzed: &AnalyzedProgram, naming: Nam
     }
 }
 
-/// What a quantity is of; `None` for the program and the device.
+/// The subject of a quantity in words; `None` for the program and the device.
 fn subject(figure: &NamedFigure, analyzed: &AnalyzedProgram, naming: Naming) -> Option<String> {
     Some(match &figure.subject {
         NamedSubject::Program => return None,

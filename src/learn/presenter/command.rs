@@ -1,4 +1,4 @@
-//! What a presenter commands, by keys of the page or of the window with the notes.
+//! The commands of a presenter, by keys of the page or of the window with the notes.
 
 use fuseline_view::page::view::View;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct Key {
     pub keys: &'static [&'static str],
     /// Its first key, as it is printed on keyboards.
     pub printed: &'static str,
-    /// What it does, in a word or two.
+    /// Its effect, in a word or two.
     pub label: &'static str,
 }
 

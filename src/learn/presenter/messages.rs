@@ -15,7 +15,6 @@ pub fn channel_name(id: &str) -> String {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromPage {
-    /// What the class sees.
     Shows(Box<AudienceView>),
     /// Nothing is presented any longer.
     Ended,
@@ -33,7 +32,7 @@ pub enum FromNotes {
     GoTo(String, usize),
 }
 
-/// What the class sees.
+/// The screen that the class sees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AudienceView {
     /// The workshop, if one is presented.

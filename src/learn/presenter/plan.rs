@@ -45,7 +45,7 @@ pub enum WorkshopPart {
     Slide(Slide),
 }
 
-/// What stands before the class between lessons.
+/// A full screen of text between lessons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slide {
     pub kind: SlideKind,
@@ -53,10 +53,10 @@ pub struct Slide {
     pub minutes: u32,
     pub title: &'static str,
     pub lines: &'static [&'static str],
-    /// What the class opens by the address on the slide: the part of a link after `#`. Empty for
-    /// the page itself.
+    /// The page that the class opens by the address on the slide: the part of a link after `#`.
+    /// Empty for the page itself.
     pub opens: &'static str,
-    /// What the speaker says and does.
+    /// Notes for the speaker.
     pub notes: &'static str,
 }
 

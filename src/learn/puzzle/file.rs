@@ -13,7 +13,7 @@ pub struct Puzzle {
     /// The language of its author.
     pub lang: Tag,
     pub title: String,
-    /// What to think about, in a few sentences.
+    /// The question, in a few sentences.
     pub about: String,
     /// Its program without kernels, and the choices under which it is analysed.
     pub page: PageState,

@@ -23,7 +23,7 @@ pub struct PuzzleProgress {
 }
 
 impl PuzzleProgress {
-    /// What was stored; nothing where that cannot be read.
+    /// Reads the stored progress; empty where it cannot be read.
     pub fn read(stored: &str) -> Self {
         serde_json::from_str(stored).unwrap_or_default()
     }

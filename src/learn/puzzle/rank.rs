@@ -24,7 +24,7 @@ pub enum Rank {
 pub struct RankRow {
     pub rank: Rank,
     pub name: &'static str,
-    /// What kernels of this rank cost: `below 155 MB`.
+    /// The cost of kernels of this rank: `below 155 MB`.
     pub costs: String,
 }
 
@@ -51,7 +51,7 @@ impl Posed {
         ranks
     }
 
-    /// What a teacher wants to know of a puzzle:
+    /// The puzzle in a line for teachers:
     /// `Par is 122 MB, proven by the search. The start is 407 MB, torch.compile 155 MB.`
     pub fn summary(&self) -> String {
         let [par, start, compiled] = [self.par, self.start, self.compiled].map(amount_text);

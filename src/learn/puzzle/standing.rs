@@ -20,11 +20,11 @@ const MAX_OPS_AND_READS: usize = 600;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posed {
     pub puzzle: Puzzle,
-    /// What it costs with each op as a kernel.
+    /// The cost with each op as a kernel.
     pub start: Amount,
-    /// What it costs at best. Nothing legal costs less.
+    /// The least cost of legal kernels.
     pub par: Amount,
-    /// What the predicted kernels of torch.compile cost.
+    /// The cost of the predicted kernels of torch.compile.
     pub(super) compiled: Amount,
     /// The kernels of the optimum that the search has found; there may be others.
     pub(super) optimum: IdVec<OpId, KernelId>,
@@ -45,7 +45,7 @@ pub struct Graded {
     pub cost: Amount,
     /// Their distance to par in its unit; 0 at par.
     pub above: Amount,
-    /// The same in percent of par.
+    /// That distance in percent of par.
     pub above_pct: f64,
     /// How much of the way from the start to par is gone, in percent; none for kernels that cost
     /// more than the start.
@@ -241,7 +241,7 @@ pub fn is_small(text: &str) -> bool {
     ops_and_reads(&parse(text).program) <= MAX_OPS_AND_READS
 }
 
-/// What kernels cost by the objective of their analysis.
+/// The cost of kernels by the objective of their analysis.
 pub(super) fn cost(analysis: &Analysis) -> Amount {
     match analysis.options.fusion.objective {
         Objective::Bytes => Amount::Bytes(analysis.fused.traffic.total),

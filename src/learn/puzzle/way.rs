@@ -20,9 +20,9 @@ pub struct PuzzleStep {
     pub edge: [OpId; 2],
     /// Where to look, and why.
     pub nudge: Nudge,
-    /// What to do, and its price.
+    /// The move, and its price.
     pub hint: String,
-    /// What was done, and its price.
+    /// The move in the past tense, and its price.
     pub done: String,
     /// The text after it.
     pub text: String,

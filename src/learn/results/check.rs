@@ -57,7 +57,7 @@ pub enum Standing {
     Open,
     /// They are through.
     Ended(StepOutcome),
-    /// What was handed in is no answer to this question, and why.
+    /// The results hold no answer to this question, and why.
     Refused(String),
 }
 
@@ -157,9 +157,9 @@ impl Question {
     }
 }
 
-/// How a question ended after these tries, in order; `None` while it is open. The first wrong answer
-/// gets a nudge, the second one shows the answer. A right answer after that still counts as shown,
-/// so that a teacher sees it.
+/// How a question ended after these tries, in order; `None` while it is open. The first wrong
+/// answer gets a nudge, the second one shows the answer. A right answer after that still counts as
+/// shown, so that a teacher sees it.
 fn outcome(verdicts: &[&TryVerdict]) -> Option<StepOutcome> {
     match verdicts {
         [TryVerdict::Right, ..] => Some(StepOutcome::Right),

@@ -20,7 +20,7 @@ const MAX_STUDENTS: usize = 500;
 /// Two students may have fewer tries than this in common by chance.
 const MIN_COPIED_TRIES: usize = 4;
 
-/// What a class has handed in.
+/// The results of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Class {
     /// The results of each student, in the order in which they came.
@@ -31,7 +31,7 @@ pub struct Class {
     pub exercises: Vec<String>,
 }
 
-/// What became of results that were handed in.
+/// The effect of results on a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     /// A student who was not there.
@@ -56,7 +56,7 @@ pub struct QuestionColumn {
     pub right: String,
     /// How each student stands, in the order of the class.
     pub cells: Vec<Cell>,
-    /// What was answered first, the commonest first.
+    /// First answers, the commonest first.
     pub guesses: Vec<Guess>,
 }
 
@@ -86,7 +86,7 @@ pub struct PuzzleColumn {
 pub enum Solved {
     /// They are legal.
     Graded {
-        /// What they cost.
+        /// Their cost and rank.
         graded: Graded,
         /// Number of merges and cuts that the student's page counted.
         moves: usize,
@@ -96,7 +96,7 @@ pub enum Solved {
 }
 
 impl Class {
-    /// What was stored; nothing where that cannot be read.
+    /// Reads a stored class; empty where it cannot be read.
     pub fn read(stored: &str) -> Self {
         serde_json::from_str(stored).unwrap_or_default()
     }
@@ -135,7 +135,7 @@ impl Class {
         }
     }
 
-    /// What each student is called: the name, with a number where others have it, too.
+    /// The display name of each student: the name, with a number where others have it, too.
     pub fn names(&self) -> Vec<String> {
         let mut analyzed: BTreeMap<String, usize> = BTreeMap::new();
         let names = self.students.iter().map(|student| {

@@ -1,4 +1,4 @@
-//! What a student did in lessons and puzzles, to hand in without a server.
+//! The results of a student in lessons and puzzles, to hand in without a server.
 //!
 //! [`Results`] hold answers and no verdicts, so nobody can hand in a verdict: [`check`] asks the
 //! engine for each answer anew. [`handed_in`] finds results in files and pasted text, and a
@@ -24,7 +24,7 @@ const MAX_CHARS: usize = 80;
 /// Tells the unnamed students of a class apart.
 const SHORT_ID_CHARS: usize = 4;
 
-/// What a student did.
+/// The results of a student.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Results {
     /// Version of this form, under a key by which a file is known.
@@ -33,7 +33,7 @@ pub struct Results {
     /// A random name of the student's browser, so that handing in twice counts as one student.
     #[serde(default)]
     pub id: String,
-    /// What the student wants to be called; may be empty.
+    /// The name that the student chose; may be empty.
     #[serde(default)]
     pub name: String,
     /// Answers by the id of the lesson.
@@ -71,20 +71,20 @@ impl From<Version> for u32 {
 pub struct Answers {
     /// Which text of the lesson asked: another text asks other questions.
     pub digest: String,
-    /// What was tried at each step, from 0, in its order.
+    /// The tries at each step, from 0, in order.
     pub steps: BTreeMap<usize, Vec<Try>>,
 }
 
 /// An answer, or what stands for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Try {
-    /// What was done.
+    /// The act.
     pub act: Act,
     /// How long after the step was opened, in seconds.
     pub after_s: u32,
 }
 
-/// What a student does about a question.
+/// An act of a student at a question.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Act {
@@ -113,10 +113,9 @@ impl Results {
         }
     }
 
-    /// What was stored or handed in. Longer text than a page writes is cut.
+    /// Reads stored or handed-in results. Longer text than a page writes is cut.
     ///
-    /// # Errors
-    /// It is something else, or from another version of the page.
+    /// # Errors It is something else, or from another version of the page.
     pub fn read(json: &str) -> Result<Self, serde_json::Error> {
         let mut read: Self = serde_json::from_str(json)?;
         read.limit();

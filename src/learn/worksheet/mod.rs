@@ -39,7 +39,7 @@ pub struct Question {
     pub states: StepStates,
     /// Whether its numbers differ from those of the lesson.
     pub has_other_sizes: bool,
-    /// What is read first, with the engine's figures as text.
+    /// Prose before the question, with the engine's figures as text.
     pub before: Vec<ProsePart>,
     /// Fusion policy and GPU, where they differ from those of the question before.
     pub setting: Vec<String>,
@@ -68,7 +68,7 @@ pub enum Field {
     },
     /// A box for each option.
     Options {
-        /// What each says, with quoted parts as code.
+        /// Their labels, with quoted parts as code.
         labels: Vec<String>,
         /// Whether one alone is right and the question shows it.
         is_one: bool,

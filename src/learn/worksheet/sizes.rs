@@ -59,7 +59,7 @@ pub(super) fn changed(
     })
 }
 
-/// What the words of a step are about.
+/// The facts that the words of a step state.
 struct Look {
     analyzed: AnalyzedProgram,
     /// The right answer, as read.

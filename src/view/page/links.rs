@@ -24,19 +24,19 @@ pub const MAX_STATE_BYTES: usize = 256 * 1024;
 const LISTED_LESSON: &str = "lesson=";
 const LISTED_PUZZLE: &str = "puzzle=";
 
-/// What the compressed bytes of a link are.
+/// The content of a link's compressed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum Payload {
     /// A state of the page, for [`read_state`].
     State,
     /// The file of a lesson of somebody's own.
     Lesson,
-    /// What a student did, to hand in.
+    /// The results of a student, to hand in.
     Results,
 }
 
 impl Payload {
-    /// What its links start with.
+    /// The version with which its links start.
     pub const fn version(self) -> &'static str {
         match self {
             Self::State => "v1.",
@@ -67,7 +67,7 @@ pub struct SharedState {
     /// Number of merges and cuts that made the kernels from the start of the puzzle. The browser
     /// stores it; a link has none, for its kernels are somebody else's.
     pub moves: Option<usize>,
-    /// What the sender says about it.
+    /// The note of the sender.
     pub note: Option<Note>,
 }
 
@@ -162,11 +162,10 @@ pub fn listed_puzzle_in(fragment: &str) -> Option<&str> {
     fragment.strip_prefix(LISTED_PUZZLE)
 }
 
-/// What a fragment (without `#`) carries, and its compressed bytes in standard base64.
+/// The kind of content of a fragment (without `#`), and its compressed bytes in standard base64.
 /// `O(fragment)`.
 ///
-/// # Errors
-/// The fragment is not a complete link of this version.
+/// # Errors The fragment is not a complete link of this version.
 pub fn packed_in(fragment: &str) -> Result<(Payload, String), ShareError> {
     if fragment.len() > MAX_LINK_BYTES {
         return Err(ShareError::TooLarge);

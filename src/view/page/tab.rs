@@ -13,13 +13,13 @@ pub enum Tab {
     Why,
     /// The decisions of the policy, one by one.
     Steps,
-    /// What would save time.
+    /// Changes that would save time.
     Advice,
     /// All policies side by side.
     Compare,
     /// A param along an axis.
     Sweep,
-    /// What each kernel asks of the device.
+    /// Resources that each kernel needs of the device.
     Limits,
     /// A matmul in tiles.
     Tiling,

@@ -137,7 +137,7 @@ impl Breakdown {
         self.fixed_s - self.pipeline_s
     }
 
-    /// What takes longest; `None` where nothing takes as long as the kernel's fixed time.
+    /// The work that takes longest; `None` where the kernel's fixed time is longer than any.
     pub(super) fn longest(&self) -> Option<RatedWork> {
         let part = self.longest_part()?;
         let longest = part

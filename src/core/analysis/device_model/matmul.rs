@@ -211,8 +211,8 @@ impl Product {
         best
     }
 
-    /// What these tiles take, in FLOPs for each element along K: the arithmetic of all slots of all
-    /// waves, and the loads, as the FLOPs that would take as long. The two overlap.
+    /// The time of these tiles, in FLOPs for each element along K: the arithmetic of all slots of
+    /// all waves, and the loads, as the FLOPs that would take as long. The two overlap.
     pub(crate) fn costs(&self, tiling: &Tiling, multiprocessors: f64) -> [f64; 2] {
         let computed = tiling.waves * multiprocessors * tiling.tile.rows * tiling.tile.columns;
         let loaded_bytes = self.loaded_bytes(tiling) / self.inner.max(1.0);

@@ -49,7 +49,7 @@ pub struct PredictedTimes {
     pub unfused_s: f64,
     /// The op that takes longest as a library kernel.
     pub slowest_op: Option<OpId>,
-    /// What takes longest at measured rates; `None` where that is the launch.
+    /// The work that takes longest at measured rates; `None` where the launch does.
     pub longest: Option<RatedWork>,
     /// How `time_s` is outside the measured sizes, if it is.
     pub outside: Option<Outside>,
@@ -135,7 +135,7 @@ pub fn generated_matmul(graph: &Graph, kernel: &Kernel) -> Option<OpId> {
     only.filter(|&matmul| !is_one_call(graph, &kernel.ops, matmul))
 }
 
-/// What a kernel takes by the device model, and its parts.
+/// The predicted time of a kernel, with its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelTime {
     /// The time in seconds.
@@ -145,14 +145,14 @@ pub struct KernelTime {
 }
 
 impl KernelTime {
-    /// What limits it at measured rates, as far as these tell: see [`RatedWork::bound`].
+    /// The bottleneck at measured rates, where these show it: see [`RatedWork::bound`].
     pub fn bound(&self) -> Option<Bound> {
         bound_of(self.longest)
     }
 }
 
 impl PredictedTimes {
-    /// What limits it at measured rates, as far as these tell: see [`RatedWork::bound`].
+    /// The bottleneck at measured rates, where these show it: see [`RatedWork::bound`].
     pub fn bound(&self) -> Option<Bound> {
         bound_of(self.longest)
     }

@@ -1,4 +1,4 @@
-//! What one block of a kernel needs, and how its blocks fill the device.
+//! The resources of one block of a kernel, and how its blocks fill the device.
 //!
 //! Each formula stands once, over [`Numeral`]: with plain numbers for tables, with derivations for
 //! whoever asks.

@@ -54,7 +54,7 @@ pub enum Warning {
     },
     /// The kernel is bound by arithmetic: fusing saves bytes, but hardly time.
     HardlyPays {
-        /// What fusing saves, in bytes.
+        /// Bytes that fusion saves.
         saved_bytes: u64,
         /// Time of its ops one by one over its own: predicted where that is known, otherwise of
         /// lower bounds.

@@ -1,4 +1,4 @@
-//! What changes along the axis.
+//! Crossings: values of the param at which something changes.
 
 use super::figures::{Measure, SweepFigures};
 use crate::model::bound::Bound;
@@ -13,7 +13,7 @@ pub struct Crossing {
     pub value: i64,
     /// The last value before it at which the program has no error.
     pub before: i64,
-    /// What is different.
+    /// The change.
     pub change: CrossingChange,
     /// Under which policies; none for what concerns no policy, and for [`CrossingChange::Order`].
     /// Of [`CrossingChange::Half`] and [`CrossingChange::Bound`] it is the chosen one.
@@ -51,7 +51,7 @@ impl Crossing {
     }
 }
 
-/// What changes at a value. Tensors of equal size are named together.
+/// A change at a value. Tensors of equal size are named together.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub enum CrossingChange {
     /// Whether the tensors that are live at once fit the device.
@@ -97,7 +97,7 @@ pub enum CrossingChange {
         /// Up to the value before.
         before: usize,
     },
-    /// What limits the speed of some kernels.
+    /// The bottleneck of some kernels.
     Bound {
         /// For each the names of its ops.
         kernels: Vec<Vec<String>>,

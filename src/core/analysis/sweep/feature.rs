@@ -1,5 +1,5 @@
-//! What may change along the axis: each feature has a class at every value, and a crossing is where
-//! the class changes.
+//! Features that may change along the axis: each feature has a class at every value, and a crossing
+//! is where the class changes.
 
 use super::crossing::{Crossing, CrossingChange, Relation};
 use super::figures::Measure;
@@ -41,7 +41,7 @@ enum Feature {
     Bound(usize, KernelKey),
 }
 
-/// What a feature is at a value.
+/// The state of a feature at a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
     Is(bool),

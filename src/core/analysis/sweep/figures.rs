@@ -1,10 +1,10 @@
-//! What a policy costs at one value of the param.
+//! The costs of a policy at one value of the param.
 
 use crate::analysis::device_model::Outside;
 use borsh::{BorshDeserialize, BorshSerialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// What is drawn over the values.
+/// The figure that is drawn over the values.
 #[derive(
     Clone,
     Copy,
@@ -33,7 +33,7 @@ pub enum Measure {
     Intensity,
 }
 
-/// What one policy costs at one value.
+/// The costs of one policy at one value.
 #[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct SweepFigures {
     /// Bytes through memory.

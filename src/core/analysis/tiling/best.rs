@@ -8,13 +8,13 @@ use crate::model::device::Device;
 pub struct Best {
     /// Its sizes.
     pub tile: BlockTile,
-    /// What takes the longer of the two: the arithmetic of its waves or the loads of its tiles.
+    /// The longer one of two times: the arithmetic of its waves or the loads of its tiles.
     pub limit: TimeLimit,
     /// Tiles that were compared.
     pub compared: usize,
 }
 
-/// What a tile's time is made of. The two overlap, so that the longer one counts.
+/// The parts of a tile's time. The two overlap, so that the longer one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLimit {
     /// The arithmetic of all slots of all waves, idle ones and those beyond the edge included.

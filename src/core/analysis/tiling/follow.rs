@@ -1,4 +1,5 @@
-//! What follows a matmul, and whether it can run on the tile that a block has just computed.
+//! The ops that follow a matmul, and whether they can run on the tile that a block has just
+//! computed.
 //!
 //! An op whose results each need one element of the matmul runs on any tile. One that needs several
 //! elements of a row (softmax, a norm, another matmul) needs all of them in one tile. Beyond that
@@ -24,7 +25,7 @@ const MOST_FOLLOWERS: usize = 16;
 pub struct Follower {
     /// Which op follows the matmul.
     pub op: OpId,
-    /// What it needs at once.
+    /// The elements that it needs at once.
     pub needs: Needs,
     /// Whether the tile has it.
     pub fits: bool,
@@ -116,7 +117,7 @@ pub fn followers(analysis: &Analysis, matmul: &TiledMatmul, tile: BlockTile) -> 
     found
 }
 
-/// What an op needs of the matmul, whose elements it reads as `tensor`.
+/// The elements of the matmul that an op needs. It reads them as `tensor`.
 fn needs(
     graph: &Graph,
     matmul: &TiledMatmul,

@@ -162,9 +162,9 @@ pub fn matmuls(graph: &Graph) -> impl Iterator<Item = TiledMatmul> {
 /// A matmul in tiles on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tiled {
-    /// What is cut.
+    /// The matmul that is cut.
     pub matmul: TiledMatmul,
-    /// What one block computes.
+    /// The tile of one block.
     pub tile: BlockTile,
     /// All tiles.
     pub grid: TileGrid,
@@ -172,7 +172,7 @@ pub struct Tiled {
     pub tiling: Tiling,
     /// Tiles of a wave: the multiprocessors of the device.
     pub wave_tiles: u64,
-    /// What a block needs.
+    /// The resources of a block.
     pub resources: BlockResources,
 }
 
@@ -272,7 +272,7 @@ impl Tiled {
         N::ceiling("", N::count(inner.0, inner.1), N::count(depth.0, depth.1)).by("⌈K / BK⌉")
     }
 
-    /// What one tile inside the output reads.
+    /// The strips that one tile inside the output reads.
     pub fn tile_strips<N: Numeral>(&self) -> Strips<N> {
         // Where the output is smaller, the letters of the tile would be wrong.
         let side = |letter, tile: u64, output: u64| {
@@ -284,8 +284,8 @@ impl Tiled {
         }
     }
 
-    /// What all tiles read, each by itself: every row of the left operand once for each column of
-    /// tiles, every column of the right one once for each row of tiles.
+    /// The strips that all tiles read, without sharing: every row of the left operand once for each
+    /// column of tiles, every column of the right one once for each row of tiles.
     pub fn separate_strips<N: Numeral>(&self) -> Strips<N> {
         let [rows, columns] = self.matmul.strips_once();
         let for_each = |name, tiles| [N::count(name, tiles)];

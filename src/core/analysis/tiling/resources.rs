@@ -1,4 +1,4 @@
-//! What one block of a matmul needs on a multiprocessor. The formulas are estimates;
+//! The resources of one block of a matmul on a multiprocessor. The formulas are estimates;
 //! `docs/tiling.md` has their sources.
 
 use super::BlockTile;
@@ -17,7 +17,7 @@ const LEAST_STAGES: u64 = 2;
 /// Most steps in flight; more gain nothing.
 const MOST_STAGES: u64 = 4;
 
-/// What one block needs, and what it may have.
+/// The needs of one block, beside the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockResources {
     /// Bytes of one step along K: a piece of each operand.

@@ -51,13 +51,13 @@ pub enum Verdict {
     Separate {
         /// Why.
         reason: Reason,
-        /// What merging their two kernels would save, whether that is allowed or not.
+        /// The saving of merging their two kernels, whether that is legal or not.
         price: Price,
     },
 }
 
 impl Verdict {
-    /// What one kernel in place of the two would save; `None` for ops in one kernel, and where no
+    /// The saving of one kernel in place of the two; `None` for ops in one kernel, and where no
     /// order of the kernels allows it.
     pub const fn saved(&self) -> Option<&Price> {
         match self {
@@ -78,7 +78,7 @@ pub struct PricedEdge {
     pub producer: OpId,
     /// The op that reads it.
     pub consumer: OpId,
-    /// What merging their two kernels would save, whether that is allowed or not.
+    /// The saving of merging their two kernels, whether that is legal or not.
     pub price: Price,
 }
 
@@ -245,11 +245,10 @@ impl<'a> Why<'a> {
         self.prices.get_or_init(|| Prices::new(self.analysis))
     }
 
-    /// What merging two kernels by hand would save; nothing for a kernel and itself.
+    /// The saving of merging two kernels by hand; nothing for a kernel and itself.
     /// `O(ops + reads)`.
     ///
-    /// # Errors
-    /// Why they may not be merged.
+    /// # Errors Why they may not be merged.
     pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, Reason> {
         if a == b {
             return Ok(Price::NOTHING);

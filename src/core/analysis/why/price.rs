@@ -1,4 +1,4 @@
-//! What a change saves.
+//! Prices: the costs before and after a change.
 
 use crate::analysis::Analysis;
 use crate::fusion::certificate::ROUNDING;

@@ -20,7 +20,7 @@ use std::iter;
 /// Prices of merging kernels of one analysis.
 pub struct Prices<'a> {
     analysis: &'a Analysis,
-    /// What each kernel reads, sorted.
+    /// The reads of each kernel, sorted.
     reads: Adjacency<KernelId, Read>,
     writes: MergedWrites<'a>,
     has_matmul: IdVec<KernelId, bool>,
@@ -32,12 +32,12 @@ pub struct Prices<'a> {
     device: Option<OnDevice<'a>>,
 }
 
-/// What times on a measured device depend on beside the bytes.
+/// Cache hits, on which times on a measured device depend.
 struct OnDevice<'a> {
     model: DeviceModel<'a>,
     /// For each op whether the cache takes its output, if a kernel writes it.
     is_write_hit: IdVec<OpId, bool>,
-    /// What each kernel reads, and what it writes.
+    /// The reads and the writes of each kernel.
     moved: IdVec<KernelId, [AccessedBytes; 2]>,
 }
 
@@ -139,8 +139,8 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// What merging two kernels saves, as an analysis of the merged partition would say. On a
-    /// measured device the accesses that stay hit the cache as before, though the program moves
+    /// The saving of merging two kernels, equal to that of an analysis of the merged partition. On
+    /// a measured device the accesses that stay hit the cache as before, though the program moves
     /// less between them.
     ///
     /// `O(smaller log larger)` in what the two kernels compute and read, and the readers of the

@@ -20,8 +20,7 @@ impl Why<'_> {
     /// The reason that does not depend on which edge between two kernels is asked about. `None` if
     /// there is none, or if the policy has its own reason for the edge.
     ///
-    /// That no order of the kernels allows one kernel in their place comes before what a policy has
-    /// against it.
+    /// A cycle of kernels comes first: it rules out the merge whatever the policy decided.
     pub(super) fn of_kernels(&self, a: KernelId, b: KernelId) -> Option<Reason> {
         if let Some(path) = self.path_around(a, b) {
             return Some(Reason::Cycle { path });

@@ -1,4 +1,4 @@
-//! What a policy refused to fuse, by its final kernels.
+//! The fusions that a policy refused, by its final kernels.
 
 use crate::analysis::Analysis;
 use crate::fusion::decision::Decision;

@@ -44,7 +44,8 @@ impl DecisionTrace {
 }
 
 define_ids! {
-    /// What decisions move as a whole: first an op each, then a node of the compiler each.
+    /// A unit that decisions move as a whole: first one for each op, then one for each node of the
+    /// compiler.
     struct CellId;
 }
 

@@ -219,7 +219,7 @@ impl Lowering<'_> {
         self.push(node.writing(buffer, &View::whole(1), &[], 0));
     }
 
-    /// What is needed to compute the inputs of an op.
+    /// The value of all inputs of an op: the buffers and ops from which they are computed.
     pub(super) fn inputs(&self, op: OpId) -> LoweredValue {
         let graph = self.graph;
         let definition = &graph.ops[op];

@@ -30,7 +30,7 @@ pub(super) struct SchedulerNode {
     /// The ops that it computes, inlined ones included; empty for the second half of a reduction
     /// and for some copies, which are launches of the kernel that they belong to.
     pub(super) ops: Vec<OpId>,
-    /// What it reads, ascending and each once.
+    /// Its reads, ascending and each once.
     pub(super) reads: Vec<BufferAccess>,
     pub(super) writes: BufferAccess,
     /// The rows that it reduces, before they were cut into pieces.

@@ -214,8 +214,8 @@ impl Lowering<'_> {
         self.combine(partial, (count, 1, left), buffer, bytes);
     }
 
-    /// What is reduced to one value in pieces is a buffer from then on: ops that read it later read
-    /// that. Source: `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
+    /// Writes the input of a reduction to one value in pieces to a buffer, which later ops read.
+    /// Source: `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
     fn write_input(&mut self, op: OpId) {
         let graph = self.graph;
         let Some(&input) = graph.inputs[op].first() else {

@@ -57,7 +57,7 @@ pub(crate) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partitio
     (partition, certificate)
 }
 
-/// That these ops are one kernel. `here` are the same in the graph of `context`.
+/// The decision that these ops are one kernel. `here` are the same ops in the graph of `context`.
 fn chosen(context: &RegionContext<'_>, clock: Clock, ops: &[OpId], here: &[OpId]) -> Decision {
     let objective = context.options.fusion.objective;
     let region = Region::of(context, here);

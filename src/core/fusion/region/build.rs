@@ -1,4 +1,4 @@
-//! What is known about the ops of a region: their kinds and neighbours, and what they read.
+//! Builds the tables of a region: kinds, neighbours and reads of its ops.
 
 use super::{Bits, LocalOp, Region, RegionRead, RegionValue, Set, ValueId};
 use crate::fusion::rows::RowDomain;

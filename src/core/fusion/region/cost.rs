@@ -12,7 +12,7 @@ use crate::model::options::{Objective, Options};
 /// fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cost {
-    /// What the objective minimizes: bytes, or time in ticks of a [`Clock`].
+    /// The cost that the objective minimizes: bytes, or time in ticks of a [`Clock`].
     pub(crate) bytes_or_ticks: u64,
     /// The other one of the two: with equal bytes the smaller time is better, with equal time the
     /// fewer bytes. Beside bytes the time includes what a generated matmul loses against the

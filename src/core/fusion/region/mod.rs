@@ -140,7 +140,7 @@ pub(super) struct RegionValue {
     pub(super) elements: Option<u64>,
 }
 
-/// What readers of a value load, unless their kernel computes it.
+/// The load of a value by some readers, unless their kernel computes it.
 pub(super) struct RegionRead {
     pub(super) value: ValueId,
     /// The readers that count this size.

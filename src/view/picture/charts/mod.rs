@@ -42,7 +42,7 @@ use fuseline_core::Analysis;
 use fuseline_import::matching::Matching;
 use std::sync::LazyLock;
 
-/// What a chart of kernels shows.
+/// The content of a chart of kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Charted<'a> {
     /// The kernels.
@@ -51,9 +51,9 @@ pub struct Charted<'a> {
     pub repeats: &'a Repeats,
     /// Whether they run fused, or op by op.
     pub is_fused: bool,
-    /// What they are compared with.
+    /// The pinned kernels to compare with.
     pub pinned: Option<&'a Analysis>,
-    /// What ran on a GPU for them.
+    /// The kernels that ran on a GPU for them.
     pub measured: Option<&'a Matching>,
 }
 

@@ -8,8 +8,8 @@ use crate::picture::charts::scene::{Anchor, Mark, Point, Shape};
 /// Side of a cell, in the scene's units.
 const CELL: f64 = 2.0;
 
-/// What is occupied on a plot. A label needs a place that neither words nor lines occupy; lines may
-/// cross lines, but no words.
+/// The occupied places of a plot. A label needs a place that neither words nor lines occupy; lines
+/// may cross lines, but no words.
 pub(super) struct LabelSpace {
     pub(super) words: OccupancyGrid,
     pub(super) lines: OccupancyGrid,

@@ -21,9 +21,9 @@ pub(super) const SCALE: f64 = 10.0;
 pub(super) struct Recording<'a> {
     /// Width and height of the frame, in the scene's units.
     pub size: (f64, f64),
-    /// What its lines stand for.
+    /// The role of its lines.
     pub line_role: Role,
-    /// What its texts stand for.
+    /// The role of its texts.
     pub text_role: Role,
     /// Where marks go.
     pub marks: &'a mut Vec<Mark>,

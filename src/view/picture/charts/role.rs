@@ -1,9 +1,9 @@
-//! What the marks of charts stand for.
+//! The roles of marks in charts.
 
 use fuseline_core::Policy;
 use strum::IntoStaticStr;
 
-/// What a mark stands for. Its name in kebab case, after `mark-`, is the CSS class of its marks.
+/// The role of a mark. Its name in kebab case, after `mark-`, is the CSS class of its marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case", prefix = "mark-")]
 pub enum Role {
@@ -13,7 +13,7 @@ pub enum Role {
     Axis,
     /// The text at a tick.
     AxisText,
-    /// What an axis shows.
+    /// The title of an axis.
     AxisTitle,
     /// The slope of the roofline: memory bandwidth.
     MemoryRoof,
@@ -72,7 +72,7 @@ pub enum Role {
     WriteBefore,
     /// A time as it was measured.
     MeasuredTime,
-    /// The same as predicted.
+    /// The predicted time beside it.
     PredictedTime,
     /// Bytes that fusion saves.
     Saved,
@@ -87,7 +87,7 @@ pub enum Role {
     KernelBox,
     /// Later iterations, of which one is shown.
     IterationsBox,
-    /// What stands in a box.
+    /// The text in a box.
     BoxText,
     /// A number in a box that has no more room.
     NarrowBoxText,
@@ -153,10 +153,10 @@ pub enum Role {
     Wave(u8),
     /// A line between tiles.
     TileLine,
-    /// What is computed for nothing: beyond the output, or by an idle multiprocessor.
+    /// Wasted work: beyond the output, or slots of idle multiprocessors.
     TileWaste,
     TileFrame,
-    /// What an op that follows needs, and the tile does not have.
+    /// Elements that an op after the matmul needs and the tile does not have.
     TileNeeds,
     /// The letter of a matrix.
     TileText,

@@ -25,8 +25,8 @@ pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene
     scene_of(Charted::fused(analysis), size, held)
 }
 
-/// The same. Before it is fused, each point is where the ops of its kernel are, and nothing is an
-/// arrow.
+/// The roofline of `charted`. Before it is fused, each point is where the ops of its kernel are,
+/// and nothing is an arrow.
 pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
     let Charted {
         analysis,

@@ -61,7 +61,7 @@ impl MoveArc {
             })
     }
 
-    /// What the line covers, except for its ends, where other arcs may end too.
+    /// The area that the line covers, except for its ends, where other arcs may end too.
     fn bounds(&self) -> Vec<Bounds> {
         const STEPS: u8 = 24;
         const ENDS: f64 = 8.0;

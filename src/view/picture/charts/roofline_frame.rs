@@ -14,12 +14,12 @@ pub(super) struct RooflineFrame {
     description: String,
     pub(super) plot: Plot,
     pub(super) is_compact: bool,
-    /// What is occupied by names and lines.
+    /// The places that names and lines occupy.
     pub(super) space: LabelSpace,
     pub(super) marks: Vec<Mark>,
 }
 
-/// What the axes of a roofline hold.
+/// The points and axes that must fit into a roofline.
 #[derive(Clone, Copy)]
 pub(super) struct AxisContents<'a> {
     /// The points of these.

@@ -105,10 +105,10 @@ pub struct KernelIdentity {
     pub look: KernelLook,
 }
 
-/// What identifies a mark in the next scene too, in which sizes or kernels have changed.
+/// The identity of a mark across scenes, in which sizes or kernels have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MarkKey {
-    /// What it stands for.
+    /// Its role.
     pub role: Role,
     /// The fused kernel that it belongs to.
     pub kernel: Option<KernelIdentity>,
@@ -147,7 +147,7 @@ pub enum Reach {
 pub struct Mark {
     /// Its form and place.
     pub shape: Shape,
-    /// What it stands for. The style sheet colours marks by their roles.
+    /// Its role, by which the style sheet colours it.
     pub role: Role,
     /// The fused kernel that it belongs to.
     pub kernel: Option<KernelId>,

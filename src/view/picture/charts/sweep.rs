@@ -16,11 +16,11 @@ use fuseline_core::Device;
 use fuseline_core::analysis::sweep::{Measure, Sweep, SweepPoint};
 use fuseline_core::model::options::Policy;
 
-/// What of a sweep is drawn.
+/// The part of a sweep that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepView<'a> {
     pub sweep: &'a Sweep,
-    /// What its curves show.
+    /// The measure that its curves show.
     pub measure: Measure,
     /// Whether they show it as a multiple of what *none* has.
     pub is_relative: bool,

@@ -178,7 +178,7 @@ impl Picture<'_> {
         }
     }
 
-    /// What tiles at the edges compute beyond the output.
+    /// The waste of tiles at the edges, which compute beyond the output.
     fn waste(&mut self) {
         let Tiled {
             matmul, grid, tile, ..

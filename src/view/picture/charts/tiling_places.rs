@@ -191,7 +191,7 @@ impl TilingGeometry {
         ]
     }
 
-    /// What is computed beyond the output: on the right, and below.
+    /// The waste beyond the output: on the right, and below.
     pub(super) fn waste(&self) -> Vec<Span> {
         let (all, end) = (self.output(), self.end());
         let right = Span { left: end.0, ..all };

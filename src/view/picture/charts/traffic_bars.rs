@@ -29,8 +29,8 @@ pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene
     scene_of(Charted::fused(analysis), size, held)
 }
 
-/// The same, with one segment for all equal kernels of a program that is repeated. Before it is
-/// fused, the lower bar is as the upper one.
+/// The traffic of `charted`, with one segment for all equal kernels of a program that is repeated.
+/// Before it is fused, the lower bar is as the upper one.
 pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
     let Charted {
         analysis,
@@ -133,7 +133,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     }
 }
 
-/// What all kernels move, in words.
+/// The memory traffic of all kernels, in words.
 fn sums(analysis: &Analysis, run: Run) -> String {
     let values = Values::new(analysis);
     let [read, written, all] = [Quantity::BytesRead, Quantity::BytesWritten, Quantity::Bytes]

@@ -29,8 +29,8 @@ pub fn by_kernel_scene(analysis: &Analysis, width: f64, held: Option<Axes>) -> S
     by_kernel_scene_of(Charted::fused(analysis), width, held)
 }
 
-/// The same, with one row for all equal kernels of a program that is repeated. It shows both states
-/// at once.
+/// The traffic of `charted`, with one row for all equal kernels of a program that is repeated. It
+/// shows both states at once.
 pub fn by_kernel_scene_of(charted: Charted<'_>, width: f64, held: Option<Axes>) -> Scene {
     let Charted {
         analysis, repeats, ..

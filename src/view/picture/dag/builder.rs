@@ -1,4 +1,4 @@
-//! What the steps of the layout share.
+//! The state that the steps of the layout share.
 
 use super::dag_layout::{DagLayout, EdgeEnd, PillId};
 use super::frames::Body;
@@ -33,7 +33,7 @@ pub(super) struct Branch {
 pub(super) struct LayoutBuilder<'a> {
     pub(super) graph: &'a Graph,
     pub(super) partition: &'a Partition,
-    /// What is framed, in the order in which it runs.
+    /// The framed kernels, in the order in which they run.
     pub(super) bodies: Vec<Body>,
     pub(super) op_width: f64,
     /// The position of each op in its kernel.

@@ -137,7 +137,7 @@ fn straight_links(graph: &Layered, place: &NodePositions, upper: LayerId) -> Vec
     wanted
 }
 
-/// What the position of each block depends on.
+/// The constraints on the position of each block.
 struct Constraints {
     /// The leftmost position of each block at which none of its nodes starts left of 0.
     start: IdVec<BlockId, f64>,

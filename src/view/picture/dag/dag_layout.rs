@@ -31,10 +31,10 @@ pub struct DagLayout {
     /// For each op the place of the label with its output's size; `None` where a pill shows the
     /// size.
     pub size_labels: IdVec<OpId, Option<Rect>>,
-    /// What is repeated and drawn once. The places of what is hidden are those of what is shown in
-    /// its stead.
+    /// Kernels that are repeated and drawn once. Hidden ops have the places of the shown ops that
+    /// stand for them.
     pub repeats: Repeats,
-    /// What is drawn in the box of another op.
+    /// The ops that are drawn in the box of another op.
     pub inside: Inside,
     /// Around the shown iteration of each repeat.
     pub frames: Vec<Frame>,
@@ -140,7 +140,7 @@ pub struct Edge {
     pub points: Vec<Point>,
 }
 
-/// What an edge connects; ops sort before pills.
+/// An end of an edge; ops sort before pills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(BorshSerialize, BorshDeserialize)]

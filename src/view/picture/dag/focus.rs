@@ -1,11 +1,11 @@
-//! What can have the focus in the graph, where it is, and where the keys lead from it.
+//! The focus in the graph: its targets, their places, and where keys lead from them.
 
 use super::dag_layout::{DagLayout, EdgeEnd};
 use super::geometry::{Point, Rect};
 use fuseline_core::model::ids::Id;
 use fuseline_core::{KernelId, OpId, Partition, TensorId};
 
-/// What can have the focus.
+/// A target of the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FocusTarget {
     Op(OpId),
@@ -27,7 +27,7 @@ impl DagLayout {
         pills.find_map(|pill| pill.tensors.contains(&tensor).then_some(pill.rect))
     }
 
-    /// What is shown in place of an op or a kernel.
+    /// The op or kernel that is shown in place of this one.
     pub fn shown(&self, target: FocusTarget) -> FocusTarget {
         match target {
             FocusTarget::Op(op) => FocusTarget::Op(self.shown_op(op)),

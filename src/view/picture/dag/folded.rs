@@ -18,7 +18,7 @@ use strum::VariantArray;
 /// Ops up to which a puzzle shows all of them: so many are in sight on a laptop.
 const ALL_IN_SIGHT_OPS: usize = 20;
 
-/// What the picture of a large program leaves out.
+/// The ops that the picture of a large program leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, BorshSerialize, BorshDeserialize)]
 pub enum Folding {
     Nothing,
@@ -80,7 +80,7 @@ fn layout_without(
     }
 }
 
-/// What is shown as a graph of its own.
+/// The shown part of a graph, as a graph of its own.
 struct FoldedGraph<'a> {
     whole: &'a Graph,
     whole_partition: &'a Partition,
@@ -90,7 +90,7 @@ struct FoldedGraph<'a> {
     ops: IdVec<OpId, OpId>,
     /// The kernels of the whole graph, ascending.
     kernels: IdVec<KernelId, KernelId>,
-    /// What each op reads, by the ids of the whole graph and in the order of its inputs.
+    /// The reads of each op, by the ids of the whole graph and in the order of its inputs.
     reads: IdVec<OpId, Vec<BoxRead>>,
     /// For each tensor one of the whole graph.
     tensors: IdVec<TensorId, TensorId>,
@@ -253,7 +253,7 @@ impl<'a> FoldedGraph<'a> {
         layout
     }
 
-    /// What the whole graph reads where an op is drawn to read `tensor`: the tensor of the last
+    /// The read of the whole graph where an op is drawn to read `tensor`: the tensor of the last
     /// iteration where the shown one stands for it.
     fn read(&self, reader: OpId, tensor: TensorId) -> BoxRead {
         let mut reads = self.graph.inputs[reader].iter().zip(&self.reads[reader]);

@@ -67,7 +67,7 @@ impl Inside {
         self.box_of.get(op).copied().unwrap_or(op)
     }
 
-    /// What comes to the box of `op` from outside its kernel, or from another box of the kernel, in
+    /// The reads of the box of `op` from outside its kernel, or from another box of the kernel, in
     /// the order in which it is read.
     pub(super) fn reads(&self, graph: &Graph, op: OpId) -> Vec<BoxRead> {
         let producer = |tensor: TensorId| graph.tensors[tensor].producer;

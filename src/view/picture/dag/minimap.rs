@@ -11,7 +11,7 @@ const MOST_PX: Size = (150.0, 190.0);
 const LEAST_PX: f64 = 28.0;
 /// The window that shows the part is never smaller.
 const LEAST_WINDOW_PX: f64 = 6.0;
-/// What may be out of sight without a minimap: the margin of a picture.
+/// Pixels that may be out of sight without a minimap: the margin of a picture.
 const SLACK_PX: f64 = 20.0;
 
 /// From a minimap to the borders of the canvas, and to the parts of the picture beside it.

@@ -9,7 +9,7 @@ use crate::present::caption::Caption;
 const MARGIN: f64 = 20.0;
 /// Least width of a file, so that its caption has long lines.
 const LEAST_WIDTH: f64 = 560.0;
-/// That of the page, and what comes close to it elsewhere.
+/// The font of the page, and similar ones elsewhere.
 const FONT: &str =
     "system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif";
 const HEADING_PX: f64 = 18.0;
@@ -23,9 +23,9 @@ pub struct Drawing {
     /// The classes of the whole.
     pub(super) class: &'static str,
     pub(super) size: (f64, f64),
-    /// What it shows, in a few words.
+    /// Its subject, in a few words.
     pub(super) title: String,
-    /// What it shows, in sentences.
+    /// Its content, in sentences.
     pub(super) description: String,
     /// In drawing order, later ones on top.
     pub(super) elements: Vec<SvgElement>,

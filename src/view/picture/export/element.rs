@@ -34,19 +34,19 @@ impl SvgElement {
         Self::new(name).with("class", class.into())
     }
 
-    /// The same with another attribute.
+    /// This element with another attribute.
     pub(super) fn with(mut self, name: &'static str, value: impl Display) -> Self {
         self.attributes.push((name, value.to_string()));
         self
     }
 
-    /// The same with another element in it.
+    /// This element with another element in it.
     pub(super) fn holding(mut self, child: Self) -> Self {
         self.children.push(child);
         self
     }
 
-    /// The same with more elements in it.
+    /// This element with more elements in it.
     pub(super) fn holding_all(mut self, children: impl IntoIterator<Item = Self>) -> Self {
         self.children.extend(children);
         self

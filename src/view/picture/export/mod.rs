@@ -95,7 +95,7 @@ impl PictureKind {
         }
     }
 
-    /// What its marks mean, for the caption.
+    /// The key of its marks, for the caption.
     pub const fn key(self, is_fused: bool) -> &'static str {
         match (self, is_fused) {
             (Self::Graph, true) => {
@@ -116,7 +116,7 @@ impl PictureKind {
     }
 }
 
-/// What a program looks like on the page.
+/// A program and its look on the page.
 #[derive(Clone, Copy)]
 pub struct Pictured<'a> {
     pub analysis: &'a Arc<Analysis>,

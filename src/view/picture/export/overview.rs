@@ -11,7 +11,7 @@ use crate::present::badge::kernel_looks;
 use fuseline_core::Analysis;
 use std::sync::Arc;
 
-/// What is finer on paper is not seen.
+/// Finer details cannot be seen on paper.
 const HALF_PX: f64 = 0.5;
 
 /// The drawing of what is in `sight` of a layout of `analysis`, fused or op by op, for so many

@@ -32,7 +32,7 @@ const PLAIN: [&str; 10] = [
     "text-anchor",
     "paint-order",
 ];
-/// What a variable of CSS is called here: the parser knows CSS 2.1 and no `--name`.
+/// The prefix of CSS variables here: the parser knows CSS 2.1 and no `--name`.
 const VARIABLE: &str = "var-";
 /// Most variables that stand for each other, so that a circle ends.
 const MOST_STEPS: usize = 8;

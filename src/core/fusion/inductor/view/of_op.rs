@@ -1,4 +1,4 @@
-//! What the ops of a program read of their inputs.
+//! The views through which the ops of a program read their inputs.
 
 use super::{Digit, View};
 use crate::model::functions::ShapeRule;

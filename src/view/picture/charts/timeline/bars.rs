@@ -40,7 +40,7 @@ pub(super) enum BarKind {
     Written(KernelId),
 }
 
-/// What lies in memory.
+/// The contents of memory as bars.
 pub(super) struct Bars {
     /// In the order in which they come into memory.
     pub(super) list: Vec<Bar>,

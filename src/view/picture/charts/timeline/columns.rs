@@ -30,7 +30,7 @@ pub(super) struct TimelineColumn {
     pub(super) kind: ColumnKind,
 }
 
-/// What a column stands for.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     /// One kernel of the execution, and the fused kernel that its ops belong to.

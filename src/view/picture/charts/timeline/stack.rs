@@ -17,7 +17,7 @@ pub(super) struct Segment {
     pub(super) bottom: u64,
 }
 
-/// What is stacked in one column.
+/// A layer of the stack in one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     Bar(usize),
@@ -25,7 +25,7 @@ enum Layer {
     Freed(u64),
 }
 
-/// What all bars come to.
+/// All bars, stacked.
 pub(super) struct BarStack {
     /// The segments of each bar, from left to right.
     pub(super) segments: Vec<Vec<Segment>>,

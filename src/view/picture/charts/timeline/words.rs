@@ -17,7 +17,7 @@ const LEAST_PERCENT: f64 = 0.1;
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;
 
-/// What the picture shows, as its title: `Peak 604 MB, 0.7 % of GPU memory`; a plain name for a
+/// The claim of the picture, as its title: `Peak 604 MB, 0.7 % of GPU memory`; a plain name for a
 /// program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     let run = Run::shown(is_fused);
@@ -40,7 +40,7 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     }
 }
 
-/// What runs: `kernel 3`, or `softmax` where each op is a kernel.
+/// The name of the running kernel: `kernel 3`, or `softmax` where each op is a kernel.
 fn run_name(analysis: &Analysis, kernel: KernelId, is_fused: bool) -> String {
     if is_fused {
         return format!("kernel {}", kernel.number());
@@ -82,7 +82,7 @@ pub(super) fn peak_words(analysis: &Analysis, run: Run) -> Vec<String> {
     verdict.into_iter().chain(shorter).collect()
 }
 
-/// What stands in a box, the longest first.
+/// The texts for a box, the longest first.
 pub(super) fn box_words(
     charted: Charted<'_>,
     execution: &Execution,

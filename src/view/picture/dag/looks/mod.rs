@@ -1,5 +1,5 @@
-//! What depends on bytes in the drawing of a layout: widths of edges, texts of size labels and
-//! pills, names for screen readers.
+//! The parts of a drawing that depend on bytes: widths of edges, texts of size labels and pills,
+//! names for screen readers.
 
 mod op;
 

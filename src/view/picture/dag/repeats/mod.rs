@@ -35,14 +35,14 @@ pub struct Repeat {
     pub kernels: usize,
     /// Number of iterations, at least 3.
     pub iterations: usize,
-    /// What leads from iteration to iteration.
+    /// The tensors that lead from iteration to iteration.
     pub carried: Vec<CarriedTensor>,
 }
 
 /// A tensor that each iteration reads from the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 pub struct CarriedTensor {
-    /// What the first iteration reads in its place.
+    /// The tensor that the first iteration reads in its place.
     pub enters: TensorId,
     /// The op of the first iteration that writes it for the second.
     pub producer: OpId,
