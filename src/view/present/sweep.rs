@@ -6,7 +6,9 @@ use super::number::Number;
 use super::options::{policy_phrase, policy_title};
 use super::quantity::Marked;
 use super::times::TimeKind;
-use fuseline_core::analysis::sweep::{Crossing, CrossingChange, SweepFigures, Measure, Relation, Sweep};
+use fuseline_core::analysis::sweep::{
+    Crossing, CrossingChange, Measure, Relation, Sweep, SweepFigures,
+};
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::resolve::{ParamValues, param_values};
 use fuseline_core::{Bound, Device, Objective, Policy, Program};
