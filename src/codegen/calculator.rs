@@ -6,7 +6,7 @@
 /// Takes the steps of a definition.
 pub(crate) trait Calculator: 'static {
     /// An operand or a result.
-    type Value: Copy;
+    type Value: Copy + 'static;
 
     /// A constant.
     fn number(&mut self, value: f64) -> Self::Value;
@@ -101,4 +101,36 @@ pub enum Binary {
     And,
     /// 1 or 0.
     Or,
+}
+
+/// How values are folded to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the function of its name")]
+pub enum Fold {
+    Sum,
+    Product,
+    Maximum,
+    Minimum,
+}
+
+impl Fold {
+    /// What a fold of nothing gives.
+    pub fn start(self) -> f64 {
+        match self {
+            Self::Sum => 0.0,
+            Self::Product => 1.0,
+            Self::Maximum => f64::NEG_INFINITY,
+            Self::Minimum => f64::INFINITY,
+        }
+    }
+
+    /// The function that folds two values to one.
+    pub(crate) fn step(self) -> Binary {
+        match self {
+            Self::Sum => Binary::Add,
+            Self::Product => Binary::Multiply,
+            Self::Maximum => Binary::Maximum,
+            Self::Minimum => Binary::Minimum,
+        }
+    }
 }

@@ -15,7 +15,8 @@ const GELU_CUBE: f64 = 0.044_715;
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
-type Value<C> = <C as Calculator>::Value;
+/// An operand or a result of a calculator.
+pub(crate) type Value<C> = <C as Calculator>::Value;
 /// A function of one value, with the numbers that its call states.
 pub(crate) type OfOne<C> = Box<dyn Fn(&mut C, Value<C>) -> Value<C>>;
 /// A function of two values.
@@ -68,11 +69,11 @@ pub(crate) fn of_one<C: Calculator>(
             c.binary(Binary::Multiply, x, sigmoid)
         }),
         Function::LeakyRelu => {
-            let slope = call.number(AttributeName::Slope).unwrap_or(0.01);
+            let slope = call.required(AttributeName::Slope)?;
             Box::new(move |c, x| if_positive(c, x, |c| c.with(Binary::Multiply, x, slope)))
         }
         Function::Elu => {
-            let alpha = call.number(AttributeName::Alpha).unwrap_or(1.0);
+            let alpha = call.required(AttributeName::Alpha)?;
             Box::new(move |c, x| elu(c, x, alpha))
         }
         Function::Selu => Box::new(|c, x| {
@@ -96,14 +97,14 @@ pub(crate) fn of_one<C: Calculator>(
             c.binary(Binary::Divide, x, sum)
         }),
         Function::Scale => {
-            let factor = call.stated(AttributeName::Factor)?;
+            let factor = call.required(AttributeName::Factor)?;
             Box::new(move |c, x| c.with(Binary::Multiply, x, factor))
         }
         Function::Shift => {
-            let amount = call.stated(AttributeName::Amount)?;
+            let amount = call.required(AttributeName::Amount)?;
             Box::new(move |c, x| c.with(Binary::Add, x, amount))
         }
-        Function::Pow => match call.stated(AttributeName::Exponent)? {
+        Function::Pow => match call.required(AttributeName::Exponent)? {
             // A power of 2 is a product, because pow has no negative bases on some GPUs.
             2.0 => Box::new(|c, x| c.binary(Binary::Multiply, x, x)),
             exponent => Box::new(move |c, x| c.with(Binary::Power, x, exponent)),

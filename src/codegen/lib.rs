@@ -9,4 +9,5 @@ pub mod code_bytes;
 mod elements;
 pub mod interpret;
 pub mod kernel_code;
+mod rows;
 pub mod your_gpu;

@@ -1,8 +1,9 @@
 //! What a statement says beside its inputs, as numbers.
 
 use super::error::EvaluationError;
-use fuseline_core::model::functions::AttributeName;
+use fuseline_core::model::functions::{AttributeDefault, AttributeName, Function};
 use fuseline_core::model::ids::{IdVec, OpId};
+use fuseline_core::model::op::Op;
 use fuseline_core::model::program::{Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Program};
 use fuseline_core::resolve::attributes_in_numbers;
 use std::collections::HashMap;
@@ -10,6 +11,8 @@ use std::collections::HashMap;
 /// The attributes and literals of one op.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
+    /// What gives its attributes their defaults.
+    function: Option<Function>,
     /// Sizes and words; expressions have their values.
     attributes: Vec<Attribute>,
     /// Attributes with a value that is a number, whole or not.
@@ -37,6 +40,7 @@ pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<O
             });
             let literals = statement.literals.iter();
             Call {
+                function: statement.function(),
                 numbers: numbers.collect(),
                 literals: literals
                     .map(|literal| (literal.place, literal.text.parse().unwrap_or(f64::NAN)))
@@ -48,10 +52,22 @@ pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<O
 }
 
 impl Call {
+    /// The call of an op that no statement says more about.
+    pub(crate) fn without_attributes(op: &Op) -> Self {
+        Self {
+            function: op.function,
+            ..Self::default()
+        }
+    }
+
     fn value(&self, name: AttributeName) -> Option<&AttributeValue> {
         let mut attributes = self.attributes.iter();
         let found = attributes.find(|attribute| attribute.is(name));
         Some(&found?.value)
+    }
+
+    fn default_of(&self, name: AttributeName) -> Option<AttributeDefault> {
+        name.default(self.function)
     }
 
     /// Whether the call states an attribute.
@@ -59,29 +75,37 @@ impl Call {
         self.value(name).is_some()
     }
 
-    /// The whole number that an attribute is.
+    /// The whole number that an attribute is, stated or by default.
     pub fn size(&self, name: AttributeName) -> Option<i64> {
-        match self.value(name)? {
-            AttributeValue::Size(size) => int_of(size),
+        match (self.value(name), self.default_of(name)) {
+            (Some(AttributeValue::Size(size)), _) => int_of(size),
+            (None, Some(AttributeDefault::Size(size))) => Some(size),
             _ => None,
         }
     }
 
-    /// The whole numbers of an attribute that takes one or a list.
+    /// A size without which the op has no meaning.
+    ///
+    /// # Errors
+    /// Which attribute to state.
+    pub fn required_size(&self, name: AttributeName) -> Result<i64, EvaluationError> {
+        self.size(name).ok_or(EvaluationError::NoNumber(name))
+    }
+
+    /// The whole numbers of an attribute that takes one or a list, stated or by default.
     pub fn sizes(&self, name: AttributeName) -> Option<Vec<i64>> {
-        match self.value(name)? {
-            AttributeValue::Sizes(sizes) => sizes.iter().map(int_of).collect(),
+        match self.value(name) {
+            Some(AttributeValue::Sizes(sizes)) => sizes.iter().map(int_of).collect(),
             _ => self.size(name).map(|size| vec![size]),
         }
     }
 
-    /// Height and width.
-    pub fn pair(&self, name: AttributeName, default: usize) -> Option<[usize; 2]> {
-        let pair = match self.sizes(name).as_deref() {
-            None => return Some([default; 2]),
-            Some(&[both]) => [both; 2],
-            Some(&[height, width]) => [height, width],
-            Some(_) => return None,
+    /// Height and width, stated or by default.
+    pub fn pair(&self, name: AttributeName) -> Option<[usize; 2]> {
+        let pair = match self.sizes(name)?[..] {
+            [both] => [both; 2],
+            [height, width] => [height, width],
+            _ => return None,
         };
         Some([
             usize::try_from(pair[0]).ok()?,
@@ -94,18 +118,23 @@ impl Call {
         matches!(self.value(name), Some(AttributeValue::Word(word)) if word == "true")
     }
 
+    /// The number that an attribute is, stated or by default.
     pub fn number(&self, name: AttributeName) -> Option<f64> {
         let mut numbers = self.numbers.iter();
-        numbers
-            .find(|number| number.0 == name)
-            .map(|number| number.1)
+        let stated = numbers.find(|number| number.0 == name);
+        match (stated, self.default_of(name)) {
+            (Some(&(_, number)), _) | (None, Some(AttributeDefault::Number(number))) => {
+                Some(number)
+            }
+            _ => None,
+        }
     }
 
     /// A number without which the op has no meaning.
     ///
     /// # Errors
     /// Which attribute to state.
-    pub fn stated(&self, name: AttributeName) -> Result<f64, EvaluationError> {
+    pub fn required(&self, name: AttributeName) -> Result<f64, EvaluationError> {
         self.number(name).ok_or(EvaluationError::NoNumber(name))
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn elementwise(
 ) -> Result<Vec<f64>, EvaluationError> {
     let (function, call, mut arithmetic) = (task.function, task.call, task.arithmetic);
     match (function, inputs) {
-        (Function::Full, []) => Ok(vec![call.stated(AttributeName::Value)?; task.elements()]),
+        (Function::Full, []) => Ok(vec![call.required(AttributeName::Value)?; task.elements()]),
         (Function::Arange, []) => Ok((0..task.elements()).map(|place| place as f64).collect()),
         (Function::Mask, [x]) => by_diagonal(task, x, |row, column, value, offset| {
             // The last row sees all columns, as in attention with earlier keys.
@@ -25,7 +25,7 @@ pub(super) fn elementwise(
             }
         }),
         (Function::Tril, [x]) => {
-            let diagonal = call.size(AttributeName::Diagonal).unwrap_or(0);
+            let diagonal = call.required_size(AttributeName::Diagonal)?;
             let is_kept = |row: i64, column: i64| column - row <= diagonal;
             by_diagonal(
                 task,
@@ -34,7 +34,7 @@ pub(super) fn elementwise(
             )
         }
         (Function::Triu, [x]) => {
-            let diagonal = call.size(AttributeName::Diagonal).unwrap_or(0);
+            let diagonal = call.required_size(AttributeName::Diagonal)?;
             let is_kept = |row: i64, column: i64| column - row >= diagonal;
             by_diagonal(
                 task,
@@ -103,7 +103,7 @@ fn by_diagonal(
 
 /// Elements are dropped by the seed and the name of the output, so that all runs drop the same.
 fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
-    let p = task.call.number(AttributeName::P).unwrap_or(0.5);
+    let p = task.call.required(AttributeName::P)?;
     if !(0.0..=1.0).contains(&p) {
         return Err(EvaluationError::NoProbability(p));
     }
@@ -165,7 +165,7 @@ fn batch_norm(
             .collect()
     };
     let factors: Vec<Vec<f64>> = (0..channels).map(of_channel).collect();
-    let eps = task.call.number(AttributeName::Eps).unwrap_or(1e-5);
+    let eps = task.call.required(AttributeName::Eps)?;
     let mut values = x.iter();
     Ok(walk(task.shape, |index| {
         let x = values.next().copied().unwrap_or(f64::NAN);

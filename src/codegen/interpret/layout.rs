@@ -172,12 +172,12 @@ fn interleaved(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 
 /// The axis that the call states, by default the last.
 pub(super) fn axis_of(task: &Task<'_>, rank: usize) -> Option<usize> {
-    dimension_of(task.call.size(AttributeName::Axis).unwrap_or(-1), rank)
+    dimension_of(task.call.size(AttributeName::Axis)?, rank)
 }
 
 fn flipped(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let rank = x.shape.len();
-    let axes = task.call.sizes(AttributeName::Axis).unwrap_or(vec![-1]);
+    let axes = task.call.sizes(AttributeName::Axis)?;
     let axes = axes.into_iter().map(|axis| dimension_of(axis, rank));
     let axes: Vec<usize> = axes.collect::<Option<_>>()?;
     (*x.shape == *task.shape).then(|| {

@@ -20,6 +20,7 @@ mod externals;
 mod layout;
 mod number;
 mod opaque;
+mod pools;
 mod products;
 mod random;
 mod reference;
@@ -253,7 +254,7 @@ pub fn interpret_graph(
     partition: &Partition,
     setup: &Setup,
 ) -> Result<Interpretation, NotRun> {
-    let calls = graph.ops.iter().map(|_| Call::default()).collect();
+    let calls = graph.ops.iter().map(Call::without_attributes).collect();
     run(graph.clone(), &calls, partition, setup, Vec::new())
 }
 

@@ -260,14 +260,15 @@ fn convolved(task: &Task<'_>, x: &Array<'_>, weight: &Array<'_>) -> Option<Vec<f
     };
     // Of a sequence, seen as an image one pixel high, only the width has a border.
     let is_flat = task.function == Function::Conv1d;
-    let pair = |name: AttributeName, default: usize| {
-        let pair = task.call.pair(name, default)?;
+    let pair = |name: AttributeName| {
+        let pair = task.call.pair(name)?;
+        let default = usize::try_from(name.default_size()).ok()?;
         Some(if is_flat { [default, pair[1]] } else { pair })
     };
-    let stride = pair(AttributeName::Stride, 1)?;
-    let padding = pair(AttributeName::Padding, 0)?;
-    let dilation = pair(AttributeName::Dilation, 1)?;
-    let groups = usize::try_from(task.call.size(AttributeName::Groups).unwrap_or(1)).ok()?;
+    let stride = pair(AttributeName::Stride)?;
+    let padding = pair(AttributeName::Padding)?;
+    let dilation = pair(AttributeName::Dilation)?;
+    let groups = usize::try_from(task.call.size(AttributeName::Groups)?).ok()?;
     let group_features = features.checked_div(groups).filter(|&count| count > 0)?;
     if groups * group_channels != channels || task.shape.get(1) != Some(&features) {
         return None;

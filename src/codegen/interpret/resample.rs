@@ -2,7 +2,7 @@
 
 use super::array::{Array, walk};
 use super::error::EvaluationError;
-use super::rows::pooled;
+use super::pools::pooled;
 use super::task::{Task, unfit};
 use fuseline_core::model::functions::{AttributeName, Function};
 

@@ -2,7 +2,7 @@
 //! are one.
 
 use super::index::{Atom, Index, IndexId, Variable, VariableId};
-use crate::calculator::{Binary, Calculator, Unary};
+use crate::calculator::{Binary, Calculator, Fold, Unary};
 use fuseline_core::model::ids::{IdVec, TensorId, define_ids};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -12,28 +12,6 @@ define_ids! {
     pub struct ExprId;
     /// A row of values that the threads of a row share.
     pub struct SharedId;
-}
-
-/// How values are folded to one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the function of its name")]
-pub enum Fold {
-    Sum,
-    Product,
-    Maximum,
-    Minimum,
-}
-
-impl Fold {
-    /// What a fold of nothing gives.
-    pub fn start(self) -> f64 {
-        match self {
-            Self::Sum => 0.0,
-            Self::Product => 1.0,
-            Self::Maximum => f64::NEG_INFINITY,
-            Self::Minimum => f64::INFINITY,
-        }
-    }
 }
 
 /// An expression.

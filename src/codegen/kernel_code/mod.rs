@@ -17,9 +17,9 @@ mod removed;
 mod schedule;
 mod statements;
 
-pub use crate::calculator::{Binary, Unary};
+pub use crate::calculator::{Binary, Fold, Unary};
 pub use error::CodegenError;
-pub use expression::{Expr, ExprId, Expressions, Fold, SharedId};
+pub use expression::{Expr, ExprId, Expressions, SharedId};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
 pub use kernel::{Argument, Grid, Kernel, Removed, RightOperand, Statement};
 pub use print::{
@@ -57,7 +57,7 @@ pub fn of_graph(
     partition: &Partition,
     views_are_free: bool,
 ) -> IdVec<KernelId, Coded> {
-    let calls = graph.ops.iter().map(|_| Call::default()).collect();
+    let calls = graph.ops.iter().map(Call::without_attributes).collect();
     kernels(graph, &calls, partition, views_are_free)
 }
 

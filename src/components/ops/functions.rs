@@ -54,7 +54,7 @@ fn Row(
 ) -> impl IntoView {
     let attribute = |attribute: &AttributeName| {
         view! {
-            <li><code>{attribute.name()}</code>" "{sentence(attribute.summary())}</li>
+            <li><code>{attribute.name()}</code>" "{sentence(&attribute.summary())}</li>
         }
     };
     let attributes = row.attributes.iter().map(attribute).collect_view();

@@ -11,7 +11,7 @@ mod attributes;
 pub mod pytorch;
 mod table;
 
-pub use attributes::{AttributeKind, AttributeName};
+pub use attributes::{AttributeDefault, AttributeKind, AttributeName};
 pub use table::{Function, Row, SlowOperation};
 
 use crate::model::dtype::DType;

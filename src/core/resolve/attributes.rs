@@ -42,6 +42,11 @@ impl<'a> Attributes<'a> {
         }
     }
 
+    /// The value of an integer attribute, stated or its default.
+    pub(super) fn size_or_default(&self, name: AttributeName) -> Result<i64, Diagnostic> {
+        Ok(self.size(name)?.unwrap_or(name.default_size()))
+    }
+
     /// The values of an attribute that takes one integer or a list.
     pub(super) fn sizes(&self, name: AttributeName) -> Result<Option<Vec<i64>>, Diagnostic> {
         match self.get(name) {
@@ -55,6 +60,22 @@ impl<'a> Attributes<'a> {
                 .map(Some),
             _ => Ok(self.size(name)?.map(|one| vec![one])),
         }
+    }
+
+    /// The values of an attribute that takes one integer or a list, stated or its default.
+    pub(super) fn sizes_or_default(&self, name: AttributeName) -> Result<Vec<i64>, Diagnostic> {
+        let stated = self.sizes(name)?;
+        Ok(stated.unwrap_or_else(|| vec![name.default_size()]))
+    }
+
+    /// Height and width of a window, stated or the attribute's default; a single number is used for
+    /// both.
+    pub(super) fn pair_or_default(
+        &self,
+        name: AttributeName,
+        smallest: i64,
+    ) -> Result<[u64; 2], Diagnostic> {
+        self.pair(name, smallest, [name.default_size().unsigned_abs(); 2])
     }
 
     /// Height and width of a window; a single number is used for both.
@@ -84,12 +105,12 @@ impl<'a> Attributes<'a> {
         Ok(pair.map(i64::unsigned_abs))
     }
 
-    /// Whether a flag is set.
-    pub(super) fn flag(&self, name: AttributeName, default: bool) -> bool {
+    /// Whether a flag is set, by the call or by default.
+    pub(super) fn flag(&self, name: AttributeName) -> bool {
         match self.get(name).and_then(|a| word(&a.value)) {
             Some("true") => true,
             Some("false") => false,
-            _ => default,
+            _ => name.is_set_by_default(),
         }
     }
 

@@ -22,8 +22,13 @@ pub(super) fn indexing_of(
 ) -> Option<Box<Indexing>> {
     let input = input?;
     let rank = input.len();
-    let size = |name: AttributeName| attributes.size(name).ok().flatten();
-    let axis = dimension_of(size(AttributeName::Axis).unwrap_or(-1), rank);
+    // A size that cannot be read is an error of its own; the default stands in for it here.
+    let size = |name: AttributeName| {
+        attributes
+            .size_or_default(name)
+            .unwrap_or(name.default_size())
+    };
+    let axis = dimension_of(size(AttributeName::Axis), rank);
     let along = |axis: usize| Some((*input.get(axis)?, *output.get(axis)?));
     let indexing = match function.row().shape_rule {
         ShapeRule::Transpose => {
@@ -43,7 +48,7 @@ pub(super) fn indexing_of(
         }
         ShapeRule::Slice => {
             let (whole, _) = along(axis?)?;
-            let start = size(AttributeName::Start).unwrap_or(0);
+            let start = size(AttributeName::Start);
             Indexing {
                 perm: Vec::new(),
                 axis: axis?,
@@ -51,13 +56,13 @@ pub(super) fn indexing_of(
                     Ok(start) => start,
                     Err(_) => whole.checked_sub(start.unsigned_abs())?,
                 },
-                step: u64::try_from(size(AttributeName::Step).unwrap_or(1)).ok()?,
+                step: u64::try_from(size(AttributeName::Step)).ok()?,
                 ..Indexing::default()
             }
         }
         ShapeRule::Split => {
             let (_, part) = along(axis?)?;
-            let index = u64::try_from(size(AttributeName::Index).unwrap_or(0)).ok()?;
+            let index = u64::try_from(size(AttributeName::Index)).ok()?;
             Indexing {
                 perm: Vec::new(),
                 axis: axis?,
@@ -82,7 +87,7 @@ pub(super) fn indexing_of(
                 window: Some(Window {
                     size,
                     stride: attributes.pair(AttributeName::Stride, 1, size).ok()?,
-                    padding: attributes.pair(AttributeName::Padding, 0, [0, 0]).ok()?,
+                    padding: attributes.pair_or_default(AttributeName::Padding, 0).ok()?,
                 }),
                 ..Indexing::default()
             }
@@ -111,7 +116,7 @@ pub(super) fn indexing_of(
             }
         }
         ShapeRule::PerChannel if function == Function::GroupNorm => Indexing {
-            groups: u64::try_from(size(AttributeName::Groups).unwrap_or(1)).ok()?,
+            groups: u64::try_from(size(AttributeName::Groups)).ok()?,
             ..Indexing::default()
         },
         _ => return None,
@@ -126,7 +131,7 @@ pub(super) fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u
         return false;
     };
     match function.row().shape_rule {
-        ShapeRule::Matmul => attributes.flag(AttributeName::TransposeA, false),
+        ShapeRule::Matmul => attributes.flag(AttributeName::TransposeA),
         ShapeRule::SameAsFirst | ShapeRule::PerChannel => axes != 0,
         _ => false,
     }
@@ -139,7 +144,7 @@ pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usi
         return 0;
     };
     let keeps = match function.row().shape_rule {
-        ShapeRule::Reduce => attributes.flag(AttributeName::Keepdim, true),
+        ShapeRule::Reduce => attributes.flag(AttributeName::Keepdim),
         _ => true,
     };
     if function.row().shape_rule == ShapeRule::PerChannel
@@ -157,11 +162,11 @@ pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usi
     if function.row().op_type != OpType::Reduction || !is_along {
         return 0;
     }
-    let axes = attributes.sizes(AttributeName::Axis).ok().flatten();
-    let axes = axes.as_deref().unwrap_or(&[-1]);
+    let axes = attributes.sizes_or_default(AttributeName::Axis);
+    let axes = axes.unwrap_or_else(|_| vec![AttributeName::Axis.default_size()]);
     let rank = if keeps { rank } else { rank + axes.len() };
     let mut bits = 0;
-    for &axis in axes {
+    for axis in axes {
         let back = axis + if axis < 0 { rank as i64 } else { 0 };
         match u32::try_from(back)
             .ok()

@@ -7,6 +7,8 @@
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
 use crate::pt2::{elementwise, indices, layout, losses, pieces, products, reductions};
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// What an output of an operator is.
 pub(super) enum Rule {
@@ -43,17 +45,17 @@ const fn list(names: &'static [&'static str], outputs: &'static [Rule]) -> Opera
     }
 }
 
+/// The rows by the names of their operators. Reading a model asks once for each node.
+static BY_NAME: LazyLock<HashMap<&str, &Operator>> = LazyLock::new(|| {
+    let rows = OPERATORS.iter();
+    let named = rows.flat_map(|row| row.names.iter().map(move |&name| (name, row)));
+    named.collect()
+});
+
 /// The row of an operator of `ATen`, with this overload before all others.
 pub(super) fn find(name: &str, overload: &str) -> Option<&'static Operator> {
-    let is = |own: &&str, overload: Option<&str>| match own.split_once('.') {
-        Some((own, of)) => own == name && Some(of) == overload,
-        None => overload.is_none() && *own == name,
-    };
-    let with = |overload: Option<&str>| {
-        let mut rows = OPERATORS.iter();
-        rows.find(|row| row.names.iter().any(|own| is(own, overload)))
-    };
-    with(Some(overload)).or_else(|| with(None))
+    let with_overload = BY_NAME.get(format!("{name}.{overload}").as_str());
+    with_overload.or_else(|| BY_NAME.get(name)).copied()
 }
 
 use Cast::{Bool, None as Own, Result as Typed, Widest};

@@ -12,7 +12,9 @@ impl Definitions<'_> {
     pub(super) fn elementwise(&mut self, definition: &Definition<'_>) -> Defined {
         let operands = self.operands(definition);
         match (definition.function, &operands[..]) {
-            (Function::Full, []) => Ok(self.number(definition.call.stated(AttributeName::Value)?)),
+            (Function::Full, []) => {
+                Ok(self.number(definition.call.required(AttributeName::Value)?))
+            }
             (Function::Arange, []) => {
                 let place = self.expressions.ravel(&definition.op.shape, definition.at);
                 Ok(self.expressions.expr(Expr::Place(place)))
@@ -54,7 +56,7 @@ impl Definitions<'_> {
             (&[column], &[columns]) => (zero, column, [1, columns]),
             _ => (zero, zero, [1, 1]),
         };
-        let diagonal = definition.call.size(AttributeName::Diagonal).unwrap_or(0);
+        let diagonal = definition.call.required_size(AttributeName::Diagonal)?;
         #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let offset = (sizes[1] as i64 - sizes[0] as i64).max(0);
         let at = if definition.function == Function::Mask {
@@ -83,7 +85,7 @@ impl Definitions<'_> {
     }
 
     fn dropout(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
-        let p = definition.call.number(AttributeName::P).unwrap_or(0.5);
+        let p = definition.call.required(AttributeName::P)?;
         if !(0.0..=1.0).contains(&p) {
             return Err(EvaluationError::NoProbability(p).into());
         }
@@ -145,7 +147,7 @@ impl Definitions<'_> {
         if of.len() < 2 {
             return Err(definition.unfit());
         }
-        let eps = definition.call.number(AttributeName::Eps).unwrap_or(1e-5);
+        let eps = definition.call.required(AttributeName::Eps)?;
         Ok(elements::batch_norm(&mut self.expressions, x, &of, eps))
     }
 

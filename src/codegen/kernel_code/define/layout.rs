@@ -101,7 +101,6 @@ impl Definitions<'_> {
         let rank = shape.len();
         let mut at = definition.at.to_vec();
         let indexing = definition.op.indexing.as_ref();
-        let stated = definition.call.size(AttributeName::Axis).unwrap_or(-1);
         match definition.function {
             Function::Transpose => {
                 let perm = &indexing.ok_or_else(refuse)?.perm;
@@ -126,7 +125,8 @@ impl Definitions<'_> {
                 }
             }
             Function::RepeatInterleave => {
-                let axis = dimension_of(stated, rank).ok_or_else(refuse)?;
+                let axis = definition.call.required_size(AttributeName::Axis)?;
+                let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
                 let times = definition.op.shape.get(axis).zip(shape.get(axis));
                 let times = times
                     .and_then(|(all, own)| all.checked_div(*own))
@@ -135,11 +135,8 @@ impl Definitions<'_> {
                 *own = self.expressions.quotient(*own, times);
             }
             Function::Flip => {
-                for axis in definition
-                    .call
-                    .sizes(AttributeName::Axis)
-                    .unwrap_or(vec![-1])
-                {
+                let axes = definition.call.sizes(AttributeName::Axis);
+                for axis in axes.ok_or_else(refuse)? {
                     let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
                     let own = at.get_mut(axis).ok_or_else(refuse)?;
                     let last = self.expressions.constant(shape[axis] as i64 - 1);
@@ -147,7 +144,8 @@ impl Definitions<'_> {
                 }
             }
             Function::Roll => {
-                let axis = dimension_of(stated, rank).ok_or_else(refuse)?;
+                let axis = definition.call.required_size(AttributeName::Axis)?;
+                let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
                 let &size = shape.get(axis).ok_or_else(refuse)?;
                 let shift = definition
                     .call

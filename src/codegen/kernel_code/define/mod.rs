@@ -6,14 +6,15 @@
 
 mod elementwise;
 mod layout;
+mod pool;
 mod product;
 mod reduction;
 mod resample;
 
 use super::error::CodegenError;
-use super::expression::{Expr, ExprId, Expressions, Fold};
+use super::expression::{Expr, ExprId, Expressions};
 use super::index::{IndexId, VariableId};
-use crate::calculator::{Binary, Calculator, Unary};
+use crate::calculator::{Binary, Calculator, Fold, Unary};
 use crate::interpret::{Call, external_type, function_of, unknown_operator};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::Function;

@@ -1,10 +1,10 @@
 //! Matrix products, convolutions and attention, as sums over K.
 
 use super::{Defined, Definition, Definitions, Operand};
-use crate::calculator::{Binary, Calculator, Unary};
+use crate::calculator::{Binary, Calculator, Fold, Unary};
 use crate::interpret::EvaluationError;
 use crate::kernel_code::error::CodegenError;
-use crate::kernel_code::expression::{Expr, ExprId, Fold};
+use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
@@ -198,8 +198,8 @@ impl Definitions<'_> {
         if image.len() != window.len() || places.len() != window.len() {
             return Err(refuse());
         }
-        let pair = |name: AttributeName, default: usize| {
-            let pair = definition.call.pair(name, default).ok_or_else(refuse)?;
+        let pair = |name: AttributeName| {
+            let pair = definition.call.pair(name).ok_or_else(refuse)?;
             // Of a sequence, seen as an image one pixel high, only the width has a border.
             let sizes = if is_flat {
                 vec![pair[1]]
@@ -214,11 +214,11 @@ impl Definitions<'_> {
             )
         };
         let (stride, padding, dilation) = (
-            pair(AttributeName::Stride, 1)?,
-            pair(AttributeName::Padding, 0)?,
-            pair(AttributeName::Dilation, 1)?,
+            pair(AttributeName::Stride)?,
+            pair(AttributeName::Padding)?,
+            pair(AttributeName::Dilation)?,
         );
-        let groups = u64::try_from(definition.call.size(AttributeName::Groups).unwrap_or(1)).ok();
+        let groups = u64::try_from(definition.call.required_size(AttributeName::Groups)?).ok();
         let groups = groups.filter(|&groups| groups > 0).ok_or_else(refuse)?;
         let group_features = features / groups;
         if groups.checked_mul(group_channels) != Some(channels) || group_features == 0 {

@@ -3,8 +3,8 @@
 
 use super::code::Access;
 use super::names::{Names, shared_name, uses};
-use crate::calculator::{Binary, Unary};
-use crate::kernel_code::expression::{Expr, ExprId, Fold};
+use crate::calculator::{Binary, Fold, Unary};
+use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::{Atom, IndexId};
 use crate::kernel_code::kernel::{Kernel, Removed, Statement};
 use fuseline_core::model::dtype::DType;

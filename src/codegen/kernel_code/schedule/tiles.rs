@@ -2,10 +2,10 @@
 
 use super::places::{Place, Places, follow};
 use super::{Output, Scheduled, reduces_rows};
-use crate::calculator::Binary;
+use crate::calculator::{Binary, Fold};
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::error::CodegenError;
-use crate::kernel_code::expression::{Expr, ExprId, Expressions, Fold, bit};
+use crate::kernel_code::expression::{Expr, ExprId, Expressions, bit};
 use crate::kernel_code::index::{IndexId, VariableId};
 use crate::kernel_code::kernel::{Grid, RightOperand, Statement};
 use crate::kernel_code::statements::Known;

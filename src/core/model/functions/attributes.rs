@@ -1,5 +1,7 @@
 //! The attributes of functions.
 
+use super::Function;
+use std::fmt;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// An attribute; it has the same meaning in every function that takes it.
@@ -32,58 +34,132 @@ impl AttributeName {
     }
 
     /// What the attribute means, and its default.
-    pub fn summary(self) -> &'static str {
-        self.row().1
+    pub fn summary(self) -> String {
+        let (_, meaning, default) = self.row();
+        let Some(default) = default else {
+            return meaning.to_owned();
+        };
+        let exceptions = self.exceptions().iter().map(|(functions, default)| {
+            let functions: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
+            format!(", {default} for {}", functions.join(" and "))
+        });
+        let exceptions = exceptions.collect::<String>();
+        format!("{meaning}; {default} by default{exceptions}")
+    }
+
+    /// What the attribute is in a call of the function that does not state it; `None` where the
+    /// call must, or has another meaning without it.
+    pub fn default(self, function: Option<Function>) -> Option<AttributeDefault> {
+        let is_own = |functions: &[Function]| function.is_some_and(|own| functions.contains(&own));
+        let mut exceptions = self.exceptions().iter();
+        let own = exceptions.find(|(functions, _)| is_own(functions));
+        own.map_or(self.row().2, |&(_, default)| Some(default))
+    }
+
+    /// The size that is the default whatever the function; 0 for an attribute without one.
+    pub fn default_size(self) -> i64 {
+        match self.row().2 {
+            Some(AttributeDefault::Size(size)) => size,
+            _ => 0,
+        }
+    }
+
+    /// Whether the default is `true`.
+    pub fn is_set_by_default(self) -> bool {
+        self.row().2 == Some(AttributeDefault::Flag(true))
+    }
+
+    /// Functions in which the attribute has another default.
+    const fn exceptions(self) -> &'static [(&'static [Function], AttributeDefault)] {
+        use AttributeDefault::{Number, Words};
+        match self {
+            Self::Eps => &[
+                (&[Function::RmsNorm], Number(1e-6)),
+                (&[Function::L2Norm], Number(1e-12)),
+            ],
+            Self::Stride => &[(
+                &[Function::MaxPool2d, Function::AvgPool2d],
+                Words("the window"),
+            )],
+            _ => &[],
+        }
     }
 
     #[rustfmt::skip]
-    const fn row(self) -> (AttributeKind, &'static str) {
+    const fn row(self) -> (AttributeKind, &'static str, Option<AttributeDefault>) {
+        use AttributeDefault as D;
+        use AttributeKind as K;
         match self {
-            Self::Axis => (AttributeKind::SizeOrSizes, "dimension to work along, counted from the end if negative; -1 by default"),
-            Self::Keepdim => (AttributeKind::Flag, "whether the reduced dimension stays as 1; true by default"),
-            Self::TransposeA => (AttributeKind::Flag, "whether the first operand is [K, M]; false by default"),
-            Self::TransposeB => (AttributeKind::Flag, "whether the second operand is [N, K]; false by default"),
-            Self::K => (AttributeKind::SizeOrUnknown, "contraction length, if the operands hold more than the op reads; requires a shape after a colon"),
-            Self::Stride => (AttributeKind::SizeOrSizes, "step of the window, one number or [height, width]; 1 for a convolution, the window for a pool"),
-            Self::Padding => (AttributeKind::SizeOrSizes, "border of zeros on each side; 0 by default"),
-            Self::Dilation => (AttributeKind::SizeOrSizes, "distance between the window's elements; 1 by default"),
-            Self::Groups => (AttributeKind::Size, "independent groups of channels; 1 by default"),
-            Self::Kernel => (AttributeKind::SizeOrSizes, "size of the window, one number or [height, width]"),
-            Self::Shape => (AttributeKind::Sizes, "the new shape; one size may be -1 and follows from the others"),
-            Self::Perm => (AttributeKind::Sizes, "the old dimension for each new one; swaps the last two by default"),
-            Self::Times => (AttributeKind::SizeOrSizes, "how often the elements repeat along the axis, or along each dimension"),
-            Self::Pad => (AttributeKind::Sizes, "elements added before and after, last dimension first, as in PyTorch: [left, right, top, bottom]"),
-            Self::Parts => (AttributeKind::Size, "number of equal pieces"),
-            Self::Index => (AttributeKind::Size, "which piece, from 0; 0 by default"),
-            Self::Start => (AttributeKind::Size, "first element, counted from the end if negative; 0 by default"),
-            Self::End => (AttributeKind::Size, "one past the last element; up to the end by default"),
-            Self::Step => (AttributeKind::Size, "distance between kept elements; 1 by default"),
-            Self::Diagonal => (AttributeKind::Size, "the last kept diagonal, 0 for the main one; 0 by default"),
-            Self::Approximate => (AttributeKind::Approximation, "tanh, or none for the exact function with erf; tanh by default"),
-            Self::Training => (AttributeKind::Flag, "whether to use mean and variance of the batch; false by default"),
-            Self::Value => (AttributeKind::Number, "the value of every element"),
-            Self::Dtype => (AttributeKind::Type, "element type of the result"),
-            Self::Factor => (AttributeKind::Number, "what to multiply by"),
-            Self::Amount => (AttributeKind::Number, "what to add"),
-            Self::Exponent => (AttributeKind::Number, "the exponent, if it is not a tensor"),
-            Self::P => (AttributeKind::Number, "probability that an element is dropped"),
-            Self::Eps => (AttributeKind::Number, "small number that avoids a division by zero"),
-            Self::Name => (AttributeKind::Word, "the operator's own name, in backquotes if it has characters other than letters, digits, `_` and dots"),
-            Self::Flops => (AttributeKind::Size, "its FLOPs; 0 by default"),
-            Self::Causal => (AttributeKind::Flag, "whether a query sees only keys up to its own position; false by default"),
-            Self::Scale => (AttributeKind::Number, "factor of the scores; 1 / sqrt(head size) by default"),
-            Self::EnableGqa => (AttributeKind::Flag, "whether several heads of q share one of k and v; false by default"),
-            Self::Count => (AttributeKind::Size, "how many elements are kept"),
-            Self::Descending => (AttributeKind::Flag, "whether the largest comes first; false by default"),
-            Self::Classes => (AttributeKind::Size, "number of classes that an index can select"),
-            Self::Shift => (AttributeKind::Size, "number of positions that elements move, backwards if negative"),
-            Self::Size => (AttributeKind::SizeOrSizes, "height and width of the result, one number for both"),
-            Self::Mode => (AttributeKind::Interpolation, "nearest or bilinear; nearest by default"),
-            Self::AlignCorners => (AttributeKind::Flag, "whether the corners of both images align; false by default"),
-            Self::Slope => (AttributeKind::Number, "factor of negative elements; 0.01 by default"),
-            Self::Alpha => (AttributeKind::Number, "limit for large negative elements, negated; 1 by default"),
-            Self::Min => (AttributeKind::Number, "lower bound"),
-            Self::Max => (AttributeKind::Number, "upper bound"),
+            Self::Axis => (K::SizeOrSizes, "dimension to work along, counted from the end if negative", Some(D::Size(-1))),
+            Self::Keepdim => (K::Flag, "whether the reduced dimension stays as 1", Some(D::Flag(true))),
+            Self::TransposeA => (K::Flag, "whether the first operand is [K, M]", Some(D::Flag(false))),
+            Self::TransposeB => (K::Flag, "whether the second operand is [N, K]", Some(D::Flag(false))),
+            Self::K => (K::SizeOrUnknown, "contraction length, if the operands hold more than the op reads; requires a shape after a colon", None),
+            Self::Stride => (K::SizeOrSizes, "step of the window, one number or [height, width]", Some(D::Size(1))),
+            Self::Padding => (K::SizeOrSizes, "border of zeros on each side", Some(D::Size(0))),
+            Self::Dilation => (K::SizeOrSizes, "distance between the window's elements", Some(D::Size(1))),
+            Self::Groups => (K::Size, "independent groups of channels", Some(D::Size(1))),
+            Self::Kernel => (K::SizeOrSizes, "size of the window, one number or [height, width]", None),
+            Self::Shape => (K::Sizes, "the new shape; one size may be -1 and follows from the others", None),
+            Self::Perm => (K::Sizes, "the old dimension for each new one", Some(D::Words("the last two swapped"))),
+            Self::Times => (K::SizeOrSizes, "how often the elements repeat along the axis, or along each dimension", None),
+            Self::Pad => (K::Sizes, "elements added before and after, last dimension first, as in PyTorch: [left, right, top, bottom]", None),
+            Self::Parts => (K::Size, "number of equal pieces", None),
+            Self::Index => (K::Size, "which piece, from 0", Some(D::Size(0))),
+            Self::Start => (K::Size, "first element, counted from the end if negative", Some(D::Size(0))),
+            Self::End => (K::Size, "one past the last element", Some(D::Words("up to the end"))),
+            Self::Step => (K::Size, "distance between kept elements", Some(D::Size(1))),
+            Self::Diagonal => (K::Size, "the last kept diagonal, 0 for the main one", Some(D::Size(0))),
+            Self::Approximate => (K::Approximation, "tanh, or none for the exact function with erf", Some(D::Words("tanh"))),
+            Self::Training => (K::Flag, "whether to use mean and variance of the batch", Some(D::Flag(false))),
+            Self::Value => (K::Number, "the value of every element", None),
+            Self::Dtype => (K::Type, "element type of the result", None),
+            Self::Factor => (K::Number, "what to multiply by", None),
+            Self::Amount => (K::Number, "what to add", None),
+            Self::Exponent => (K::Number, "the exponent, if it is not a tensor", None),
+            Self::P => (K::Number, "probability that an element is dropped", Some(D::Number(0.5))),
+            Self::Eps => (K::Number, "small number that avoids a division by zero", Some(D::Number(1e-5))),
+            Self::Name => (K::Word, "the operator's own name, in backquotes if it has characters other than letters, digits, `_` and dots", None),
+            Self::Flops => (K::Size, "its FLOPs", Some(D::Size(0))),
+            Self::Causal => (K::Flag, "whether a query sees only keys up to its own position", Some(D::Flag(false))),
+            Self::Scale => (K::Number, "factor of the scores", Some(D::Words("1 / sqrt(head size)"))),
+            Self::EnableGqa => (K::Flag, "whether several heads of q share one of k and v", Some(D::Flag(false))),
+            Self::Count => (K::Size, "how many elements are kept", None),
+            Self::Descending => (K::Flag, "whether the largest comes first", Some(D::Flag(false))),
+            Self::Classes => (K::Size, "number of classes that an index can select", None),
+            Self::Shift => (K::Size, "number of positions that elements move, backwards if negative", None),
+            Self::Size => (K::SizeOrSizes, "height and width of the result, one number for both", None),
+            Self::Mode => (K::Interpolation, "nearest or bilinear", Some(D::Words("nearest"))),
+            Self::AlignCorners => (K::Flag, "whether the corners of both images align", Some(D::Flag(false))),
+            Self::Slope => (K::Number, "factor of negative elements", Some(D::Number(0.01))),
+            Self::Alpha => (K::Number, "limit for large negative elements, negated", Some(D::Number(1.0))),
+            Self::Min => (K::Number, "lower bound", None),
+            Self::Max => (K::Number, "upper bound", None),
+        }
+    }
+}
+
+/// What an attribute is in a call that does not state it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AttributeDefault {
+    /// An integer; for a list of them, each.
+    Size(i64),
+    /// A number.
+    Number(f64),
+    /// Whether it is set.
+    Flag(bool),
+    /// A word, or in words how it follows from the rest of the call.
+    Words(&'static str),
+}
+
+impl fmt::Display for AttributeDefault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size(size) => size.fmt(f),
+            Self::Number(number) if *number < 1e-3 => write!(f, "{number:e}"),
+            Self::Number(number) => number.fmt(f),
+            Self::Flag(is_set) => is_set.fmt(f),
+            Self::Words(words) => f.write_str(words),
         }
     }
 }

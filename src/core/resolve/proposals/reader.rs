@@ -116,7 +116,7 @@ impl Reader<'_> {
     /// A factor of a matrix product: `[batch.., M, K]`, or `[K, N]`.
     fn factor(&self, place: usize) -> Option<Vec<u64>> {
         let transposed = [AttributeName::TransposeA, AttributeName::TransposeB]
-            .map(|name| self.attributes.flag(name, false));
+            .map(|name| self.attributes.flag(name));
         let [batch @ .., rows, columns] = &self.op.shape[..] else {
             return None;
         };
@@ -166,13 +166,12 @@ impl Reader<'_> {
         };
         let groups = self
             .attributes
-            .size(AttributeName::Groups)
-            .ok()?
-            .unwrap_or(1);
+            .size_or_default(AttributeName::Groups)
+            .ok()?;
         let groups = u64::try_from(groups).ok().filter(|&groups| groups > 0)?;
         let padding = self
             .attributes
-            .pair(AttributeName::Padding, 0, [0, 0])
+            .pair_or_default(AttributeName::Padding, 0)
             .ok()?;
         let window = padding.map(|border| border.saturating_mul(2).saturating_add(1));
         match (place, self.operands[0], self.operands[1]) {
@@ -203,11 +202,11 @@ impl Reader<'_> {
             .ok()?;
         let padding = self
             .attributes
-            .pair(AttributeName::Padding, 0, [0, 0])
+            .pair_or_default(AttributeName::Padding, 0)
             .ok()?;
         let dilation = self
             .attributes
-            .pair(AttributeName::Dilation, 1, [1, 1])
+            .pair_or_default(AttributeName::Dilation, 1)
             .ok()?;
         let &[_, _, height, width] = &self.op.shape[..] else {
             return None;
@@ -241,14 +240,10 @@ impl Reader<'_> {
     /// Reduced axes have the size 1, which is the only one that the output tells.
     fn before_reduction(&self) -> Option<Vec<u64>> {
         let mut shape = self.op.shape.clone();
-        if self.attributes.flag(AttributeName::Keepdim, true) {
+        if self.attributes.flag(AttributeName::Keepdim) {
             return Some(shape);
         }
-        let axes = self
-            .attributes
-            .sizes(AttributeName::Axis)
-            .ok()?
-            .unwrap_or_else(|| vec![-1]);
+        let axes = self.attributes.sizes_or_default(AttributeName::Axis).ok()?;
         if axes.len() > MOST_AXES {
             return None;
         }
@@ -268,13 +263,8 @@ impl Reader<'_> {
     }
 
     fn axis(&self) -> Option<usize> {
-        dimension_of(
-            self.attributes
-                .size(AttributeName::Axis)
-                .ok()?
-                .unwrap_or(-1),
-            self.op.shape.len(),
-        )
+        let axis = self.attributes.size_or_default(AttributeName::Axis).ok()?;
+        dimension_of(axis, self.op.shape.len())
     }
 
     /// The output's shape with another size along the axis of the call.

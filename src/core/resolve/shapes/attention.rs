@@ -36,7 +36,7 @@ pub(super) fn attention(
         )
         .hint(FORM));
     }
-    let is_grouped = call.attributes.flag(AttributeName::EnableGqa, false);
+    let is_grouped = call.attributes.flag(AttributeName::EnableGqa);
     let shares = |heads: &[u64], own: &[u64]| match (heads, own) {
         ([batch @ .., heads], [of_keys @ .., own]) => {
             batch == of_keys && *own > 0 && heads.is_multiple_of(*own)

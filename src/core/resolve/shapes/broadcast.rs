@@ -86,7 +86,7 @@ pub(super) fn per_channel(
             .hint(format!("its shape must be [{channels}]")));
         }
     }
-    let groups = call.attributes.size(AttributeName::Groups)?.unwrap_or(1);
+    let groups = call.attributes.size_or_default(AttributeName::Groups)?;
     let divides = |groups: u64| groups > 0 && channels.is_multiple_of(groups);
     if !u64::try_from(groups).is_ok_and(divides) {
         let problem = (call.attributes)

@@ -138,7 +138,7 @@ pub(super) fn split(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
             .hint("use at least 1"))
         .map_err(|problem| call.correcting(problem, AttributeName::Parts, "1"));
     };
-    let index = call.attributes.size(AttributeName::Index)?.unwrap_or(0);
+    let index = call.attributes.size_or_default(AttributeName::Index)?;
     if !u64::try_from(index).is_ok_and(|i| i < parts) {
         return Err(call
             .attributes
@@ -224,7 +224,7 @@ pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
         place(AttributeName::Start, 0)?,
         place(AttributeName::End, size)?,
     );
-    let step = call.attributes.size(AttributeName::Step)?.unwrap_or(1);
+    let step = call.attributes.size_or_default(AttributeName::Step)?;
     let Some(step) = u64::try_from(step).ok().filter(|&step| step > 0) else {
         return Err(call
             .attributes

@@ -11,9 +11,8 @@ pub(super) fn matmul(
     a: &Operand<'_>,
     b: &Operand<'_>,
 ) -> Result<InferredShape, Diagnostic> {
-    let (a_batch, rows, a_k) = matrix(a, call.attributes.flag(AttributeName::TransposeA, false))?;
-    let (b_batch, b_k, columns) =
-        matrix(b, call.attributes.flag(AttributeName::TransposeB, false))?;
+    let (a_batch, rows, a_k) = matrix(a, call.attributes.flag(AttributeName::TransposeA))?;
+    let (b_batch, b_k, columns) = matrix(b, call.attributes.flag(AttributeName::TransposeB))?;
     if a_k != b_k {
         let problem = mismatch(
             b,

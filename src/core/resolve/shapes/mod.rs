@@ -137,7 +137,7 @@ fn reduce(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> 
             .map(|value| dimension(call, AttributeName::Axis, value, input))
             .collect::<Result<Vec<usize>, _>>()?,
     };
-    let keep = call.attributes.flag(AttributeName::Keepdim, true);
+    let keep = call.attributes.flag(AttributeName::Keepdim);
     Ok(input
         .shape
         .iter()

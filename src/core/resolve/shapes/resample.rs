@@ -37,7 +37,7 @@ pub(super) fn resample(call: &Call<'_>, image: &Operand<'_>) -> Result<Vec<u64>,
     }
     let is_nearest = call.callee.text == Function::Interpolate.name()
         && call.attributes.word(AttributeName::Mode) != Some("bilinear");
-    if is_nearest && call.attributes.flag(AttributeName::AlignCorners, false) {
+    if is_nearest && call.attributes.flag(AttributeName::AlignCorners) {
         let problem = (call.attributes)
             .problem(AttributeName::AlignCorners, "needs `mode=bilinear`")
             .hint("remove it, or write `mode=bilinear`");

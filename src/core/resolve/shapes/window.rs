@@ -25,9 +25,11 @@ pub(super) fn conv2d(
     };
     check_channels(call, x, weight)?;
     check_bias(bias, features)?;
-    let stride = call.attributes.pair(AttributeName::Stride, 1, [1, 1])?;
-    let padding = call.attributes.pair(AttributeName::Padding, 0, [0, 0])?;
-    let dilation = call.attributes.pair(AttributeName::Dilation, 1, [1, 1])?;
+    let stride = call.attributes.pair_or_default(AttributeName::Stride, 1)?;
+    let padding = call.attributes.pair_or_default(AttributeName::Padding, 0)?;
+    let dilation = call
+        .attributes
+        .pair_or_default(AttributeName::Dilation, 1)?;
     let window = [kernel_height, kernel_width];
     let [height, width] = slide(call, x, [height, width], window, stride, padding, dilation)?;
     let contraction = element_count(&[weight_channels, kernel_height, kernel_width])
@@ -82,7 +84,7 @@ fn check_channels(
     let (&[_, channels, ..], &[features, weight_channels, ..]) = (x.shape, weight.shape) else {
         return Ok(());
     };
-    let groups = call.attributes.size(AttributeName::Groups)?.unwrap_or(1);
+    let groups = call.attributes.size_or_default(AttributeName::Groups)?;
     let groups = u64::try_from(groups)
         .ok()
         .filter(|&g| g > 0 && channels.is_multiple_of(g) && features.is_multiple_of(g))
@@ -129,7 +131,7 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
     }
     let window = call.attributes.pair(AttributeName::Kernel, 1, [1, 1])?;
     let stride = call.attributes.pair(AttributeName::Stride, 1, window)?;
-    let padding = call.attributes.pair(AttributeName::Padding, 0, [0, 0])?;
+    let padding = call.attributes.pair_or_default(AttributeName::Padding, 0)?;
     let [height, width] = slide(
         call,
         input,

@@ -1,8 +1,8 @@
 //! Steps of a kernel, each for all elements of a block.
 
 use super::Printer;
-use crate::calculator::Binary;
-use crate::kernel_code::expression::{Expr, ExprId, Fold};
+use crate::calculator::{Binary, Fold};
+use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::VariableId;
 use crate::kernel_code::kernel::Statement;
 use crate::kernel_code::print::code::Access;

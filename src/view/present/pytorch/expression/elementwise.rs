@@ -34,11 +34,11 @@ impl Task<'_> {
             (Function::Maximum | Function::Minimum, _) => self.bounded(),
             (Function::Neg, _) => Ok(format!("-{}", x()?)),
             (Function::LeakyRelu, _) => {
-                let slope = self.call.number(AttributeName::Slope).unwrap_or(0.01);
+                let slope = self.call.required(AttributeName::Slope)?;
                 Ok(format!("F.leaky_relu({}, {slope:?})", x()?))
             }
             (Function::Elu, _) => {
-                let alpha = self.call.number(AttributeName::Alpha).unwrap_or(1.0);
+                let alpha = self.call.required(AttributeName::Alpha)?;
                 Ok(format!("F.elu({}, {alpha:?})", x()?))
             }
             (Function::Gelu, _) => Ok(format!("F.gelu({}, approximate=\"tanh\")", x()?)),
@@ -54,7 +54,7 @@ impl Task<'_> {
                 self.number(AttributeName::Amount)?
             )),
             (Function::Tril | Function::Triu, _) => {
-                let diagonal = self.call.size(AttributeName::Diagonal).unwrap_or(0);
+                let diagonal = self.call.required_size(AttributeName::Diagonal)?;
                 Ok(format!("torch.{name}({}, {diagonal})", x()?))
             }
             (Function::Full, _) => {
@@ -72,7 +72,7 @@ impl Task<'_> {
                 ))
             }
             (Function::Dropout, _) => {
-                let p = self.call.number(AttributeName::P).unwrap_or(0.5);
+                let p = self.call.required(AttributeName::P)?;
                 Ok(format!("F.dropout({}, {p:?}, training=True)", x()?))
             }
             (Function::Cast, _) => Ok(format!(
@@ -109,7 +109,7 @@ impl Task<'_> {
                 ))
             }
             (Function::BatchNorm, _) => {
-                let eps = self.call.number(AttributeName::Eps).unwrap_or(1e-5);
+                let eps = self.call.required(AttributeName::Eps)?;
                 Ok(format!(
                     "F.batch_norm({}, eps={eps:?})",
                     self.operands.join(", ")

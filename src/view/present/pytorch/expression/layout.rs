@@ -72,7 +72,10 @@ impl Task<'_> {
                 Ok(format!("F.one_hot({x}, {classes})"))
             }
             Function::Flip => {
-                let axes = self.call.sizes(AttributeName::Axis).unwrap_or(vec![-1]);
+                let axes = self
+                    .call
+                    .sizes(AttributeName::Axis)
+                    .ok_or_else(|| self.refuse())?;
                 let axes: Vec<String> = axes.iter().map(i64::to_string).collect();
                 Ok(format!("{x}.flip({})", axes.join(", ")))
             }

@@ -175,7 +175,7 @@ impl Task<'_> {
     }
 
     fn number(&self, attribute: AttributeName) -> Result<String, ScriptError> {
-        Ok(number_of(self.call.stated(attribute)?))
+        Ok(number_of(self.call.required(attribute)?))
     }
 
     fn indexing(&self) -> Result<&Indexing, ScriptError> {

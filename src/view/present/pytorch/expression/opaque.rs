@@ -22,7 +22,7 @@ impl Task<'_> {
                 ))
             }
             Function::Sort | Function::Argsort => {
-                let axis = self.call.size(AttributeName::Axis).unwrap_or(-1);
+                let axis = self.call.required_size(AttributeName::Axis)?;
                 let descending = if self.call.is_set(AttributeName::Descending) {
                     ", descending=True"
                 } else {

@@ -14,13 +14,14 @@ impl Task<'_> {
             Function::Linear => Ok(format!("F.linear({})", self.factors()?)),
             Function::Conv1d | Function::Conv2d => {
                 let pairs = [
-                    (AttributeName::Stride, 1),
-                    (AttributeName::Padding, 0),
-                    (AttributeName::Dilation, 1),
+                    AttributeName::Stride,
+                    AttributeName::Padding,
+                    AttributeName::Dilation,
                 ];
                 let pairs = pairs.into_iter();
-                let pairs = pairs.filter_map(|(name, default)| {
-                    let pair = self.call.pair(name, default)?;
+                let pairs = pairs.filter_map(|name| {
+                    let pair = self.call.pair(name)?;
+                    let default = usize::try_from(name.default_size()).ok()?;
                     let [height, width] = pair;
                     let is_flat = self.function == Function::Conv1d;
                     let stated = if is_flat {
@@ -33,7 +34,7 @@ impl Task<'_> {
                 let groups = self
                     .call
                     .size(AttributeName::Groups)
-                    .filter(|&groups| groups != 1);
+                    .filter(|&groups| groups != AttributeName::Groups.default_size());
                 let groups = groups.map_or(String::new(), |groups| format!(", groups={groups}"));
                 Ok(format!(
                     "F.{name}({}{}{groups})",

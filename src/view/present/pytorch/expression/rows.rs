@@ -3,7 +3,7 @@
 use super::super::shape_of;
 use super::Task;
 use crate::present::pytorch::ScriptError;
-use fuseline_core::model::functions::{AttributeName, Function};
+use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 
 impl Task<'_> {
     /// The dimensions that are reduced.
@@ -26,7 +26,7 @@ impl Task<'_> {
             [one] => one.clone(),
             all => format!("({})", all.join(", ")),
         };
-        let eps = |default: f64| self.call.number(AttributeName::Eps).unwrap_or(default);
+        let eps = || self.call.required(AttributeName::Eps);
         let factors = self.operands.get(1..).unwrap_or_default();
         let normalized = || {
             let sizes: Vec<u64> = (axes.iter())
@@ -35,9 +35,6 @@ impl Task<'_> {
             shape_of(&sizes)
         };
         match name {
-            Function::Sum | Function::Mean | Function::Var | Function::Any | Function::All => {
-                Ok(format!("{x}.{name}({dims}{keepdim})"))
-            }
             Function::Argmax | Function::Argmin => match &axes[..] {
                 [only] => Ok(format!("{x}.{name}({only}{keepdim})")),
                 _ => Err(self.refuse()),
@@ -50,15 +47,10 @@ impl Task<'_> {
                 Ok(format!("{x}{}", products.collect::<Vec<_>>().concat()))
             }
             Function::Max | Function::Min => Ok(format!("{x}.a{name}({dims}{keepdim})")),
-            Function::Softmax | Function::LogSoftmax => Ok(format!("F.{name}({x}, {dims})")),
-            Function::Cumsum => Ok(format!("{x}.cumsum({dims})")),
-            Function::L2Norm => Ok(format!(
-                "F.normalize({x}, dim={dims}, eps={:?})",
-                eps(1e-12)
-            )),
+            Function::L2Norm => Ok(format!("F.normalize({x}, dim={dims}, eps={:?})", eps()?)),
             Function::LayerNorm => {
                 let inputs = [&[x.to_owned(), normalized()], factors].concat();
-                let eps = eps(1e-5);
+                let eps = eps()?;
                 Ok(format!("F.layer_norm({}, eps={eps:?})", inputs.join(", ")))
             }
             Function::RmsNorm => {
@@ -67,21 +59,21 @@ impl Task<'_> {
                 Ok(format!(
                     "F.rms_norm({x}, {}{weight}, eps={:?}){bias}",
                     normalized(),
-                    eps(1e-6)
+                    eps()?
                 ))
             }
             Function::BatchNormTrain => {
                 let none = "None".to_owned();
                 let inputs = [&[x.to_owned(), none.clone(), none], factors].concat();
-                let (inputs, eps) = (inputs.join(", "), eps(1e-5));
+                let (inputs, eps) = (inputs.join(", "), eps()?);
                 Ok(format!(
                     "F.batch_norm({inputs}, training=True, eps={eps:?})"
                 ))
             }
             Function::GroupNorm => {
-                let groups = self.call.size(AttributeName::Groups).unwrap_or(1);
+                let groups = self.call.required_size(AttributeName::Groups)?;
                 let inputs = [&[x.to_owned(), groups.to_string()], factors].concat();
-                let eps = eps(1e-5);
+                let eps = eps()?;
                 Ok(format!("F.group_norm({}, eps={eps:?})", inputs.join(", ")))
             }
             Function::AdaptiveAvgPool2d | Function::AdaptiveMaxPool2d => {
@@ -94,7 +86,12 @@ impl Task<'_> {
                     [window.size, window.stride, window.padding].map(|pair| shape_of(&pair));
                 Ok(format!("F.{name}({x}, {size}, {stride}, {padding})"))
             }
-            _ => Err(self.refuse()),
+            // Under the same name in PyTorch.
+            _ if name.row().shape_rule == ShapeRule::Reduce => {
+                Ok(format!("{x}.{name}({dims}{keepdim})"))
+            }
+            _ if name.row().module.is_some() => Ok(format!("F.{name}({x}, {dims})")),
+            _ => Ok(format!("{x}.{name}({dims})")),
         }
     }
 }
