@@ -7,9 +7,9 @@ use crate::model::functions::{AttributeKind, AttributeName, Function};
 use crate::model::op::shape_text;
 use crate::model::op_type::OpType;
 use crate::model::program::{Param, Program};
-use crate::notation::caret::{CallSoFar, Caret, Place, caret_at};
+use crate::notation::caret::{CallSoFar, Caret, Context, caret_at};
 use crate::notation::{parse, written_name};
-use crate::resolve::{bytes_of_further_rounds, resolve};
+use crate::resolve::{bytes_of_further_iterations, resolve};
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
 
@@ -88,14 +88,14 @@ pub fn complete(text: &str, offset: usize) -> Vec<Completion> {
     let Some(caret) = caret_at(text, offset) else {
         return Vec::new();
     };
-    let candidates = match &caret.place {
-        Place::Statement => keywords(),
-        Place::Callee => callees(&caret),
-        Place::Argument(call) => arguments(text, offset, &caret, call),
-        Place::Value(attribute) => values(text, attribute),
-        Place::Size => params(text),
-        Place::Type => types(),
-        Place::Output => tensors(text, offset, &caret),
+    let candidates = match &caret.context {
+        Context::Statement => keywords(),
+        Context::Callee => callees(&caret),
+        Context::Argument(call) => arguments(text, offset, &caret, call),
+        Context::Value(attribute) => values(text, attribute),
+        Context::Size => params(text),
+        Context::Type => types(),
+        Context::Output => tensors(text, offset, &caret),
     };
     ranked(&caret, candidates)
 }
@@ -287,7 +287,7 @@ fn tensors(text: &str, offset: usize, caret: &Caret) -> Vec<Candidate> {
         return Vec::new();
     }
     let program = parse(text).program;
-    let is_short = text.len() + bytes_of_further_rounds(&program) <= MAX_TYPED_BYTES;
+    let is_short = text.len() + bytes_of_further_iterations(&program) <= MAX_TYPED_BYTES;
     let types = if is_short {
         types_of(&program)
     } else {
@@ -302,7 +302,7 @@ fn tensors(text: &str, offset: usize, caret: &Caret) -> Vec<Candidate> {
         .ops
         .iter()
         .flat_map(|op| op.inputs.iter().map(|i| (i.span.start, &i.text)));
-    let only_produced = caret.place == Place::Output;
+    let only_produced = caret.context == Context::Output;
     let all = declared
         .chain(read)
         .filter(|_| !only_produced)

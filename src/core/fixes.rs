@@ -6,7 +6,7 @@ use crate::model::fix::{Fix, TextEdit};
 use crate::model::program::Program;
 use crate::notation::import::{Form, form_of};
 use crate::notation::parse;
-use crate::resolve::bytes_of_further_rounds;
+use crate::resolve::bytes_of_further_iterations;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +36,7 @@ pub fn sound_fixes(text: &str, diagnostics: &[Diagnostic]) -> Vec<Vec<Fix>> {
         return sound;
     }
     let before = Reading::of(text);
-    let bytes = text.len() + bytes_of_further_rounds(&before.program);
+    let bytes = text.len() + bytes_of_further_iterations(&before.program);
     let mut left = MAX_TRIED_BYTES;
     for (diagnostic, sound) in diagnostics.iter().zip(&mut sound) {
         for fix in &diagnostic.fixes {

@@ -7,6 +7,7 @@
 
 mod assemble;
 pub mod calibrate;
+pub(crate) mod constant;
 pub mod matching;
 pub mod onnx;
 mod opaque;
@@ -19,7 +20,6 @@ pub(crate) mod size;
 pub(crate) mod statement;
 pub mod surprises;
 pub(crate) mod template;
-pub(crate) mod value;
 pub mod workload;
 pub(crate) mod writer;
 

@@ -1,9 +1,9 @@
 //! Statements of the notation from their text, and what is known about their output.
 
+use crate::constant::{Scalar, float_text};
 use crate::params::Params;
 use crate::shapes::{Sizes, elements};
 use crate::size::Size;
-use crate::value::{Scalar, float_text};
 use crate::writer::Known;
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::dtype::DType;
@@ -27,7 +27,7 @@ pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
 
 /// The name with as many underscores that no input has the name of something between, which is the
 /// name, `_` and a word.
-pub(crate) fn apart<'a>(output: &str, inputs: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn distinct_name<'a>(output: &str, inputs: impl Iterator<Item = &'a str>) -> String {
     let rests = inputs.filter_map(|input| input.strip_prefix(output));
     let underscores = rests.map(|rest| rest.len() - rest.trim_start_matches('_').len());
     format!("{output}{}", "_".repeat(underscores.max().unwrap_or(0)))
@@ -35,7 +35,7 @@ pub(crate) fn apart<'a>(output: &str, inputs: impl Iterator<Item = &'a str>) -> 
 
 /// The inferred shape; a size that is a number there and a param in the file, with the same value,
 /// is the param. Without an inferred shape that of the file, if it states each size.
-pub(crate) fn together(
+pub(crate) fn merged_shape(
     inferred: Option<Sizes>,
     stated: Option<&Dims>,
     params: &Params,

@@ -54,28 +54,28 @@ pub fn patterns_in_program(
     let (analysis, matching) = compiled;
     let mut is_taken = IdVec::from_elem(false, analysis.partition.kernels.len());
     let mut found: BTreeMap<String, PatternInProgram> = BTreeMap::new();
-    let mut places: Vec<Place<'_>> = (analysis.partition.kernels.ids())
-        .flat_map(|last| places_ending_in(analysis, last, records))
+    let mut occurrences: Vec<Occurrence<'_>> = (analysis.partition.kernels.ids())
+        .flat_map(|last| occurrences_ending_in(analysis, last, records))
         .collect();
     // The most ops first: a pattern inside another one is a part of it.
-    places.sort_by_key(|place| std::cmp::Reverse(place.record.num_operators));
-    for place in places {
-        if place.kernels.iter().any(|&kernel| is_taken[kernel]) {
+    occurrences.sort_by_key(|occurrence| std::cmp::Reverse(occurrence.record.num_operators));
+    for occurrence in occurrences {
+        if occurrence.kernels.iter().any(|&kernel| is_taken[kernel]) {
             continue;
         }
-        let times = launched(analysis, &place.kernels).map(|kernel| matching.time_s(kernel));
+        let times = launched(analysis, &occurrence.kernels).map(|kernel| matching.time_s(kernel));
         let fused_s = sum(times);
-        let ops_s = unfused_s(eager, &place.ops);
+        let ops_s = unfused_s(eager, &occurrence.ops);
         let (Some(fused_s), Some((ops_s, launches))) = (fused_s, ops_s) else {
             continue;
         };
-        if launches <= place.record.fused_kernels || fused_s <= 0.0 {
+        if launches <= occurrence.record.fused_kernels || fused_s <= 0.0 {
             continue;
         }
-        for &kernel in &place.kernels {
+        for &kernel in &occurrence.kernels {
             is_taken[kernel] = true;
         }
-        let name = &place.record.fusion_pattern;
+        let name = &occurrence.record.fusion_pattern;
         let pattern = found
             .entry(name.clone())
             .or_insert_with(|| PatternInProgram {
@@ -88,28 +88,28 @@ pub fn patterns_in_program(
         pattern.places += 1;
         pattern.unfused_s += ops_s;
         pattern.fused_s += fused_s;
-        pattern.fused_by_records_s += ops_s / place.record.speedup_factor;
+        pattern.fused_by_records_s += ops_s / occurrence.record.speedup_factor;
     }
     found.into_values().collect()
 }
 
 /// Kernels of the compiler that together are a pattern.
-struct Place<'r> {
+struct Occurrence<'r> {
     kernels: Vec<KernelId>,
     ops: Vec<OpId>,
     record: &'r FusionCalibration,
 }
 
 /// Sets of kernels that end in this one, each of which feeds another one of them.
-fn places_ending_in<'r>(
+fn occurrences_ending_in<'r>(
     analysis: &Analysis,
     last: KernelId,
     records: &'r Calibrations,
-) -> Vec<Place<'r>> {
+) -> Vec<Occurrence<'r>> {
     let most_kernels = records.patterns.iter().map(|record| record.fused_kernels);
     let most_kernels = most_kernels.max().unwrap_or(0);
     let most_operators = records.most_operators();
-    let mut places = Vec::new();
+    let mut occurrences = Vec::new();
     let mut sets = vec![vec![last]];
     for _ in 0..MAX_SETS {
         let Some(kernels) = sets.pop() else { break };
@@ -118,7 +118,7 @@ fn places_ending_in<'r>(
         if computing.count() > most_operators {
             continue;
         }
-        places.extend(place(analysis, &kernels, &ops, records));
+        occurrences.extend(occurrence(analysis, &kernels, &ops, records));
         if launched(analysis, &kernels).count() < most_kernels {
             // Producers before the set's earliest: each set is grown in one order.
             let earliest = kernels.iter().min().copied().unwrap_or(last);
@@ -128,15 +128,15 @@ fn places_ending_in<'r>(
             sets.extend(larger.take(MAX_SETS));
         }
     }
-    places
+    occurrences
 }
 
-fn place<'r>(
+fn occurrence<'r>(
     analysis: &Analysis,
     kernels: &[KernelId],
     ops: &[OpId],
     records: &'r Calibrations,
-) -> Option<Place<'r>> {
+) -> Option<Occurrence<'r>> {
     let graph = &analysis.graph;
     let structure = structure(graph, ops.iter().copied(), |op| graph.ops[op].is_view());
     let flops = kernels.iter().map(|&kernel| {
@@ -147,7 +147,7 @@ fn place<'r>(
     let record = records.nearest(&structure, flops)?;
     let count = launched(analysis, kernels).count();
     let fits = record.fused_kernels == count && is_near(record.flops, flops);
-    fits.then(|| Place {
+    fits.then(|| Occurrence {
         kernels: kernels.to_vec(),
         ops: ops.to_vec(),
         record,

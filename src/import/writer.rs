@@ -1,11 +1,11 @@
 //! Collects tensors and ops of a model under names of the notation.
 
 use crate::Problem;
+use crate::constant::Constant;
 use crate::params::{Names, Params};
 use crate::shapes::{Sizes, infer};
 use crate::size::Size;
-use crate::statement::{Dims, annotation, dtype_of, literals, nameless, together};
-use crate::value::Value;
+use crate::statement::{Dims, annotation, dtype_of, literals, merged_shape, nameless};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::op::TensorRole;
 use fuseline_core::model::program::OpStatement;
@@ -25,7 +25,7 @@ pub(crate) struct Known {
     /// `None` where it cannot be told.
     pub(crate) shape: Option<Sizes>,
     /// Its elements, if they are few and known.
-    pub(crate) value: Option<Value>,
+    pub(crate) value: Option<Constant>,
     /// Whether it has a size, or a size for an element, that holds only at the defaults of the
     /// params.
     pub(crate) is_fixed: bool,
@@ -141,7 +141,7 @@ impl Writer {
             let dims = dims.filter(|_| is_last);
             let is_unknown = inferred.is_none() && op.annotation.is_none();
             let reads_unknown = inputs.iter().flatten().any(|known| known.shape.is_none());
-            let shape = together(inferred, dims, &self.params);
+            let shape = merged_shape(inferred, dims, &self.params);
             if is_unknown
                 && reads_unknown
                 && let (Some(shape), Some(dtype)) = (&shape, dtype.or(stated))

@@ -41,7 +41,7 @@ fn the_kernels_of_every_policy_are_stated_in_every_example() {
         for policy in [Policy::Rules, Policy::Inductor, Policy::Optimal] {
             let at = format!("{} under {}", example.id, policy.name());
             let (marked, analysis) = stated(example.text, policy).unwrap();
-            if marked.cuts_rounds {
+            if marked.cuts_iterations {
                 cut.push(at);
                 continue;
             }
@@ -74,6 +74,6 @@ fn ops_alone_need_no_marks() {
 fn in_a_block_the_marks_of_one_round_stand_for_all() {
     let text = "input x : f16[64, 64]\nrepeat 3 with x = b {\n  a = relu(x)\n  b = exp(a)\n}\n";
     let (marked, _) = stated(text, Policy::Rules).unwrap();
-    assert!(marked.cuts_rounds);
+    assert!(marked.cuts_iterations);
     assert_eq!(by_hand(&marked.text).partition.kernels.len(), 3);
 }

@@ -1,7 +1,7 @@
 //! Who computes what: the kind of a kernel, and its steps.
 
+mod element_indices;
 mod elements;
-mod places;
 mod rows;
 mod stages;
 mod tiles;

@@ -137,7 +137,7 @@ pub fn change(change: Change, shown: KernelsInText<'_>) -> Result<Changed, Uncha
     };
     let Marked {
         text: mut marked,
-        cuts_rounds: cuts_iterations,
+        cuts_iterations,
     } = marked.map_err(Unchanged::Unmarkable)?;
     let options = Options {
         policy: Policy::Manual,

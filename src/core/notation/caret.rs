@@ -13,7 +13,7 @@ pub(crate) struct Caret {
     /// The part of the word before it.
     pub(crate) typed: String,
     /// What may stand there.
-    pub(crate) place: Place,
+    pub(crate) context: Context,
     /// The output of the statement, if it is an operation.
     pub(crate) output: Option<String>,
     /// Whether an opening parenthesis follows the word.
@@ -22,7 +22,7 @@ pub(crate) struct Caret {
 
 /// What may stand at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Context {
     Statement,
     /// A function.
     Callee,
@@ -71,7 +71,7 @@ pub(crate) fn caret_at(text: &str, offset: usize) -> Option<Caret> {
     let after = after
         .get(usize::from(word.start < word.end)..)
         .unwrap_or_default();
-    let place = place(text, &before, after)?;
+    let context = context(text, &before, after)?;
     let output = (before.windows(2)).find_map(|pair| match pair {
         [name, equals] if equals.kind == Lexeme::Equals => Some(name_text(text, *name)),
         _ => None,
@@ -79,7 +79,7 @@ pub(crate) fn caret_at(text: &str, offset: usize) -> Option<Caret> {
     Some(Caret {
         word,
         typed: text.get(word.start..offset)?.to_owned(),
-        place,
+        context,
         output,
         is_called: after
             .first()
@@ -130,9 +130,9 @@ fn begins(statement: &[Token], line: &[Token]) -> bool {
         && matches!(kind(1), Some(Lexeme::Equals | Lexeme::Colon))
 }
 
-fn place(text: &str, before: &[Token], after: &[Token]) -> Option<Place> {
+fn context(text: &str, before: &[Token], after: &[Token]) -> Option<Context> {
     let Some(last) = before.last() else {
-        return Some(Place::Statement);
+        return Some(Context::Statement);
     };
     let slice = |token: &Token| token.span.slice(text);
     let mut open: Vec<usize> = Vec::new();
@@ -149,12 +149,12 @@ fn place(text: &str, before: &[Token], after: &[Token]) -> Option<Place> {
         let first = before.first().map(slice);
         let is_declaration = matches!(first, Some("input" | "weight")) && before.len() == 3;
         return match last.kind {
-            Lexeme::Equals if first != Some("param") => Some(Place::Callee),
-            Lexeme::Colon if is_declaration => Some(Place::Type),
+            Lexeme::Equals if first != Some("param") => Some(Context::Callee),
+            Lexeme::Colon if is_declaration => Some(Context::Type),
             // Behind the call, and not behind a label.
-            Lexeme::Colon if before.len() > 2 => Some(Place::Type),
-            Lexeme::Name if before.len() == 1 && first == Some("output") => Some(Place::Output),
-            Lexeme::Name if slice(last) == "dividing" => Some(Place::Size),
+            Lexeme::Colon if before.len() > 2 => Some(Context::Type),
+            Lexeme::Name if before.len() == 1 && first == Some("output") => Some(Context::Output),
+            Lexeme::Name if slice(last) == "dividing" => Some(Context::Size),
             _ => None,
         };
     };
@@ -171,13 +171,13 @@ fn place(text: &str, before: &[Token], after: &[Token]) -> Option<Place> {
     );
     if !is_call {
         let starts = sign || matches!(last.kind, Lexeme::Comma | Lexeme::OpenParen);
-        return starts.then_some(Place::Size);
+        return starts.then_some(Context::Size);
     }
     let inside = before.get(inner + 1..).unwrap_or_default();
     match last.kind {
         Lexeme::Equals => {
             let name = before.get(before.len().checked_sub(2)?)?;
-            Some(Place::Value(slice(name).to_owned()))
+            Some(Context::Value(slice(name).to_owned()))
         }
         Lexeme::OpenParen | Lexeme::Comma => {
             let is_past_inputs = inside.iter().any(|token| token.kind == Lexeme::Equals);
@@ -189,12 +189,12 @@ fn place(text: &str, before: &[Token], after: &[Token]) -> Option<Place> {
                 [name, equals] if equals.kind == Lexeme::Equals => Some(slice(name).to_owned()),
                 _ => None,
             });
-            Some(Place::Argument(CallSoFar {
+            Some(Context::Argument(CallSoFar {
                 callee: slice(before.get(inner - 1)?).to_owned(),
                 attributes: attributes.collect(),
                 is_past_inputs,
             }))
         }
-        _ => sign.then_some(Place::Size),
+        _ => sign.then_some(Context::Size),
     }
 }

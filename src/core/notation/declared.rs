@@ -9,7 +9,7 @@ use crate::notation::lexer::{Lexeme, Token, written_name};
 use crate::notation::spelling::{nearest_dtype, quoted};
 
 /// Functions of other languages that make a tensor from its sizes.
-const MAKERS: &[&str] = &[
+const CREATION_FUNCTIONS: &[&str] = &[
     "input",
     "weight",
     "Input",
@@ -23,8 +23,8 @@ const MAKERS: &[&str] = &[
 ];
 
 /// Whether a call of this name makes a tensor.
-pub(crate) fn is_made(callee: &str) -> bool {
-    MAKERS.contains(&last_part(callee))
+pub(crate) fn is_creation(callee: &str) -> bool {
+    CREATION_FUNCTIONS.contains(&last_part(callee))
 }
 
 /// A layer that PyTorch makes of sizes and calls later. The notation knows it as the function of
@@ -38,20 +38,20 @@ fn last_part(name: &str) -> &str {
 }
 
 /// A call that makes a tensor, or the weights of a linear layer.
-struct Made<'a> {
+struct Creation<'a> {
     callee: &'a str,
     /// What the statement names.
     name: &'a str,
     sizes: Vec<String>,
     dtype: Option<DType>,
     has_bias: bool,
-    /// The input of a layer that is called where it is made.
+    /// The input of a layer that is called where it is created.
     input: Option<&'a str>,
     whole: Span,
 }
 
 /// The error of a statement that makes a tensor by a call, with the declaration to write.
-pub(crate) fn made_by(statement: &OpStatement, problem: Diagnostic) -> Diagnostic {
+pub(crate) fn creation_problem(statement: &OpStatement, problem: Diagnostic) -> Diagnostic {
     let sizes = statement
         .arguments()
         .into_iter()
@@ -66,7 +66,7 @@ pub(crate) fn made_by(statement: &OpStatement, problem: Diagnostic) -> Diagnosti
             _ => None,
         }
     };
-    let made = Made {
+    let creation = Creation {
         callee: &statement.callee.text,
         name: &statement.output.text,
         sizes: sizes.collect(),
@@ -75,11 +75,11 @@ pub(crate) fn made_by(statement: &OpStatement, problem: Diagnostic) -> Diagnosti
         input: None,
         whole: statement.span,
     };
-    declaration(&made, problem)
+    declaration(&creation, problem)
 }
 
 /// The same for a statement that cannot be read; `None` for any other statement.
-pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
+pub(super) fn unread_creation(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
     let equals = tokens.iter().position(|t| t.kind == Lexeme::Equals)?;
     let name = tokens.get(equals.checked_sub(1)?)?.span.slice(text);
     let [callee, open, arguments @ ..] = tokens.get(equals + 1..)? else {
@@ -101,7 +101,7 @@ pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
     let (given, behind) = (arguments.get(..close)?, arguments.get(close + 1..)?);
     let sizes = sizes(text, given);
     let input = match behind {
-        [] if is_made(function) => None,
+        [] if is_creation(function) => None,
         [open, input, close]
             if matches!(function, "nn.Linear" | "torch.nn.Linear")
                 && sizes.len() == 2
@@ -112,7 +112,7 @@ pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
         }
         _ => return None,
     };
-    let made = Made {
+    let creation = Creation {
         callee: function,
         name,
         sizes,
@@ -126,21 +126,21 @@ pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
         quoted(function)
     );
     let problem = Diagnostic::error(Code::UnknownFunction, message).at(callee.span);
-    Some(declaration(&made, problem))
+    Some(declaration(&creation, problem))
 }
 
-fn declaration(made: &Made<'_>, problem: Diagnostic) -> Diagnostic {
-    let called = made.callee;
+fn declaration(creation: &Creation<'_>, problem: Diagnostic) -> Diagnostic {
+    let called = creation.callee;
     if is_linear(called) {
-        return linear(made, problem);
+        return linear(creation, problem);
     }
     let role = match last_part(called) {
         "weight" | "Parameter" => "weight",
         _ => "input",
     };
-    let name = written_name(made.name);
+    let name = written_name(creation.name);
     // `torch.tensor([1, 2])` holds values.
-    if made.sizes.is_empty() || last_part(called) == "tensor" {
+    if creation.sizes.is_empty() || last_part(called) == "tensor" {
         return problem.hint(format!(
             "declare the tensor with its type: `{role} {name} : f16[1024, 4096]`"
         ));
@@ -148,9 +148,9 @@ fn declaration(made: &Made<'_>, problem: Diagnostic) -> Diagnostic {
     let is_own = matches!(called, "input" | "weight");
     // PyTorch has f32 where no type is given.
     let default = if is_own { DType::F16 } else { DType::F32 };
-    let dtype = made.dtype.unwrap_or(default).name();
-    let declaration = format!("{role} {name} : {dtype}[{}]", made.sizes.join(", "));
-    declared(problem, made.whole, &[declaration])
+    let dtype = creation.dtype.unwrap_or(default).name();
+    let declaration = format!("{role} {name} : {dtype}[{}]", creation.sizes.join(", "));
+    declared(problem, creation.whole, &[declaration])
 }
 
 /// The error with these statements as what to write.
@@ -168,27 +168,28 @@ fn declared(problem: Diagnostic, whole: Span, lines: &[String]) -> Diagnostic {
 }
 
 /// `nn.Linear(8, 16)`: its weights are declared, and its call is an op.
-fn linear(made: &Made<'_>, problem: Diagnostic) -> Diagnostic {
-    let [from, to] = &made.sizes[..] else {
+fn linear(creation: &Creation<'_>, problem: Diagnostic) -> Diagnostic {
+    let [from, to] = &creation.sizes[..] else {
         return problem.hint(
             "declare its weights, such as `weight w : f16[16, 8]`, and write `y = linear(x, w)`",
         );
     };
-    let [w, b] = ["w", "b"].map(|part| written_name(&format!("{}_{part}", last_part(made.name))));
+    let [w, b] =
+        ["w", "b"].map(|part| written_name(&format!("{}_{part}", last_part(creation.name))));
     let mut lines = vec![format!("weight {w} : f32[{to}, {from}]")];
     let mut read = w;
-    if made.has_bias {
+    if creation.has_bias {
         lines.push(format!("weight {b} : f32[{to}]"));
         read = format!("{read}, {b}");
     }
-    if let Some(input) = made.input {
+    if let Some(input) = creation.input {
         lines.push(format!(
             "{} = linear({input}, {read})",
-            written_name(made.name)
+            written_name(creation.name)
         ));
-        return declared(problem, made.whole, &lines);
+        return declared(problem, creation.whole, &lines);
     }
-    let problem = declared(problem, made.whole, &lines);
+    let problem = declared(problem, creation.whole, &lines);
     let hint = problem.hint.clone().unwrap_or_default();
     problem.hint(format!(
         "{hint}, and `y = linear(x, {read})` where it is called"
@@ -211,7 +212,7 @@ fn sizes(text: &str, arguments: &[Token]) -> Vec<String> {
             continue;
         };
         let written = first.span.to(last.span).slice(text);
-        let is_word = is_dtype(written) || is_made(written);
+        let is_word = is_dtype(written) || is_creation(written);
         if is_word && part.len() == 1 {
             continue;
         }

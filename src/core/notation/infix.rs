@@ -29,14 +29,14 @@ pub(super) fn as_calls(text: &str, tokens: &[Token], problem: &Diagnostic) -> Op
         operations: 0,
     };
     let start = reader.cursor.peek()?.span;
-    let value = reader.value(0, MAX_DEPTH)?;
+    let value = reader.expression(0, MAX_DEPTH)?;
     let written = start.to(reader.cursor.last_span());
     let is_at_end = match reader.cursor.peek_kind() {
         None | Some(Lexeme::Colon) => true,
         Some(Lexeme::At) => reader.is_mark(),
         Some(_) => false,
     };
-    let Value::Call { callee, call } = value else {
+    let Operand::Call { callee, call } = value else {
         return None;
     };
     // A single call is what the statement has already.
@@ -76,7 +76,7 @@ pub(super) fn as_calls(text: &str, tokens: &[Token], problem: &Diagnostic) -> Op
 }
 
 /// What an operation works on.
-enum Value {
+enum Operand {
     /// A name or a number, as written.
     Leaf(String),
     /// `add(x, y)`
@@ -95,8 +95,8 @@ fn is_transpose(part: &str) -> bool {
     matches!(part, "T" | "mT")
 }
 
-fn transpose(tensor: &str) -> Value {
-    Value::Call {
+fn transpose(tensor: &str) -> Operand {
+    Operand::Call {
         callee: Function::Transpose.name().to_owned(),
         call: format!("transpose({tensor})"),
     }
@@ -113,7 +113,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads operands and the operators between them that bind at least as tightly as `least`.
-    fn value(&mut self, least: u8, depth: usize) -> Option<Value> {
+    fn expression(&mut self, least: u8, depth: usize) -> Option<Operand> {
         let depth = depth.checked_sub(1)?;
         let mut left = self.operand(depth)?;
         while let Some((callee, binding, tokens)) = self.operator()
@@ -125,10 +125,10 @@ impl Reader<'_> {
             if self.operations >= MAX_OPERATIONS {
                 return None;
             }
-            let right = self.value(binding + u8::from(!is_power), depth)?;
+            let right = self.expression(binding + u8::from(!is_power), depth)?;
             self.operations += 1;
             let [a, b] = [left, right].map(|side| self.named(side));
-            left = Value::Call {
+            left = Operand::Call {
                 callee: callee.name().to_owned(),
                 call: format!("{callee}({a}, {b})"),
             };
@@ -161,7 +161,7 @@ impl Reader<'_> {
     }
 
     /// A value with the methods that are called of it: `relu(x).sum(0)`, `(x + y).T`.
-    fn operand(&mut self, depth: usize) -> Option<Value> {
+    fn operand(&mut self, depth: usize) -> Option<Operand> {
         let mut value = self.plain_operand(depth)?;
         while let Some(dot) = self.cursor.peek()
             && self.cursor.slice(dot) == "."
@@ -186,7 +186,7 @@ impl Reader<'_> {
         Some(value)
     }
 
-    fn plain_operand(&mut self, depth: usize) -> Option<Value> {
+    fn plain_operand(&mut self, depth: usize) -> Option<Operand> {
         let token = self.cursor.peek()?;
         let written = self.cursor.slice(token).to_owned();
         self.cursor.at += 1;
@@ -200,11 +200,11 @@ impl Reader<'_> {
                         self.operations += 1;
                         Some(transpose(tensor))
                     }
-                    _ => Some(Value::Leaf(written)),
+                    _ => Some(Operand::Leaf(written)),
                 }
             }
             Lexeme::OpenParen => {
-                let value = self.value(0, depth)?;
+                let value = self.expression(0, depth)?;
                 self.cursor.take(Lexeme::CloseParen)?;
                 Some(value)
             }
@@ -213,12 +213,12 @@ impl Reader<'_> {
                 let is_number = matches!(next.kind, Lexeme::Int | Lexeme::Float);
                 if is_number || self.cursor.slice(next) == "inf" {
                     self.cursor.at += 1;
-                    return Some(Value::Leaf(format!("-{}", self.cursor.slice(next))));
+                    return Some(Operand::Leaf(format!("-{}", self.cursor.slice(next))));
                 }
-                let value = self.value(3, depth)?;
+                let value = self.expression(3, depth)?;
                 self.operations += 1;
                 let operand = self.named(value);
-                Some(Value::Call {
+                Some(Operand::Call {
                     callee: Function::Neg.name().to_owned(),
                     call: format!("neg({operand})"),
                 })
@@ -229,13 +229,18 @@ impl Reader<'_> {
 
     /// The rest of a call behind its opening parenthesis, and behind the `arguments` that it has
     /// already.
-    fn call(&mut self, callee: String, mut arguments: Vec<String>, depth: usize) -> Option<Value> {
+    fn call(
+        &mut self,
+        callee: String,
+        mut arguments: Vec<String>,
+        depth: usize,
+    ) -> Option<Operand> {
         while self.cursor.take(Lexeme::CloseParen).is_none() {
             arguments.push(if self.cursor.kind_ahead(1) == Some(Lexeme::Equals) {
                 self.attribute()?
             } else {
-                let value = self.value(0, depth)?;
-                self.operations += usize::from(matches!(value, Value::Call { .. }));
+                let value = self.expression(0, depth)?;
+                self.operations += usize::from(matches!(value, Operand::Call { .. }));
                 self.named(value)
             });
             if self.cursor.take(Lexeme::Comma).is_none()
@@ -245,7 +250,7 @@ impl Reader<'_> {
             }
         }
         let call = format!("{callee}({})", arguments.join(", "));
-        Some(Value::Call { callee, call })
+        Some(Operand::Call { callee, call })
     }
 
     /// An attribute as it is written, up to the comma or parenthesis behind it.
@@ -266,10 +271,10 @@ impl Reader<'_> {
     }
 
     /// The value as an argument: a call gets a line and a name.
-    fn named(&mut self, value: Value) -> String {
+    fn named(&mut self, value: Operand) -> String {
         let (callee, call) = match value {
-            Value::Leaf(written) => return written,
-            Value::Call { callee, call } => (callee, call),
+            Operand::Leaf(written) => return written,
+            Operand::Call { callee, call } => (callee, call),
         };
         let function = callee.rsplit('.').next().unwrap_or(&callee);
         let alike = self.lines.iter().filter(|line| line.callee == callee);

@@ -37,7 +37,7 @@ use crate::model::program::{
 };
 use crate::notation::arguments::Arguments;
 use crate::notation::cursor::{Cursor, Parse};
-use crate::notation::declared::made;
+use crate::notation::declared::unread_creation;
 use crate::notation::expression::expression;
 use crate::notation::foreign::answered;
 use crate::notation::infix::as_calls;
@@ -68,8 +68,8 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         if is_other_form(text, tokens) {
             return problem.hint(OTHER_FORM);
         }
-        let made = made(text, tokens);
-        made.or_else(|| answered(text, tokens, &problem))
+        unread_creation(text, tokens)
+            .or_else(|| answered(text, tokens, &problem))
             .unwrap_or(problem)
     })
 }

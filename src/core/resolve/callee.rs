@@ -6,7 +6,7 @@ use crate::model::functions::pytorch::without_module;
 use crate::model::functions::{ANY_NUMBER, AttributeName, Function};
 use crate::model::op_type::OpType;
 use crate::model::program::OpStatement;
-use crate::notation::declared::{is_made, made_by};
+use crate::notation::declared::{creation_problem, is_creation};
 use crate::notation::mend::without_arguments;
 use crate::notation::spelling::quoted;
 use crate::resolve::attributes::word;
@@ -54,8 +54,8 @@ impl Callee {
             format!("there is no function {}", quoted(&statement.callee.text)),
         )
         .at(statement.callee.span);
-        if is_made(name) {
-            return Err(made_by(statement, unknown));
+        if is_creation(name) {
+            return Err(creation_problem(statement, unknown));
         }
         if name.starts_with("self.") {
             let hint = "write what the module does: a linear layer is `linear(x, w, b)`";

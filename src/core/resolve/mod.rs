@@ -4,10 +4,10 @@ mod attributes;
 mod callee;
 mod expr;
 mod indexing;
+mod iterations;
 mod numbers;
 mod proposals;
 mod pytorch;
-mod rounds;
 mod scope;
 mod shapes;
 mod statement;
@@ -25,11 +25,11 @@ use crate::model::program::{Declaration, Program};
 use crate::notation::spelling::quoted;
 pub(super) use attributes::takes;
 use expr::{Params, is_reported_elsewhere};
+pub(super) use iterations::bytes_of_further_iterations;
+pub use iterations::ops_and_reads;
+use iterations::{check_carried, iterations_of_blocks};
 use pytorch::receiver_of;
-pub(super) use rounds::bytes_of_further_rounds;
-pub use rounds::ops_and_reads;
-use rounds::{check_carried, rounds_of_blocks};
-use scope::{ExternalId, KnownTensors, Origin, Round, Scope, StatementId};
+use scope::{ExternalId, Iteration, KnownTensors, Origin, Scope, StatementId};
 pub use shapes::{dimension_of, infer_call};
 use statement::{Found, resolve_op, resolve_shape};
 use std::collections::HashSet;
@@ -43,10 +43,10 @@ pub use values::{ParamValues, attributes_in_numbers, param_values};
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Resolved {
     /// The ops whose shapes are known, in text order, where each block is written out. Names of a
-    /// block have the number of their round: `h.1`, `h.2`.
+    /// block have the number of their iteration: `h.1`, `h.2`.
     pub ops: Vec<Op>,
     /// For each op the index of its statement in [`Program::ops`]; that of a block has an op for
-    /// each round.
+    /// each iteration.
     pub statement_of_op: Vec<usize>,
     /// Names of the ops of unknown shape, which are not among them.
     pub unknown_ops: Vec<String>,
@@ -79,8 +79,8 @@ pub struct Resolved {
 pub fn resolve(program: &Program) -> Resolved {
     let params = Params::new(program);
     let mut diagnostics = Vec::new();
-    let rounds = rounds_of_blocks(program, &params, &mut diagnostics);
-    let mut scope = Scope::new(program, &rounds);
+    let iterations = iterations_of_blocks(program, &params, &mut diagnostics);
+    let mut scope = Scope::new(program, &iterations);
     let mut externals: IdVec<ExternalId, TensorDecl> =
         IdVec::with_capacity(program.declarations.len());
     for declaration in &program.declarations {
@@ -142,7 +142,7 @@ pub fn resolve(program: &Program) -> Resolved {
             Err(problem) if is_reported_elsewhere(&problem) => {}
             Err(problem) => {
                 let span = problem.span.unwrap_or(statement.callee.span);
-                let problem = in_round(problem, scope.runs[id].round);
+                let problem = in_iteration(problem, scope.runs[id].iteration);
                 diagnostics.push(problem.at(span).about(id.index()));
             }
         }
@@ -177,19 +177,19 @@ pub fn resolve(program: &Program) -> Resolved {
     }
 }
 
-/// A problem that the first round of a block does not have says in which round it is.
-fn in_round(problem: Diagnostic, round: Option<Round>) -> Diagnostic {
-    match round.filter(|round| round.index > 0) {
-        Some(round) => Diagnostic {
-            message: format!("in iteration {}, {}", round.number(), problem.message),
+/// A problem that the first iteration of a block does not have says in which iteration it is.
+fn in_iteration(problem: Diagnostic, iteration: Option<Iteration>) -> Diagnostic {
+    match iteration.filter(|iteration| iteration.index > 0) {
+        Some(iteration) => Diagnostic {
+            message: format!("in iteration {}, {}", iteration.number(), problem.message),
             ..problem
         },
         None => problem,
     }
 }
 
-/// Of the diagnostics about one op of a block, keeps of each kind the one of the first round. Turns
-/// statements in their rounds into those of the program.
+/// Of the diagnostics about one op of a block, keeps of each kind the one of the first iteration.
+/// Turns statements in their iterations into those of the program.
 fn tell_once(diagnostics: &mut Vec<Diagnostic>, program: &Program, scope: &Scope<'_>) {
     let mut told = HashSet::new();
     diagnostics.retain_mut(|diagnostic| {
@@ -255,9 +255,9 @@ fn mark_outputs(
         match last.map(|tensor| scope.tensors[tensor]) {
             Some(Origin::Produced(_)) => {
                 let block = program.block_of_output(index);
-                let is_of_rounds = block.is_some_and(|block| scope.is_defined_in(name, block));
+                let is_of_iterations = block.is_some_and(|block| scope.is_defined_in(name, block));
                 let tensors = scope.tensors_called(&name.text);
-                for tensor in tensors.filter(|&tensor| is_of_rounds || Some(tensor) == last) {
+                for tensor in tensors.filter(|&tensor| is_of_iterations || Some(tensor) == last) {
                     if let Origin::Produced(statement) = scope.tensors[tensor]
                         && let Some(op) = &mut ops[statement]
                     {

@@ -6,7 +6,7 @@ use crate::model::fix::{Fix, TextEdit};
 use crate::model::functions::{Function, ShapeRule};
 use crate::model::op::TensorRole;
 use crate::model::program::{Argument, OpStatement};
-use crate::notation::declared::made_by;
+use crate::notation::declared::creation_problem;
 use crate::notation::mend::{before_ops, declaration, with_attribute, without_arguments};
 use crate::notation::spelling::quoted;
 use crate::notation::written_name;
@@ -74,7 +74,9 @@ pub(super) fn misplaced(
         (Function::LayerNorm | Function::RmsNorm, _) => {
             problem.hint("remove it: the last axis is normalized, whatever its size")
         }
-        (Function::Linear, [_, _]) if statement.inputs.is_empty() => made_by(statement, problem),
+        (Function::Linear, [_, _]) if statement.inputs.is_empty() => {
+            creation_problem(statement, problem)
+        }
         (Function::Linear | Function::Matmul, [size]) => weight(
             function, statement, &size.text, size.span, reads, known, problem,
         ),

@@ -348,7 +348,7 @@ fn is_alone(statement: &OpStatement) -> bool {
     statement.arguments().is_empty() && statement.attributes.is_empty()
 }
 
-/// The rank of a tensor, which it has in all rounds.
+/// The rank of a tensor, which it has in all iterations.
 fn rank_of(tensor: &str, known: &KnownTensors<'_>) -> Option<usize> {
     let mut all = known.scope.tensors_called(tensor);
     let (shape, _) = all.find_map(|tensor| known.type_of(tensor))?;

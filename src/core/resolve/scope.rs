@@ -1,7 +1,8 @@
 //! The tensors of a program by dense ids, and the types that are known so far.
 //!
-//! The statements of a block run once in each round, and a name of a block is another tensor in
-//! each round. Everything after this file knows only statements and tensors of single rounds.
+//! The statements of a block run once in each iteration, and a name of a block is another tensor in
+//! each iteration. Everything after this file knows only statements and tensors of single
+//! iterations.
 
 use crate::model::adjacency::Adjacency;
 use crate::model::dtype::DType;
@@ -13,9 +14,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 define_ids! {
-    /// An op of [`Program::ops`] in one round of its block.
+    /// An op of [`Program::ops`] in one iteration of its block.
     pub(super) struct StatementId;
-    /// A tensor that the program names, in one round of its block.
+    /// A tensor that the program names, in one iteration of its block.
     pub(super) struct NameId;
     /// A declared tensor whose size is known.
     pub(super) struct ExternalId;
@@ -33,16 +34,16 @@ pub(super) enum Origin {
     Undeclared,
 }
 
-/// A round of a block.
+/// An iteration of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Round {
+pub(super) struct Iteration {
     /// The index of the block in [`Program::blocks`].
     pub(super) block: usize,
     /// From 0 on.
     pub(super) index: usize,
 }
 
-impl Round {
+impl Iteration {
     /// The number that people see, from 1 on.
     pub(super) fn number(self) -> usize {
         self.index + 1
@@ -55,25 +56,25 @@ pub(super) struct Run {
     /// The index of the op in [`Program::ops`].
     pub(super) op: usize,
     /// `None` outside of blocks.
-    pub(super) round: Option<Round>,
+    pub(super) iteration: Option<Iteration>,
 }
 
 /// The tensors of a program by dense ids.
 pub(super) struct Scope<'a> {
     ids: Names,
     written: Vec<Written<'a>>,
-    /// Rounds of each block.
-    rounds: &'a [usize],
-    /// For each block the rounds of all blocks before it.
-    rounds_before: Vec<usize>,
-    /// What follows the number of the round in a name, so that it is no name of the text: nothing,
-    /// or underscores.
+    /// Iterations of each block.
+    iterations: &'a [usize],
+    /// For each block the iterations of all blocks before it.
+    iterations_before: Vec<usize>,
+    /// What follows the number of the iteration in a name, so that it is no name of the text:
+    /// nothing, or underscores.
     name_end: String,
     /// For each tensor how it is defined.
     pub(super) tensors: IdVec<NameId, Origin>,
     /// For each tensor whether a statement reads it.
     pub(super) is_read: IdVec<NameId, bool>,
-    /// The statements with their rounds: text order, where each block is written out.
+    /// The statements with their iterations: text order, where each block is written out.
     pub(super) runs: IdVec<StatementId, Run>,
     /// For each statement the tensors that it reads, in order of the call.
     pub(super) reads: Adjacency<StatementId, NameId>,
@@ -82,34 +83,37 @@ pub(super) struct Scope<'a> {
 /// A name as the text has it.
 struct Written<'a> {
     text: &'a str,
-    /// Its tensor; in a block that of the first round, which those of the other rounds follow.
+    /// Its tensor; in a block that of the first iteration, which those of the other iterations
+    /// follow.
     first: NameId,
     /// The block that defines it.
     block: Option<usize>,
 }
 
 impl<'a> Scope<'a> {
-    /// `rounds` is how often each block runs, at least once.
-    pub(super) fn new(program: &'a Program, rounds: &'a [usize]) -> Self {
+    /// `iterations` is how often each block runs, at least once.
+    pub(super) fn new(program: &'a Program, iterations: &'a [usize]) -> Self {
         let names = program.declarations.len() + program.ops.len();
         let mut scope = Self {
             ids: Names::with_capacity(names),
             written: Vec::with_capacity(names),
-            rounds,
-            rounds_before: (rounds.iter())
-                .scan(0, |sum, rounds| Some(std::mem::replace(sum, *sum + rounds)))
+            iterations,
+            iterations_before: (iterations.iter())
+                .scan(0, |sum, iterations| {
+                    Some(std::mem::replace(sum, *sum + iterations))
+                })
                 .collect(),
             name_end: String::new(),
             tensors: IdVec::with_capacity(names),
             is_read: IdVec::with_capacity(names),
-            runs: runs(program, rounds),
+            runs: runs(program, iterations),
             reads: Adjacency::default(),
         };
         for (index, block) in program.blocks.iter().enumerate() {
             let declared = program.declarations.get(block.declarations.clone());
             let declared = declared.unwrap_or_default().iter().map(|d| &d.name);
             let ops = program.ops.get(block.ops.clone()).unwrap_or_default();
-            // Before any statement reads them: outside of the block their last round counts.
+            // Before any statement reads them: outside of the block their last iteration counts.
             for name in declared.chain(ops.iter().map(|op| &op.output)) {
                 scope.define(&name.text, Some(index));
             }
@@ -139,9 +143,9 @@ impl<'a> Scope<'a> {
             .filter_map(|name| {
                 let numbered = name.trim_end_matches('_');
                 let stem = numbered.trim_end_matches(|c: char| c.is_ascii_digit());
-                let is_like_a_round =
+                let is_like_an_iteration =
                     stem.len() < numbered.len() && stem.strip_suffix('.').is_some_and(is_of_block);
-                is_like_a_round.then(|| name.len() - numbered.len())
+                is_like_an_iteration.then(|| name.len() - numbered.len())
             })
             .collect();
         let free = (0..=ends.len()).find(|count| !ends.contains(count));
@@ -167,32 +171,33 @@ impl<'a> Scope<'a> {
     }
 
     fn rounds_of(&self, block: Option<usize>) -> usize {
-        block.map_or(1, |block| self.rounds.get(block).copied().unwrap_or(1))
+        block.map_or(1, |block| self.iterations.get(block).copied().unwrap_or(1))
     }
 
     /// Finds what each statement reads and writes.
     fn read(&mut self, program: &'a Program) {
         let mut reads = Adjacency::with_capacity(self.runs.len(), 2 * self.runs.len());
         let mut carried = HashMap::default();
-        let mut last_round = None;
+        let mut last_iteration = None;
         for statement in self.runs.ids() {
-            let Run { op, round } = self.runs[statement];
+            let Run { op, iteration } = self.runs[statement];
             let Some(op) = program.ops.get(op) else {
                 continue;
             };
-            if round != last_round {
-                carried = self.carried(program, round);
-                last_round = round;
+            if iteration != last_iteration {
+                carried = self.carried(program, iteration);
+                last_iteration = iteration;
             }
             reads.push(op.inputs.iter().map(|input| {
                 let place = self.define(&input.text, None);
-                let of_round_before = carried.get(&place).copied();
-                let tensor = of_round_before.unwrap_or_else(|| self.in_round(place, round));
+                let of_iteration_before = carried.get(&place).copied();
+                let tensor =
+                    of_iteration_before.unwrap_or_else(|| self.in_iteration(place, iteration));
                 self.is_read[tensor] = true;
                 tensor
             }));
             let place = self.define(&op.output.text, None);
-            let tensor = self.in_round(place, round);
+            let tensor = self.in_iteration(place, iteration);
             if self.tensors[tensor] == Origin::Undeclared {
                 self.tensors[tensor] = Origin::Produced(statement);
             }
@@ -200,13 +205,19 @@ impl<'a> Scope<'a> {
         self.reads = reads;
     }
 
-    /// What the names in the header of a block mean in a round: nothing special in the first one.
-    fn carried(&mut self, program: &'a Program, round: Option<Round>) -> HashMap<usize, NameId> {
+    /// What the names in the header of a block mean in an iteration: nothing special in the first
+    /// one.
+    fn carried(
+        &mut self,
+        program: &'a Program,
+        iteration: Option<Iteration>,
+    ) -> HashMap<usize, NameId> {
         let mut tensors = HashMap::default();
-        let Some(Round { block, index }) = round.filter(|round| round.index > 0) else {
+        let Some(Iteration { block, index }) = iteration.filter(|iteration| iteration.index > 0)
+        else {
             return tensors;
         };
-        let before = Some(Round {
+        let before = Some(Iteration {
             block,
             index: index - 1,
         });
@@ -217,7 +228,7 @@ impl<'a> Scope<'a> {
             if let Some(from) = from
                 && !self.is_of_block(name, block)
             {
-                let tensor = self.in_round(from, before);
+                let tensor = self.in_iteration(from, before);
                 tensors.entry(name).or_insert(tensor);
             }
         }
@@ -228,15 +239,15 @@ impl<'a> Scope<'a> {
         (self.written.get(place)).is_some_and(|written| written.block == Some(block))
     }
 
-    /// The tensor of a name where it is read: in its own block that of the round, outside that of
-    /// the last round.
-    fn in_round(&self, place: usize, round: Option<Round>) -> NameId {
+    /// The tensor of a name where it is read: in its own block that of the iteration, outside that
+    /// of the last iteration.
+    fn in_iteration(&self, place: usize, iteration: Option<Iteration>) -> NameId {
         let Some(written) = self.written.get(place) else {
             return NameId::new(0);
         };
         let last = self.rounds_of(written.block) - 1;
-        let offset = match (written.block, round) {
-            (Some(own), Some(round)) if own == round.block => round.index.min(last),
+        let offset = match (written.block, iteration) {
+            (Some(own), Some(iteration)) if own == iteration.block => iteration.index.min(last),
             _ => last,
         };
         NameId::new(written.first.index() + offset)
@@ -247,17 +258,17 @@ impl<'a> Scope<'a> {
         self.ids.find(name, &name_of)
     }
 
-    /// The tensors with this name, one for each round of its block; none for a name that no
+    /// The tensors with this name, one for each iteration of its block; none for a name that no
     /// statement has.
     pub(super) fn tensors_called(
         &self,
         name: &str,
     ) -> impl DoubleEndedIterator<Item = NameId> + use<> {
         let written = self.find(name).and_then(|place| self.written.get(place));
-        let (first, rounds) = written.map_or((0, 0), |written| {
+        let (first, iterations) = written.map_or((0, 0), |written| {
             (written.first.index(), self.rounds_of(written.block))
         });
-        (first..first + rounds).map(NameId::new)
+        (first..first + iterations).map(NameId::new)
     }
 
     /// The tensor that a name means behind all blocks.
@@ -270,24 +281,28 @@ impl<'a> Scope<'a> {
         (self.find(&name.text)).is_some_and(|place| self.is_of_block(place, block))
     }
 
-    /// The number of a round over all blocks, from 1 on.
-    pub(super) fn number_of_round(&self, round: Round) -> u32 {
-        let before = self.rounds_before.get(round.block).copied().unwrap_or(0);
-        // There are fewer rounds than bytes of a text that the page analyses.
-        u32::try_from(before + round.number()).unwrap_or(u32::MAX)
+    /// The number of an iteration over all blocks, from 1 on.
+    pub(super) fn number_of_iteration(&self, iteration: Iteration) -> u32 {
+        let before = self
+            .iterations_before
+            .get(iteration.block)
+            .copied()
+            .unwrap_or(0);
+        // There are fewer iterations than bytes of a text that the page analyses.
+        u32::try_from(before + iteration.number()).unwrap_or(u32::MAX)
     }
 
-    /// The name that a tensor or op of a round has among those of all rounds: `h.3`.
-    pub(super) fn name_in<'n>(&self, name: &'n str, round: Option<Round>) -> Cow<'n, str> {
-        let Some(round) = round else {
+    /// The name that a tensor or op of an iteration has among those of all iterations: `h.3`.
+    pub(super) fn name_in<'n>(&self, name: &'n str, iteration: Option<Iteration>) -> Cow<'n, str> {
+        let Some(iteration) = iteration else {
             return Cow::Borrowed(name);
         };
-        Cow::Owned(format!("{name}.{}{}", round.number(), self.name_end))
+        Cow::Owned(format!("{name}.{}{}", iteration.number(), self.name_end))
     }
 
-    /// The name of a tensor among those of all rounds.
+    /// The name of a tensor among those of all iterations.
     pub(super) fn tensor_name(&self, tensor: NameId) -> Cow<'a, str> {
-        let place = match self.rounds {
+        let place = match self.iterations {
             [] => tensor.index(),
             _ => self.written.partition_point(|w| w.first <= tensor) - 1,
         };
@@ -295,8 +310,8 @@ impl<'a> Scope<'a> {
             .get(place)
             .map_or(Cow::Borrowed(""), |written| {
                 let index = tensor.index() - written.first.index();
-                let round = written.block.map(|block| Round { block, index });
-                self.name_in(written.text, round)
+                let iteration = written.block.map(|block| Iteration { block, index });
+                self.name_in(written.text, iteration)
             })
     }
 
@@ -314,24 +329,27 @@ impl<'a> Scope<'a> {
 }
 
 /// The ops of a program in text order, where each block is written out.
-fn runs(program: &Program, rounds: &[usize]) -> IdVec<StatementId, Run> {
-    let alone = |op: usize| Run { op, round: None };
+fn runs(program: &Program, iterations: &[usize]) -> IdVec<StatementId, Run> {
+    let alone = |op: usize| Run {
+        op,
+        iteration: None,
+    };
     let mut runs = Vec::with_capacity(program.ops.len());
     let mut next = 0;
-    for (place, (block, &rounds)) in program.blocks.iter().zip(rounds).enumerate() {
+    for (place, (block, &iterations)) in program.blocks.iter().zip(iterations).enumerate() {
         let ops = block.ops.start.max(next)..block.ops.end.min(program.ops.len());
         runs.extend((next..ops.start).map(alone));
         next = ops.end.max(next);
         if ops.is_empty() {
-            // However many rounds there are.
+            // However many iterations there are.
             continue;
         }
-        for index in 0..rounds {
-            let round = Some(Round {
+        for index in 0..iterations {
+            let iteration = Some(Iteration {
                 block: place,
                 index,
             });
-            runs.extend(ops.clone().map(|op| Run { op, round }));
+            runs.extend(ops.clone().map(|op| Run { op, iteration }));
         }
     }
     runs.extend((next..program.ops.len()).map(alone));

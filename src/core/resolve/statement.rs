@@ -36,7 +36,7 @@ pub(super) fn resolve_op(
     known: &KnownTensors<'_>,
 ) -> Result<Found, Diagnostic> {
     let reads = &known.scope.reads[id];
-    let round = known.scope.runs[id].round;
+    let iteration = known.scope.runs[id].iteration;
     let depends_on_missing = reads
         .iter()
         .any(|&tensor| match known.scope.tensors[tensor] {
@@ -106,7 +106,7 @@ pub(super) fn resolve_op(
             .collect(),
         is_output: false,
         unknown_reader: None,
-        name: (known.scope.name_in(&statement.name().text, round)).into_owned(),
+        name: (known.scope.name_in(&statement.name().text, iteration)).into_owned(),
         op_type: match callee {
             Callee::Function(function) => function.row().op_type,
             Callee::Bare(op_type) => op_type,
@@ -114,15 +114,15 @@ pub(super) fn resolve_op(
         inputs: (reads.iter().filter(is_counted))
             .map(|&tensor| known.scope.tensor_name(tensor).into_owned())
             .collect(),
-        output: (known.scope.name_in(&statement.output.text, round)).into_owned(),
+        output: (known.scope.name_in(&statement.output.text, iteration)).into_owned(),
         shape,
         bytes_per_element: dtype.bytes(),
         function,
         dtype: Some(dtype),
         k,
         kernel: statement.kernel.map(|mark| mark.number),
-        mark_round: match (statement.kernel, round) {
-            (Some(_), Some(round)) => known.scope.number_of_round(round),
+        mark_round: match (statement.kernel, iteration) {
+            (Some(_), Some(iteration)) => known.scope.number_of_iteration(iteration),
             _ => 0,
         },
     }))

@@ -90,7 +90,7 @@ fn counted_size(
     op: &Op,
     tensor: NameId,
 ) -> String {
-    // Names as in the text, without the round of a block.
+    // Names as in the text, without the iteration of a block.
     let name_of = |id, part: fn(&OpStatement) -> &Name| {
         known
             .statement(id)

@@ -67,7 +67,7 @@ pub(super) fn mark_read_by_unknown(
         };
         names.push(
             scope
-                .name_in(&statement.name().text, run.round)
+                .name_in(&statement.name().text, run.iteration)
                 .into_owned(),
         );
         let function = statement.function();

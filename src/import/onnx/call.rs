@@ -1,10 +1,10 @@
 //! A node of a file as the rules see it: its attributes, and what is known about its inputs.
 
+use crate::constant::{Constant, Scalar, float_text};
 use crate::onnx::proto::{Attribute, Node, TensorValue, element_type, shortest};
 use crate::params::Params;
 use crate::shapes::{Sizes, dimension, elements};
 use crate::size::Size;
-use crate::value::{Scalar, Value, float_text};
 use crate::writer::Known;
 use fuseline_core::model::dtype::DType;
 use std::cell::Cell;
@@ -110,7 +110,7 @@ impl<'a> Call<'a> {
         self.shape(place).map(<[Size]>::len)
     }
 
-    pub(super) fn value(&self, place: usize) -> Option<&'a Value> {
+    pub(super) fn value(&self, place: usize) -> Option<&'a Constant> {
         let known = self.input(place)?;
         if known.is_fixed && known.value.is_some() {
             self.is_fixed.set(true);

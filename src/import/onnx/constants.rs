@@ -1,11 +1,11 @@
 //! Tensors that do not depend on the inputs of a model.
 
+use crate::constant::Scalar;
 use crate::onnx::call::Call;
 use crate::onnx::fold::folded;
 use crate::onnx::proto::element_type;
 use crate::onnx::words::element;
 use crate::size::Size;
-use crate::value::Scalar;
 use crate::writer::Known;
 use fuseline_core::model::dtype::DType;
 

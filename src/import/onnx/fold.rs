@@ -1,19 +1,19 @@
 //! Values that a file computes from shapes: exporters write the new shape of a reshape as `Shape`,
 //! `Gather` and `Concat`. Only a few elements are followed, whole numbers as sizes over the params.
 
+use crate::constant::{Constant, MAX_NUMBERS, Scalar};
 use crate::onnx::call::Call;
 use crate::onnx::proto::{Number, TensorValue};
 use crate::shapes::{Sizes, dimension, is_permutation};
 use crate::size::Size;
-use crate::value::{MAX_NUMBERS, Scalar, Value};
 
 /// The value of a constant, if it holds whole numbers or a few numbers.
-pub(super) fn value_of(tensor: &TensorValue) -> Option<Value> {
+pub(super) fn value_of(tensor: &TensorValue) -> Option<Constant> {
     let numbers = tensor.numbers()?;
     // The factors of a resize are a few floats.
     let is_few = numbers.len() <= 8 || numbers.iter().all(|n| matches!(n, Number::Int(_)));
     let shape = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok());
-    Some(Value {
+    Some(Constant {
         shape: shape.collect::<Option<_>>().filter(|_| is_few)?,
         elements: numbers.into_iter().map(scalar).collect(),
     })
@@ -27,13 +27,13 @@ fn scalar(number: Number) -> Scalar {
 }
 
 /// The value that a node gives, where it is known: whole numbers, or one number.
-pub(super) fn folded(call: &Call<'_>) -> Option<Value> {
+pub(super) fn folded(call: &Call<'_>) -> Option<Constant> {
     let value = computed(call)?;
     let is_constant = call.operator() == "Constant";
     (is_constant || value.elements.len() == 1 || value.sizes().is_some()).then_some(value)
 }
 
-fn computed(call: &Call<'_>) -> Option<Value> {
+fn computed(call: &Call<'_>) -> Option<Constant> {
     let input = |place| call.value(place);
     match call.operator() {
         "Constant" => held(call),
@@ -45,21 +45,21 @@ fn computed(call: &Call<'_>) -> Option<Value> {
                 Some(value) => usize::try_from(value).map_or(shape.len(), |v| v.min(shape.len())),
             };
             let sizes = shape.get(bound("start", 0)..bound("end", shape.len()));
-            Value::sizes_list(sizes.unwrap_or_default())
+            Constant::sizes_list(sizes.unwrap_or_default())
         }
-        "Size" => Some(Value::scalar(Scalar::Int(call.elements(0)?))),
+        "Size" => Some(Constant::scalar(Scalar::Int(call.elements(0)?))),
         "Identity" | "Cast" => cast(call, input(0)?),
         "Gather" => gather(call, input(0)?, input(1)?),
         "Concat" => {
             let values = (0..call.input_count()).map(input);
-            let values: Vec<&Value> = values.collect::<Option<_>>()?;
-            let is_list = |value: &&Value| value.shape.len() == 1;
+            let values: Vec<&Constant> = values.collect::<Option<_>>()?;
+            let is_list = |value: &&Constant| value.shape.len() == 1;
             let elements = values.iter().flat_map(|value| &value.elements);
             let elements = elements.take(MAX_NUMBERS + 1).cloned();
             values
                 .iter()
                 .all(is_list)
-                .then(|| Value::list(elements.collect()))?
+                .then(|| Constant::list(elements.collect()))?
         }
         "Unsqueeze" | "Squeeze" | "Reshape" | "Flatten" => {
             let shape = call.reshaped()?;
@@ -83,7 +83,7 @@ fn computed(call: &Call<'_>) -> Option<Value> {
                 None => Scalar::Float(0.0),
             };
             let is_few = count <= 1 || matches!(element, Scalar::Int(_)) && count <= MAX_NUMBERS;
-            is_few.then(|| Value {
+            is_few.then(|| Constant {
                 shape,
                 elements: vec![element; count],
             })
@@ -100,7 +100,7 @@ fn computed(call: &Call<'_>) -> Option<Value> {
             let ends = move |value: &i64| (*value < limit) == (step > 0) && *value != limit;
             let values = std::iter::successors(Some(start), move |value| value.checked_add(step));
             let values: Vec<i64> = values.take_while(ends).take(MAX_NUMBERS + 1).collect();
-            Value::list(
+            Constant::list(
                 values
                     .into_iter()
                     .map(|v| Scalar::Int(Size::from(v)))
@@ -112,7 +112,7 @@ fn computed(call: &Call<'_>) -> Option<Value> {
                 .sizes()?
                 .iter()
                 .try_fold(Size::from(1), |n, s| n.mul(s))?;
-            Some(Value::scalar(Scalar::Int(product)))
+            Some(Constant::scalar(Scalar::Int(product)))
         }
         "Neg" | "Sqrt" | "Reciprocal" | "Floor" | "Ceil" | "Not" | "Abs" => {
             each(&[input(0)?], |elements| unary(call, elements.first()?))
@@ -140,20 +140,20 @@ fn back(value: i64) -> usize {
     usize::try_from(value.unsigned_abs()).unwrap_or(usize::MAX)
 }
 
-fn held(call: &Call<'_>) -> Option<Value> {
+fn held(call: &Call<'_>) -> Option<Constant> {
     if let Some(tensor) = call.tensor("value") {
         return value_of(tensor);
     }
     if let Some(value) = call.int("value_int") {
-        return Some(Value::scalar(Scalar::Int(Size::from(value))));
+        return Some(Constant::scalar(Scalar::Int(Size::from(value))));
     }
     if let Some(value) = call.float("value_float") {
-        return Some(Value::scalar(Scalar::Float(value)));
+        return Some(Constant::scalar(Scalar::Float(value)));
     }
     if let Some(values) = call.floats("value_floats") {
-        return Value::list(values.map(Scalar::Float).collect());
+        return Constant::list(values.map(Scalar::Float).collect());
     }
-    Value::sizes_list(
+    Constant::sizes_list(
         &call
             .ints("value_ints")?
             .iter()
@@ -164,7 +164,7 @@ fn held(call: &Call<'_>) -> Option<Value> {
 
 /// The same elements as another type: whole numbers stay sizes, because only they can be the shape
 /// of something.
-fn cast(call: &Call<'_>, value: &Value) -> Option<Value> {
+fn cast(call: &Call<'_>, value: &Constant) -> Option<Constant> {
     // TensorProto.DataType: 1 f32, 10 f16, 11 f64, 16 bf16.
     let to_float = matches!(call.int("to"), Some(1 | 10 | 11 | 16));
     let elements = value.elements.iter().map(|element| match element {
@@ -173,7 +173,7 @@ fn cast(call: &Call<'_>, value: &Value) -> Option<Value> {
         }
         other => Some(other.clone()),
     });
-    Some(Value {
+    Some(Constant {
         shape: value.shape.clone(),
         elements: elements.collect::<Option<_>>()?,
     })
@@ -189,7 +189,7 @@ pub(super) fn whole(number: f64) -> Option<Size> {
     Some(Size::from(whole))
 }
 
-fn gather(call: &Call<'_>, data: &Value, index: &Value) -> Option<Value> {
+fn gather(call: &Call<'_>, data: &Constant, index: &Constant) -> Option<Constant> {
     if data.shape.len() != 1 || call.int("axis").unwrap_or(0) != 0 {
         return None;
     }
@@ -198,14 +198,14 @@ fn gather(call: &Call<'_>, data: &Value, index: &Value) -> Option<Value> {
         let index = dimension(index.as_int()?, data.elements.len())?;
         data.elements.get(index).cloned()
     });
-    Some(Value {
+    Some(Constant {
         shape: index.shape.clone(),
         elements: elements.collect::<Option<_>>()?,
     })
 }
 
 /// A slice along each axis that is named.
-fn slice(call: &Call<'_>, data: &Value) -> Option<Value> {
+fn slice(call: &Call<'_>, data: &Constant) -> Option<Constant> {
     let starts = call.numbers(1, "starts")?;
     let ends = call.numbers(2, "ends")?;
     let rank = data.shape.len();
@@ -253,7 +253,7 @@ fn slice(call: &Call<'_>, data: &Value) -> Option<Value> {
 }
 
 /// The same elements with their dimensions in another order.
-fn transposed(call: &Call<'_>, data: &Value) -> Option<Value> {
+fn transposed(call: &Call<'_>, data: &Constant) -> Option<Constant> {
     let rank = data.shape.len();
     let order: Vec<usize> = match call.ints("perm") {
         Some(perm) => perm
@@ -266,14 +266,14 @@ fn transposed(call: &Call<'_>, data: &Value) -> Option<Value> {
 }
 
 /// All indices of each dimension. A tensor without elements may be long along others.
-fn all_indices(data: &Value) -> Option<Vec<Vec<usize>>> {
+fn all_indices(data: &Constant) -> Option<Vec<Vec<usize>>> {
     let sizes = data.shape.iter();
     (!data.elements.is_empty()).then(|| sizes.map(|&size| (0..size).collect()).collect())
 }
 
 /// The elements at these indices of each dimension, the dimensions in this order; `None` for more
 /// than a value may have.
-fn taken(data: &Value, indices: &[Vec<usize>], order: &[usize]) -> Option<Value> {
+fn taken(data: &Constant, indices: &[Vec<usize>], order: &[usize]) -> Option<Constant> {
     let shape = order.iter().map(|&axis| indices.get(axis).map(Vec::len));
     let shape: Vec<usize> = shape.collect::<Option<_>>()?;
     // Checked before anything is allocated.
@@ -292,27 +292,27 @@ fn taken(data: &Value, indices: &[Vec<usize>], order: &[usize]) -> Option<Value>
     let elements = offsets
         .into_iter()
         .map(|offset| data.elements.get(offset).cloned());
-    Some(Value {
+    Some(Constant {
         shape,
         elements: elements.collect::<Option<_>>()?,
     })
 }
 
 /// Applies `combine` to the elements of values, of which some may have a single element.
-fn each(values: &[&Value], combine: impl Fn(&[&Scalar]) -> Option<Scalar>) -> Option<Value> {
+fn each(values: &[&Constant], combine: impl Fn(&[&Scalar]) -> Option<Scalar>) -> Option<Constant> {
     let longest = values
         .iter()
         .max_by_key(|v| (v.elements.len(), v.shape.len()))?;
     let count = longest.elements.len();
     let element = |index: usize| {
-        let at = |value: &&'_ Value| match value.elements.as_slice() {
+        let at = |value: &&'_ Constant| match value.elements.as_slice() {
             [_] => Some(0),
             elements => (elements.len() == count).then_some(index),
         };
         let elements = values.iter().map(|value| value.elements.get(at(value)?));
         combine(&elements.collect::<Option<Vec<&Scalar>>>()?)
     };
-    Some(Value {
+    Some(Constant {
         shape: longest.shape.clone(),
         elements: (0..count).map(element).collect::<Option<_>>()?,
     })

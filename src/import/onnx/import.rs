@@ -1,5 +1,6 @@
 //! Writes a program from the nodes of a graph.
 
+use crate::constant::{Constant, Scalar};
 use crate::onnx::call::{Call, Tensors};
 use crate::onnx::constants::constant;
 use crate::onnx::fold::value_of;
@@ -12,7 +13,6 @@ use crate::opaque::{Operator, Part};
 use crate::shapes::Sizes;
 use crate::size::Size;
 use crate::statement::{Dims, statements};
-use crate::value::{Scalar, Value};
 use crate::writer::{Known, Writer};
 use crate::{Imported, Problem};
 use fuseline_core::model::dtype::DType;
@@ -285,7 +285,7 @@ impl<'a> Import<'a> {
         if index == 0
             && let Some(known) = constant(&call)
         {
-            let weight = known.value.as_ref().map_or(0, Value::weight);
+            let weight = known.value.as_ref().map_or(0, Constant::weight);
             let rank = known.shape.as_ref().map_or(0, Vec::len);
             self.written.spend(weight + rank)?;
             let place = self.written.tensor(known);

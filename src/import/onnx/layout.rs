@@ -1,10 +1,10 @@
 //! Words of the table about ops that move elements.
 
+use crate::constant::Scalar;
 use crate::onnx::call::Call;
 use crate::onnx::fold::whole;
 use crate::shapes::{Sizes, dimension};
 use crate::size::Size;
-use crate::value::Scalar;
 use fuseline_core::model::dtype::DType;
 use std::fmt::Write;
 

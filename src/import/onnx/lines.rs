@@ -3,7 +3,7 @@
 use crate::onnx::call::Call;
 use crate::onnx::operators::{self, Rule};
 use crate::onnx::words::element;
-use crate::statement::apart;
+use crate::statement::distinct_name;
 use crate::template::filled;
 use crate::writer::Known;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
         (None, true) => operator.outputs.last()?,
         (rule, _) => rule?,
     };
-    let output = &apart(
+    let output = &distinct_name(
         output,
         call.inputs
             .iter()

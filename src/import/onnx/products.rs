@@ -1,8 +1,8 @@
 //! Words of the table about products.
 
+use crate::constant::float_text;
 use crate::onnx::call::Call;
 use crate::size::Size;
-use crate::value::float_text;
 use std::fmt::Write;
 
 pub(super) fn matmul(call: &Call<'_>) -> Option<String> {

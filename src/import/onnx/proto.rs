@@ -1,7 +1,7 @@
 //! The messages of `onnx.proto` with the fields that a graph without its weights needs. Other
 //! fields are passed over.
 
-use crate::value::MAX_NUMBERS;
+use crate::constant::MAX_NUMBERS;
 use fuseline_core::model::dtype::DType;
 use prost::Message;
 

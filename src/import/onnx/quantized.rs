@@ -1,10 +1,10 @@
 //! Words of the table about quantised tensors.
 
+use crate::constant::Scalar;
 use crate::onnx::call::Call;
 use crate::onnx::proto::element_type;
 use crate::shapes::dimension;
 use crate::size::Size;
-use crate::value::Scalar;
 use fuseline_core::model::dtype::DType;
 
 /// `x / scale`, with the zero point added. Integers are rounded, and held between the bounds of

@@ -1,6 +1,7 @@
 //! Works out the words of the table of operators: what depends on attributes, on shapes or on known
 //! inputs.
 
+use crate::constant::{Scalar, float_text};
 use crate::onnx::call::Call;
 use crate::onnx::fold::whole;
 use crate::onnx::layout::{gather, image, pads, piece, slices, topk};
@@ -11,7 +12,6 @@ use crate::onnx::windows::{convolution, pool};
 use crate::shapes::{Sizes, broadcast, dimension};
 use crate::size::Size;
 use crate::template::Blanks;
-use crate::value::{Scalar, float_text};
 
 impl Blanks for Call<'_> {
     fn attribute(&self, name: &str) -> Option<String> {
@@ -37,7 +37,14 @@ impl Blanks for Call<'_> {
 fn word(name: &str, call: &Call<'_>) -> Option<String> {
     match name {
         "type" => element(call).map(str::to_owned),
-        "output" => Some(call.typed(call.output.shape.as_deref().or(made(call).as_deref())?)),
+        "output" => Some(
+            call.typed(
+                call.output
+                    .shape
+                    .as_deref()
+                    .or(created_shape(call).as_deref())?,
+            ),
+        ),
         "bounds" => bounds(call),
         "triangle" => triangle(call),
         "fast_gelu" => {
@@ -151,7 +158,7 @@ pub(super) fn element(call: &Call<'_>) -> Option<&'static str> {
 }
 
 /// The shape of what is made from nothing, or laid out in blocks.
-fn made(call: &Call<'_>) -> Option<Sizes> {
+fn created_shape(call: &Call<'_>) -> Option<Sizes> {
     match call.operator() {
         "ConstantOfShape" => call.sizes(0),
         "Range" => {

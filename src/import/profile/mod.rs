@@ -7,9 +7,9 @@
 mod csv;
 mod error;
 mod latest;
+mod lines;
 mod nsight;
 mod packed;
-mod place;
 mod reader;
 mod recognise;
 mod script;

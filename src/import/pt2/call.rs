@@ -1,12 +1,12 @@
 //! A node of a graph as the rules see it: its arguments by the names of the operator's schema, and
 //! what it gives.
 
+use crate::constant::float_text;
 use crate::params::Params;
 use crate::pt2::schema::{Argument, Graph, Node, TensorMeta, Whole};
 use crate::pt2::symbols::Symbols;
 use crate::shapes::{Sizes, dimension};
 use crate::size::Size;
-use crate::value::float_text;
 use crate::writer::{Known, Writer};
 use fuseline_core::model::dtype::DType;
 use std::collections::{HashMap, HashSet};

@@ -4,13 +4,13 @@ use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
 use crate::pt2::operators::{self, Rule};
 use crate::pt2::schema::{Argument, Whole};
-use crate::statement::apart;
+use crate::statement::distinct_name;
 use crate::template::filled;
 use fuseline_core::model::dtype::DType;
 use std::fmt::Write;
 
-/// Arguments that are no operands.
-const APART: &[&str] = &["attn_mask", "condition", "mask", "index", "indices"];
+/// Arguments that keep their type: masks, conditions and indices.
+const NOT_CAST: &[&str] = &["attn_mask", "condition", "mask", "index", "indices"];
 
 /// What the output becomes; `None` where the table has no answer.
 pub(super) fn becomes(call: &Call<'_>) -> Option<Becomes> {
@@ -31,7 +31,7 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
     let names = call.node.tensors();
     let places = names.filter_map(|name| call.tensors.get(name));
     let names = places.filter_map(|&place| Some(call.known(place)?.name.as_str()));
-    let output = apart("y", names);
+    let output = distinct_name("y", names);
     let mut text = String::new();
     let target = match cast {
         Cast::None => None,
@@ -41,7 +41,7 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
     };
     for argument in &call.node.inputs {
         let name = argument.name.as_str();
-        let Some(target) = target.filter(|_| !APART.contains(&name)) else {
+        let Some(target) = target.filter(|_| !NOT_CAST.contains(&name)) else {
             continue;
         };
         match &argument.arg {

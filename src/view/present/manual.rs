@@ -127,7 +127,7 @@ fn unmarkable_text(graph: &Graph, problem: &Unmarkable) -> String {
             op_name(graph, first),
             op_name(graph, other)
         ),
-        Unmarkable::RoundsDiffer(first, other) => format!(
+        Unmarkable::IterationsDiffer(first, other) => format!(
             "the kernels of {} and {} differ, but a kernel mark applies to every iteration",
             op_name(graph, first),
             op_name(graph, other)

@@ -78,10 +78,13 @@ impl Page {
             options: &shown.options,
         };
         let marked = state_kernels(&shown.text, shown.program(), kernels);
-        let Marked { text, cuts_rounds } = marked.ok()?;
+        let Marked {
+            text,
+            cuts_iterations,
+        } = marked.ok()?;
         let options = &shown.options;
         let policy = policy_phrase(options.policy, options.fusion.objective);
-        let cuts = if cuts_rounds {
+        let cuts = if cuts_iterations {
             ", cut where iterations end"
         } else {
             ""

@@ -1,6 +1,6 @@
 //! A group of threads for each row, whose reductions follow each other.
 
-use super::places::{Place, Places, follow};
+use super::element_indices::{ElementIndex, ElementIndices, follow};
 use super::stages::Stages;
 use super::{Output, Scheduled, reduces_rows};
 use crate::kernel_code::define::Definitions;
@@ -61,10 +61,10 @@ pub(super) fn schedule(
         })
         .collect();
     let linear = expressions.ravel(&domain.shape, &at);
-    let mut places = Places::default();
+    let mut places = ElementIndices::default();
     if let Some(shape) = known_shape(&definitions, tensor) {
         let at = definitions.expressions.unravel(&shape, linear);
-        places.insert(tensor, Place { at, only_if: None });
+        places.insert(tensor, ElementIndex { at, only_if: None });
     }
     follow(&mut definitions, ops, &mut places);
     let mut outputs = Vec::with_capacity(written.len());

@@ -1,6 +1,6 @@
 //! A group of threads for each tile of one matrix product, with what follows it.
 
-use super::places::{Place, Places, follow};
+use super::element_indices::{ElementIndex, ElementIndices, follow};
 use super::{Output, Scheduled, reduces_rows};
 use crate::calculator::{Binary, Fold};
 use crate::kernel_code::define::Definitions;
@@ -90,11 +90,11 @@ fn with_columns(
     let columns = elements.len();
     let mut outputs = Vec::with_capacity(columns * written.len());
     for at in elements {
-        let mut places = Places::default();
-        places.insert(graph.output[product], Place { at, only_if: None });
+        let mut places = ElementIndices::default();
+        places.insert(graph.output[product], ElementIndex { at, only_if: None });
         follow(&mut definitions, ops, &mut places);
         for &tensor in written {
-            let Some(Place { at, only_if }) = places.get(&tensor) else {
+            let Some(ElementIndex { at, only_if }) = places.get(&tensor) else {
                 return Ok(None);
             };
             if only_if.is_some_and(|only_if| is_never(&definitions, only_if)) {

@@ -15,7 +15,7 @@ pub fn add_declaration(text: &str, program: &Program) -> String {
     let name = free_name("x", program.declarations.len() + 1, &names_in(text));
     let dtype = main_dtype(program).unwrap_or(DType::F16).name();
     let line = format!("input {name} : {dtype}[1024, 1024]");
-    // In a block it would be one tensor for each round.
+    // In a block it would be one tensor for each iteration.
     let first_block = program.blocks.first().map(|block| block.header.start);
     let is_before = |span: &Span| first_block.is_none_or(|block| span.end <= block);
     let mut declared = program.declarations.iter().map(|declared| declared.span);

@@ -51,22 +51,23 @@ impl ShownKernels<'_> {
     }
 }
 
-/// A text that states kernels by marks. A mark in a block holds in each round, and only within it.
+/// A text that states kernels by marks. A mark in a block holds in each iteration, and only within
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     /// The text with its marks.
     pub text: String,
-    /// Whether kernels that reach over the end of a round are cut there.
-    pub cuts_rounds: bool,
+    /// Whether kernels that reach over the end of an iteration are cut there.
+    pub cuts_iterations: bool,
 }
 
 /// Why kernels cannot be stated by marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmarkable {
-    /// These two ops are merged, which are in two rounds, or inside and outside of a block.
+    /// These two ops are merged, which are in two iterations, or inside and outside of a block.
     AcrossRounds(OpId, OpId),
-    /// Two rounds of a block have different kernels: these two ops, of one statement.
-    RoundsDiffer(OpId, OpId),
+    /// Two iterations of a block have different kernels: these two ops, of one statement.
+    IterationsDiffer(OpId, OpId),
 }
 
 /// Writes or removes the kernel mark of one op.
@@ -83,13 +84,13 @@ pub fn state_kernels(
     program: &Program,
     shown: ShownKernels<'_>,
 ) -> Result<Marked, Unmarkable> {
-    let rounds = Rounds::of(program, shown);
+    let iterations = Iterations::of(program, shown);
     let kernel_of = &shown.partition.kernel_of;
-    state(text, program, shown, &rounds, kernel_of, None)
+    state(text, program, shown, &iterations, kernel_of, None)
 }
 
-/// Marks the kernels as shown, with two of them as one, in a block those of every round; comments
-/// and layout stay.
+/// Marks the kernels as shown, with two of them as one, in a block those of every iteration;
+/// comments and layout stay.
 ///
 /// The caller checks first whether the merge is legal, by [`crate::analysis::why::Why::merge`].
 ///
@@ -104,19 +105,19 @@ pub fn merge_kernels(
 ) -> Result<Marked, Unmarkable> {
     let kernel_of = shown.partition.kernel_of.iter();
     let merged = kernel_of.map(|&kernel| if kernel == b { a } else { kernel });
-    let rounds = Rounds::of(program, shown);
+    let iterations = Iterations::of(program, shown);
     let kernels = [a, b].map(|kernel| shown.partition.kernels.get(kernel));
     let mut ops = kernels.into_iter().flatten().flatten().copied();
     let first = ops.next();
     if let Some(first) = first
-        && let Some(other) = ops.find(|&op| rounds.place(op) != rounds.place(first))
+        && let Some(other) = ops.find(|&op| iterations.place(op) != iterations.place(first))
     {
         return Err(Unmarkable::AcrossRounds(first, other));
     }
-    state(text, program, shown, &rounds, &merged.collect(), first)
+    state(text, program, shown, &iterations, &merged.collect(), first)
 }
 
-/// Marks the kernels as shown, with one of them cut in two, in a block that of every round: the
+/// Marks the kernels as shown, with one of them cut in two, in a block that of every iteration: the
 /// consumer, and the ops of the kernel that depend on it, form a new kernel. If the two ops are in
 /// different kernels already, only the marks are written.
 ///
@@ -142,28 +143,35 @@ pub fn cut_edge(
             }
         }
     }
-    let rounds = Rounds::of(program, shown);
-    state(text, program, shown, &rounds, &kernel_of, Some(consumer))
+    let iterations = Iterations::of(program, shown);
+    state(
+        text,
+        program,
+        shown,
+        &iterations,
+        &kernel_of,
+        Some(consumer),
+    )
 }
 
 /// Marks each op that shares its kernel, or is generated alone, with the number that pictures give
-/// that kernel, in a block that of the first round, and removes all other marks. If the kernels
+/// that kernel, in a block that of the first iteration, and removes all other marks. If the kernels
 /// form a cycle, no order numbers them, and they keep the numbers of `kernel_of`, which differs
-/// from what is shown in the round of the op `changed`.
+/// from what is shown in the iteration of the op `changed`.
 fn state(
     text: &str,
     program: &Program,
     shown: ShownKernels<'_>,
-    rounds: &Rounds,
+    iterations: &Iterations,
     kernel_of: &IdVec<OpId, KernelId>,
     changed: Option<OpId>,
 ) -> Result<Marked, Unmarkable> {
-    let in_every_round = match program.blocks[..] {
+    let in_every_iteration = match program.blocks[..] {
         [] => None,
-        _ => Some(rounds.in_every_round(shown, kernel_of, changed)?),
+        _ => Some(iterations.in_every_iteration(shown, kernel_of, changed)?),
     };
-    let cuts_rounds = in_every_round.is_some() && rounds.cuts(kernel_of);
-    let kernel_of = in_every_round.as_ref().unwrap_or(kernel_of);
+    let cuts_iterations = in_every_iteration.is_some() && iterations.cuts(kernel_of);
+    let kernel_of = in_every_iteration.as_ref().unwrap_or(kernel_of);
     let ordered = Partition::in_order(shown.graph, kernel_of);
     let kernel_of = ordered.as_ref().map_or(kernel_of, |p| &p.kernel_of);
     // A cut adds a kernel to at most one for each op.
@@ -173,7 +181,10 @@ fn state(
     }
     let mut edits = Vec::new();
     for (op, &kernel) in kernel_of.iter_enumerated() {
-        if rounds.place(op).is_some_and(|(_, round)| round > 0) {
+        if iterations
+            .place(op)
+            .is_some_and(|(_, iteration)| iteration > 0)
+        {
             continue;
         }
         let is_alone = sizes[kernel] == 1 && shown.runs(op);
@@ -185,54 +196,54 @@ fn state(
     }
     Ok(Marked {
         text: replaced(text, edits),
-        cuts_rounds,
+        cuts_iterations,
     })
 }
 
-/// The ops of blocks by rounds.
-struct Rounds {
-    /// The block and the round of each op, from 0 on; empty without blocks.
+/// The ops of blocks by iterations.
+struct Iterations {
+    /// The block and the iteration of each op, from 0 on; empty without blocks.
     places: IdVec<OpId, Option<(usize, usize)>>,
-    /// For each statement of a block its op in each round.
+    /// For each statement of a block its op in each iteration.
     ops_of: HashMap<usize, Vec<OpId>>,
 }
 
-impl Rounds {
+impl Iterations {
     fn of(program: &Program, shown: ShownKernels<'_>) -> Self {
-        let mut rounds = Self {
+        let mut iterations = Self {
             places: IdVec::new(),
             ops_of: HashMap::new(),
         };
         if program.blocks.is_empty() {
-            return rounds;
+            return iterations;
         }
-        rounds.places = IdVec::from_elem(None, shown.graph.ops.len());
-        // The list has the ops of a statement round by round.
+        iterations.places = IdVec::from_elem(None, shown.graph.ops.len());
+        // The list has the ops of a statement iteration by iteration.
         let mut listed: Vec<OpId> = shown.graph.ops.ids().collect();
         listed.sort_by_key(|&op| shown.graph.listed_at[op]);
         for op in listed {
             if let Some(&statement) = shown.statement_of_op.get(op)
                 && let Some(block) = program.block_of_op(statement)
             {
-                let ops = rounds.ops_of.entry(statement).or_default();
-                rounds.places[op] = Some((block, ops.len()));
+                let ops = iterations.ops_of.entry(statement).or_default();
+                iterations.places[op] = Some((block, ops.len()));
                 ops.push(op);
             }
         }
-        rounds
+        iterations
     }
 
     fn place(&self, op: OpId) -> Option<(usize, usize)> {
         self.places.get(op).copied().flatten()
     }
 
-    /// The op of the same statement in another round.
-    fn in_round(&self, shown: ShownKernels<'_>, op: OpId, round: usize) -> Option<OpId> {
+    /// The op of the same statement in another iteration.
+    fn in_iteration(&self, shown: ShownKernels<'_>, op: OpId, iteration: usize) -> Option<OpId> {
         let statement = shown.statement_of_op.get(op)?;
-        self.ops_of.get(statement)?.get(round).copied()
+        self.ops_of.get(statement)?.get(iteration).copied()
     }
 
-    /// Whether a kernel reaches over the end of a round.
+    /// Whether a kernel reaches over the end of an iteration.
     fn cuts(&self, kernel_of: &IdVec<OpId, KernelId>) -> bool {
         let mut place_of = HashMap::new();
         let mut kernels = kernel_of.iter_enumerated();
@@ -240,7 +251,7 @@ impl Rounds {
             .any(|(op, kernel)| *place_of.entry(kernel).or_insert(self.place(op)) != self.place(op))
     }
 
-    /// The first op of the kernel of each op, where kernels end with their round.
+    /// The first op of the kernel of each op, where kernels end with their iteration.
     fn first_ops(&self, kernel_of: &IdVec<OpId, KernelId>) -> IdVec<OpId, OpId> {
         let mut first_of = HashMap::new();
         let kernels = kernel_of.iter_enumerated();
@@ -249,9 +260,9 @@ impl Rounds {
             .collect()
     }
 
-    /// `kernel_of` with the kernels of the round of `changed` in all rounds of its block, where
-    /// kernels end with their round. A kernel has the number of its first op.
-    fn in_every_round(
+    /// `kernel_of` with the kernels of the iteration of `changed` in all iterations of its block,
+    /// where kernels end with their iteration. A kernel has the number of its first op.
+    fn in_every_iteration(
         &self,
         shown: ShownKernels<'_>,
         kernel_of: &IdVec<OpId, KernelId>,
@@ -261,20 +272,22 @@ impl Rounds {
         let mut after = self.first_ops(kernel_of);
         let changed = changed.and_then(|op| self.place(op));
         for op in before.ids() {
-            let Some((block, round)) = self.place(op) else {
+            let Some((block, iteration)) = self.place(op) else {
                 continue;
             };
             let model = changed
                 .filter(|&(of, _)| of == block)
-                .map_or(0, |(_, round)| round);
-            let of_model = |op: OpId| self.in_round(shown, op, model);
-            let Some(model_op) = of_model(op).filter(|_| round != model) else {
+                .map_or(0, |(_, iteration)| iteration);
+            let of_model = |op: OpId| self.in_iteration(shown, op, model);
+            let Some(model_op) = of_model(op).filter(|_| iteration != model) else {
                 continue;
             };
             if of_model(before[op]) != Some(before[model_op]) {
-                return Err(Unmarkable::RoundsDiffer(model_op, op));
+                return Err(Unmarkable::IterationsDiffer(model_op, op));
             }
-            after[op] = self.in_round(shown, after[model_op], round).unwrap_or(op);
+            after[op] = self
+                .in_iteration(shown, after[model_op], iteration)
+                .unwrap_or(op);
         }
         Ok(after.into_iter().map(KernelId::of_lone_op).collect())
     }

@@ -86,8 +86,8 @@ pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
 /// Removes the statement of an op with its lines.
 ///
 /// If the op keeps the shape of its first input, its readers read that input instead; otherwise
-/// they are unchanged. Behind a block, what a round takes from the round before has another
-/// meaning, so readers there are unchanged, too.
+/// they are unchanged. Behind a block, what an iteration takes from the iteration before has
+/// another meaning, so readers there are unchanged, too.
 pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     let Some(statement) = program.ops.get(op) else {
         return text.to_owned();

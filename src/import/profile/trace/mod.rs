@@ -1,15 +1,15 @@
 //! A Chrome trace, event by event: of each event only what a kernel needs is kept, and of the file
 //! only its kernels.
 
-mod found;
+mod recording;
 
-use super::place::Lines;
+use super::lines::Lines;
 use super::{Profile, ProfileError};
 use actson::feeder::PushJsonFeeder;
 use actson::parser::ParserError;
 use actson::{JsonEvent, JsonParser};
-use found::Found;
 use fuseline_core::json::number_of_python_at;
+use recording::Recording;
 
 /// Most bytes in which nothing of the file ends: no text of a profiler is so long.
 const MAX_VALUE_BYTES: usize = 16 << 20;
@@ -27,7 +27,7 @@ pub(super) struct TraceReader {
     /// The depth of the list of events: 1 where the file is that list.
     events_depth: Option<usize>,
     event: TraceEvent,
-    found: Found,
+    recording: Recording,
 }
 
 /// The names of fields that count.
@@ -94,7 +94,7 @@ impl Default for TraceReader {
             fields: [Field::Other; MAX_FIELDS],
             events_depth: None,
             event: TraceEvent::default(),
-            found: Found::default(),
+            recording: Recording::default(),
         }
     }
 }
@@ -120,7 +120,7 @@ impl TraceReader {
         let offset = self.parser.parsed_bytes();
         if offset.saturating_sub(self.ended_at) > MAX_VALUE_BYTES {
             return Err(ProfileError::LongValue {
-                place: self.lines.told(bytes, offset),
+                place: self.lines.position(bytes, offset),
                 most_mb: MAX_VALUE_BYTES >> 20,
             });
         }
@@ -130,7 +130,7 @@ impl TraceReader {
 
     fn failure(&self, problem: ParserError, slice: &[u8]) -> ProfileError {
         let offset = self.parser.parsed_bytes();
-        let place = self.lines.told(slice, offset);
+        let place = self.lines.position(slice, offset);
         let rest = self.lines.from(slice, offset);
         let found = number_of_python_at(rest).map_or_else(
             || problem.to_string(),
@@ -138,7 +138,7 @@ impl TraceReader {
         );
         ProfileError::NotJson {
             place,
-            events: self.found.events,
+            events: self.recording.events,
             found,
         }
     }
@@ -183,7 +183,7 @@ impl TraceReader {
             .events_depth
             .is_some_and(|events| self.depth == events + 1);
         if is_event {
-            self.found.keep(&self.event)?;
+            self.recording.keep(&self.event)?;
         }
         if self.events_depth == Some(self.depth) {
             // Later lists of this name add to it.
@@ -205,7 +205,7 @@ impl TraceReader {
         let Some(events) = self.events_depth else {
             // { "deviceProperties": [ { "name": ...
             if self.depth == 3 && self.field(1) == Field::Devices && self.field(3) == Field::Name {
-                self.found.device.get_or_insert_with(|| text.to_owned());
+                self.recording.device.get_or_insert_with(|| text.to_owned());
             }
             return;
         };
@@ -242,7 +242,7 @@ impl TraceReader {
             match self.parser.next_event() {
                 Ok(Some(JsonEvent::NeedMoreInput)) | Err(_) => {
                     return Err(ProfileError::CutTrace {
-                        events: self.found.events,
+                        events: self.recording.events,
                         bytes: self.parser.parsed_bytes(),
                     });
                 }
@@ -250,6 +250,6 @@ impl TraceReader {
                 Ok(None) => break,
             }
         }
-        self.found.profile()
+        self.recording.profile()
     }
 }

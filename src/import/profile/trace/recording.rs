@@ -13,7 +13,7 @@ const STEP: &str = "ProfilerStep#";
 const MAX_RANGES: usize = 10_000;
 
 /// What the events have said. Times are in seconds.
-pub(super) struct Found {
+pub(super) struct Recording {
     pub(super) events: usize,
     pub(super) device: Option<String>,
     /// Each with its correlation.
@@ -29,7 +29,7 @@ pub(super) struct Found {
     names: Names,
 }
 
-impl Default for Found {
+impl Default for Recording {
     fn default() -> Self {
         Self {
             events: 0,
@@ -44,7 +44,7 @@ impl Default for Found {
     }
 }
 
-impl Found {
+impl Recording {
     pub(super) fn keep(&mut self, event: &TraceEvent) -> Result<(), ProfileError> {
         self.events += 1;
         let span = event.start_us.zip(event.duration_us);
@@ -92,7 +92,7 @@ impl Found {
             .collect();
         let mut named: Vec<Named> = match self.last_gpu_step {
             Some((start_s, end_s)) => vec![(None, start_s, end_s)],
-            None => apart(self.variants),
+            None => disjoint(self.variants),
         };
         // A range that has lost kernels is no run.
         named.retain(|&(_, start_s, _)| start_s > passed_over.until_s);
@@ -171,7 +171,7 @@ type Named = (Option<&'static str>, f64, f64);
 
 /// Ranges that do not overlap: each kernel is of one run at most, and nested ranges, and those of
 /// several streams, overlap.
-fn apart(variants: Latest<(&'static str, f64)>) -> Vec<Named> {
+fn disjoint(variants: Latest<(&'static str, f64)>) -> Vec<Named> {
     let (variants, _) = variants.finish();
     let named = variants.into_iter();
     let named = named.map(|(start_s, (name, end_s))| (Some(name), start_s, end_s));

@@ -18,7 +18,7 @@ impl Lines {
 
     /// The place behind this many bytes of the file, which is in `slice`, the next one:
     /// `line 3, byte 20`.
-    pub(super) fn told(&self, slice: &[u8], offset: usize) -> String {
+    pub(super) fn position(&self, slice: &[u8], offset: usize) -> String {
         let before = slice
             .get(..offset.saturating_sub(self.bytes))
             .unwrap_or(slice);

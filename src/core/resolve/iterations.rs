@@ -13,28 +13,28 @@ use std::collections::HashSet;
 const MAX_ADDED_BYTES: usize = 1_000_000;
 
 /// How often each block runs; once where the count has no value or is too large.
-pub(super) fn rounds_of_blocks(
+pub(super) fn iterations_of_blocks(
     program: &Program,
     params: &Params<'_>,
     found: &mut Vec<Diagnostic>,
 ) -> Vec<usize> {
     let mut bytes_left = MAX_ADDED_BYTES;
-    let rounds = program.blocks.iter().map(|block| {
-        let bytes = bytes_of_round(program, block);
-        let rounds = rounds(block, params, bytes_left / bytes);
-        let rounds = rounds.unwrap_or_else(|problem| {
+    let iterations = program.blocks.iter().map(|block| {
+        let bytes = bytes_of_iteration(program, block);
+        let iterations = iterations(block, params, bytes_left / bytes);
+        let iterations = iterations.unwrap_or_else(|problem| {
             if !is_reported_elsewhere(&problem) {
                 found.push(problem.at(block.count.span));
             }
             1
         });
-        bytes_left -= bytes * (rounds - 1);
-        rounds
+        bytes_left -= bytes * (iterations - 1);
+        iterations
     });
-    rounds.collect()
+    iterations.collect()
 }
 
-fn rounds(block: &Block, params: &Params<'_>, most_added: usize) -> Result<usize, Diagnostic> {
+fn iterations(block: &Block, params: &Params<'_>, most_added: usize) -> Result<usize, Diagnostic> {
     let value = evaluate(&block.count, params)?;
     let shown = match &block.count.kind {
         ExprKind::Int(_) => value.to_string(),
@@ -42,8 +42,8 @@ fn rounds(block: &Block, params: &Params<'_>, most_added: usize) -> Result<usize
     };
     match usize::try_from(value) {
         Err(_) if value > 0 => Err(too_many(&shown, most_added)),
-        Ok(rounds) if rounds > most_added + 1 => Err(too_many(&shown, most_added)),
-        Ok(rounds) if rounds > 0 => Ok(rounds),
+        Ok(iterations) if iterations > most_added + 1 => Err(too_many(&shown, most_added)),
+        Ok(iterations) if iterations > 0 => Ok(iterations),
         _ => Err(Diagnostic::error(
             Code::NonPositiveSize,
             format!("the number of iterations is {shown}"),
@@ -61,8 +61,8 @@ fn too_many(shown: &str, most_added: usize) -> Diagnostic {
     .hint(format!("repeat this block at most {most} times"))
 }
 
-/// Bytes of the text of a round; at least one for each thing that it adds.
-fn bytes_of_round(program: &Program, block: &Block) -> usize {
+/// Bytes of the text of an iteration; at least one for each thing that it adds.
+fn bytes_of_iteration(program: &Program, block: &Block) -> usize {
     let declarations = program.declarations.get(block.declarations.clone());
     let ops = program.ops.get(block.ops.clone());
     let spans = (declarations.unwrap_or_default().iter().map(|d| d.span))
@@ -73,24 +73,28 @@ fn bytes_of_round(program: &Program, block: &Block) -> usize {
 
 /// Number of ops, and of tensors that they read, where each block is written out. `O(program)`.
 pub fn ops_and_reads(program: &Program) -> usize {
-    let rounds = rounds_of_blocks(program, &Params::new(program), &mut Vec::new());
+    let iterations = iterations_of_blocks(program, &Params::new(program), &mut Vec::new());
     let of = |ops: &[OpStatement]| ops.iter().map(|op| 1 + op.inputs.len()).sum::<usize>();
-    let added = program.blocks.iter().zip(rounds).map(|(block, rounds)| {
-        (rounds - 1) * of(program.ops.get(block.ops.clone()).unwrap_or_default())
-    });
+    let added = program
+        .blocks
+        .iter()
+        .zip(iterations)
+        .map(|(block, iterations)| {
+            (iterations - 1) * of(program.ops.get(block.ops.clone()).unwrap_or_default())
+        });
     of(&program.ops) + added.sum::<usize>()
 }
 
 /// Bytes by which a text becomes longer where each block is written out. `O(program)`.
-pub(crate) fn bytes_of_further_rounds(program: &Program) -> usize {
-    let rounds = rounds_of_blocks(program, &Params::new(program), &mut Vec::new());
-    let added = program.blocks.iter().zip(rounds);
+pub(crate) fn bytes_of_further_iterations(program: &Program) -> usize {
+    let iterations = iterations_of_blocks(program, &Params::new(program), &mut Vec::new());
+    let added = program.blocks.iter().zip(iterations);
     added
-        .map(|(block, rounds)| (rounds - 1) * bytes_of_round(program, block))
+        .map(|(block, iterations)| (iterations - 1) * bytes_of_iteration(program, block))
         .sum()
 }
 
-/// What is wrong with the tensors that rounds take from each other.
+/// What is wrong with the tensors that iterations take from each other.
 pub(super) fn check_carried(program: &Program, scope: &Scope<'_>, found: &mut Vec<Diagnostic>) {
     if program.blocks.is_empty() {
         return;

@@ -17,13 +17,13 @@ pub(crate) enum Scalar {
 
 /// A tensor whose few elements are known.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Value {
+pub(crate) struct Constant {
     pub(crate) shape: Vec<usize>,
     /// Its elements, the last dimension running fastest.
     pub(crate) elements: Vec<Scalar>,
 }
 
-impl Value {
+impl Constant {
     pub(crate) fn scalar(element: Scalar) -> Self {
         Self {
             shape: Vec::new(),

@@ -16,18 +16,18 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 /// For tensors of a kernel the element that belongs to the kernel's variables.
-pub(super) type Places = HashMap<TensorId, Place, FxBuildHasher>;
+pub(super) type ElementIndices = HashMap<TensorId, ElementIndex, FxBuildHasher>;
 
 /// The index of an element.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct ElementIndex {
     pub(super) at: Vec<IndexId>,
     /// When there is one: what is behind the end of a slice belongs to no element of it.
     pub(super) only_if: Option<ExprId>,
 }
 
 /// Follows the places through these ops, ascending.
-pub(super) fn follow(definitions: &mut Definitions<'_>, ops: &[OpId], places: &mut Places) {
+pub(super) fn follow(definitions: &mut Definitions<'_>, ops: &[OpId], places: &mut ElementIndices) {
     let graph = definitions.graph;
     for &op in ops {
         let output = graph.output[op];
@@ -59,8 +59,8 @@ fn moved(
     graph: &Graph,
     op: OpId,
     shape: &[u64],
-    Place { at, only_if }: &Place,
-) -> Option<Place> {
+    ElementIndex { at, only_if }: &ElementIndex,
+) -> Option<ElementIndex> {
     let definition = &graph.ops[op];
     if graph.inputs[op].len() != 1 {
         return None;
@@ -76,13 +76,13 @@ fn moved(
             Some(inside) => Some(expressions.both(*only_if, inside)),
             None => *only_if,
         };
-        return Some(Place { at, only_if });
+        return Some(ElementIndex { at, only_if });
     }
     if element_count(shape) != element_count(&definition.shape) {
         return None;
     }
     let at = renumbered(expressions, definition, shape, at)?;
-    Some(Place {
+    Some(ElementIndex {
         at,
         only_if: *only_if,
     })
