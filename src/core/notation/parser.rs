@@ -8,7 +8,7 @@
 //! declaration = ( "input" | "weight" ) name ":" annotation ;
 //! output      = "output" name ;                          (* a result that ops read, too *)
 //! header      = "repeat" expr [ "with" carried { "," carried } ] "{" ;  (* to "}"; never nested *)
-//! carried     = name "=" name ;                          (* x = y: after a round, its y is x *)
+//! carried     = name "=" name ;                          (* x = y: x is the last iteration's y *)
 //! operation   = [ name ":" ] name "=" name "(" [ arguments ] ")" [ ":" annotation ] [ mark ] ;
 //! mark        = "@" "kernel" digits ;
 //! arguments   = argument { "," argument } [ "," ] ;
@@ -33,7 +33,7 @@ use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
 use crate::model::op::TensorRole;
 use crate::model::program::{
-    Block, Carried, Declaration, KernelMark, Name, OpStatement, Param, ParamRange, TypeAnnotation,
+    Block, Carried, Declaration, KernelMark, Name, OpStatement, Param, TypeAnnotation,
 };
 use crate::notation::arguments::Arguments;
 use crate::notation::cursor::{Cursor, Parse};
@@ -44,7 +44,6 @@ use crate::notation::infix::as_calls;
 use crate::notation::lexer::{Lexeme, Token};
 use crate::notation::listed::without_list;
 use crate::notation::pytorch::{answer_to, in_notation};
-use crate::notation::range::{RangePart, RangeSpans, range_finding};
 use crate::notation::spelling::{nearest_dtype, quoted, shortened};
 
 /// One parsed statement.
@@ -162,70 +161,6 @@ pub(super) fn starts_statement(text: &str, tokens: &[Token]) -> bool {
 }
 
 impl Cursor<'_> {
-    fn param(&mut self) -> Parse<Statement> {
-        const HINT: &str = "write `param S = 2048`, `param S = 2048 in 128..16384 step 128` or `param heads = 32 in 1..128 dividing H`";
-        self.at += 1;
-        let name = self.name("the name of the param", HINT)?;
-        self.expect(Lexeme::Equals, "`=`", HINT)?;
-        let (value, value_span) = self.integer(HINT)?;
-        let mut range = None;
-        let mut finding = None;
-        if self.take_word("in") {
-            let (min, min_span) = self.integer(HINT)?;
-            self.expect(Lexeme::DotDot, "`..`", HINT)?;
-            let (max, max_span) = self.integer(HINT)?;
-            let (step, step_span) = if self.take_word("step") {
-                self.integer(HINT)?
-            } else {
-                (1, max_span)
-            };
-            let dividing = if self.take_word("dividing") {
-                Some(expression(self)?)
-            } else {
-                None
-            };
-            let stated = ParamRange {
-                min,
-                max,
-                step,
-                dividing,
-            };
-            let spans = RangeSpans {
-                value: value_span,
-                ends: min_span.to(max_span),
-                step: step_span,
-            };
-            let found = range_finding(&name.text, value, &stated, spans);
-            let is_kept = found
-                .as_ref()
-                .is_none_or(|(_, part)| *part == RangePart::Value);
-            range = is_kept.then_some(stated);
-            finding = found.map(|(problem, _)| problem);
-        }
-        if value < 1 {
-            // The param stays in the program, so that its slider can correct it.
-            let least = range.as_ref().map_or(1, |range| range.min.max(1));
-            let edit = TextEdit::replace(value_span, least.to_string());
-            finding = Some(
-                Diagnostic::error(
-                    Code::NonPositiveSize,
-                    format!("{} is {value}", quoted(&name.text)),
-                )
-                .at(value_span)
-                .hint("give it a value of at least 1")
-                .fix(format!("Change the value to {least}"), edit),
-            );
-        }
-        let param = Param {
-            name,
-            value,
-            value_span,
-            range,
-            span: self.span_so_far(),
-        };
-        Ok(Statement::Param(param, finding))
-    }
-
     fn declaration(&mut self, role: TensorRole) -> Parse<Statement> {
         let hint = match role {
             TensorRole::Input => "write `input x : f16[1024, 4096]`",

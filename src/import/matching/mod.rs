@@ -7,19 +7,22 @@
 //! over stays without a partner and is said to be.
 
 mod align;
+mod calls;
+mod launch;
 mod neighbours;
 pub mod operations;
 
 pub use neighbours::{Neighbours, SHORT_LAUNCHES, short_neighbours};
 
 use self::align::align;
-use self::operations::{MATRIX, Named, Operations, REDUCTIONS, Shape, of_function, of_name};
+use self::calls::one_call;
+use self::launch::{Launch, Measured, computed, launches};
+use self::operations::{Named, of_name};
 use crate::profile::{MeasuredKernel, MeasuredRun};
 use fuseline_core::analysis::device_model::cold_time;
 use fuseline_core::analysis::measured::Variant;
 use fuseline_core::analysis::{Analysis, Kernel};
-use fuseline_core::model::ids::{IdVec, KernelId, OpId};
-use fuseline_core::model::op_type::OpType;
+use fuseline_core::model::ids::{IdVec, KernelId};
 use fuseline_core::model::options::Policy;
 use std::collections::HashMap;
 
@@ -222,121 +225,6 @@ fn counted(run: &MeasuredRun) -> Counted {
     }
 }
 
-/// A predicted launch.
-struct Launch {
-    id: KernelId,
-    operations: Operations,
-    shape: Shape,
-    time_s: f64,
-    /// As they are compared.
-    bytes: u64,
-}
-
-struct Measured<'a> {
-    kernel: &'a MeasuredKernel,
-    named: Named,
-    bytes: Option<u64>,
-}
-
-/// The launches that an analysis predicts, in order: a kernel with further launches stands several
-/// times in a row.
-fn launches(
-    analysis: &Analysis,
-    counted: Counted,
-    predicted_s: &IdVec<KernelId, f64>,
-) -> Vec<Launch> {
-    let kernels = analysis.fused.kernels.iter_enumerated();
-    let launched = kernels.filter(|(_, kernel)| !kernel.is_free);
-    let each = launched.flat_map(|(id, kernel)| {
-        let (operations, shape) = computed(analysis, kernel);
-        let further = analysis.partition.further_launches_of(id);
-        let time_s = predicted_s[id];
-        (0..=further).map(move |_| Launch {
-            id,
-            operations,
-            shape,
-            time_s,
-            bytes: counted.predicted(kernel),
-        })
-    });
-    each.collect()
-}
-
-/// What a kernel computes. Attention is no matmul: its kernel is named after it.
-fn computed(analysis: &Analysis, kernel: &Kernel) -> (Operations, Shape) {
-    let ops = || kernel.ops.iter().map(|&op: &OpId| &analysis.graph.ops[op]);
-    let of_ops = ops().filter_map(|op| op.function).map(of_function);
-    let operations = of_ops.fold(Operations::NONE, |all, of_op| all | of_op);
-    let matmuls = ops().filter(|op| op.op_type == OpType::Matmul).count();
-    if operations.has(operations::ATTENTION) || matmuls >= 2 && operations.has(operations::SOFTMAX)
-    {
-        return (operations::ATTENTION, Shape::Matrix);
-    }
-    let shape = if matmuls > 0 {
-        Shape::Matrix
-    } else if ops().any(|op| op.op_type == OpType::Reduction) || operations.has(REDUCTIONS) {
-        Shape::Rows
-    } else {
-        Shape::Elementwise
-    };
-    (operations, shape)
-}
-
-impl Launch {
-    /// How well a measured kernel fits; `None` if it cannot be this one. A name that fits well
-    /// counts more than any other sign.
-    fn score(&self, measured: &Measured<'_>) -> Option<f64> {
-        let Named {
-            operations,
-            shape,
-            helps,
-        } = measured.named;
-        if !helps.is_empty() {
-            return None;
-        }
-        let is_matrix = self.shape == Shape::Matrix;
-        let by_name = if operations.is_empty() || self.operations.is_empty() {
-            let fits = match shape {
-                Shape::Unknown => 0.2,
-                _ if shape == self.shape => 0.6,
-                _ => return None,
-            };
-            if is_matrix && shape == Shape::Unknown {
-                0.1
-            } else {
-                fits
-            }
-        } else {
-            if is_matrix != (shape == Shape::Matrix || operations.has(MATRIX)) {
-                return None;
-            }
-            let exact = self.operations.likeness(operations);
-            let spelled_out = self
-                .operations
-                .spelled_out()
-                .likeness(operations.spelled_out());
-            if exact == 0.0 && spelled_out == 0.0 {
-                return None;
-            }
-            0.5 + exact + spelled_out + if shape == self.shape { 0.3 } else { 0.0 }
-        };
-        let bytes = measured
-            .bytes
-            .map_or(0.0, |bytes| nearness(bytes as f64, self.bytes as f64));
-        Some(by_name + 0.3 * nearness(measured.kernel.time_s, self.time_s) + 0.4 * bytes)
-    }
-}
-
-/// 1 for equal numbers, 0.5 for one that is three times the other.
-fn nearness(a: f64, b: f64) -> f64 {
-    let factor = (a / b).ln().abs();
-    if factor.is_finite() {
-        1.0 / (1.0 + factor)
-    } else {
-        0.0
-    }
-}
-
 /// Pairs by name what the order left over, each with the best of those that are free.
 fn pair_left_over(
     expected: &[Launch],
@@ -396,46 +284,4 @@ fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mu
             });
         }
     }
-}
-
-/// The kernels of the last call, and how many calls there are: a run without a name may hold
-/// several, whose names repeat. Among the lengths at which they do, it is the one nearest to
-/// `expected`. `O(kernels)`.
-fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
-    let kernels = &run.kernels;
-    let count = kernels.len();
-    let period = period(run);
-    let distance = |length: usize| (length as f64 / expected.max(1) as f64).ln().abs();
-    let lengths = (1..=count / period.max(1))
-        .map(|calls| calls * period)
-        .filter(|length| run.is_cut || count.is_multiple_of(*length));
-    let nearest = lengths.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-    let length = nearest.filter(|_| run.variant.is_none()).unwrap_or(count);
-    let mut call = run.clone();
-    call.kernels.drain(..count - length);
-    call.start_at_zero();
-    (call, count.checked_div(length).unwrap_or(1))
-}
-
-/// The smallest length at which the names repeat; all of them if they do not. A run that is cut may
-/// start in the middle of a call.
-fn period(run: &MeasuredRun) -> usize {
-    let kernels = &run.kernels;
-    // For each prefix the longest border, as Knuth, Morris and Pratt search.
-    let mut borders = vec![0_usize; kernels.len()];
-    for at in 1..kernels.len() {
-        let mut border = borders[at - 1];
-        while border > 0 && kernels[border].name != kernels[at].name {
-            border = borders[border - 1];
-        }
-        borders[at] = border + usize::from(kernels[border].name == kernels[at].name);
-    }
-    let count = kernels.len();
-    let period = count - borders.last().copied().unwrap_or(0);
-    let repeats = if run.is_cut {
-        period * 2 <= count
-    } else {
-        period > 0 && count.is_multiple_of(period)
-    };
-    if repeats { period } else { count }
 }

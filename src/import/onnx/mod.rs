@@ -14,6 +14,7 @@ mod layout;
 mod lines;
 mod nodes;
 mod operators;
+mod output;
 mod products;
 mod proto;
 mod quantized;

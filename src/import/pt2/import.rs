@@ -1,37 +1,18 @@
 //! Writes a program from the nodes of an exported program.
 
-use crate::opaque::{Operator as Unknown, Part};
-use crate::pt2::becomes::Becomes;
-use crate::pt2::call::Call;
 use crate::pt2::in_place::VIEWS;
-use crate::pt2::lines::{becomes, text};
-use crate::pt2::naming::{Origin, Stack, give_names, word_of};
-use crate::pt2::products::flops;
+use crate::pt2::naming::{Origin, give_names};
+use crate::pt2::output::Operator;
 use crate::pt2::schema::{Argument, Exported, Graph, NamedArgument, Node, TensorMeta, read};
 use crate::pt2::symbols::Symbols;
 use crate::shapes::Sizes;
-use crate::statement::statements;
 use crate::writer::{Known, Writer};
 use crate::{Imported, Problem};
-use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::TensorRole;
-use fuseline_core::model::program::OpStatement;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 
 /// Most graphs inside each other.
 pub(super) const MAX_DEPTH: usize = 16;
-
-/// Functions whose result has the size that is annotated.
-const STATED: &[Function] = &[
-    Function::Reshape,
-    Function::Contiguous,
-    Function::Rearrange,
-    Function::Expand,
-    Function::Full,
-    Function::Arange,
-    Function::Opaque,
-];
 
 /// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output
 /// needs are left out. Near linear in nodes and reads.
@@ -64,9 +45,9 @@ pub fn import(json: &str) -> Result<Imported, Problem> {
 /// The import of an exported program.
 pub(super) struct Import<'a> {
     pub(super) written: Writer,
-    symbols: &'a Symbols<'a>,
+    pub(super) symbols: &'a Symbols<'a>,
     /// Where each op comes from, by the name of its output.
-    origins: HashMap<String, Origin>,
+    pub(super) origins: HashMap<String, Origin>,
 }
 
 /// A graph that is gone through.
@@ -74,21 +55,12 @@ pub(super) struct Frame<'a> {
     pub(super) graph: &'a Graph,
     /// Places of tensors by their name.
     pub(super) tensors: HashMap<&'a str, usize>,
-    is_read: HashSet<&'a str>,
+    pub(super) is_read: HashSet<&'a str>,
     /// The tensor whose memory each view shows.
     pub(super) viewed: HashMap<&'a str, &'a str>,
     /// The tensor that each result of an operator in place is.
     pub(super) same: HashMap<&'a str, &'a str>,
     depth: usize,
-}
-
-/// The operator of a node.
-struct Operator<'a> {
-    /// `add` of `torch.ops.aten.add_.Tensor`; empty where it is none of `ATen`.
-    name: &'a str,
-    overload: &'a str,
-    /// The outputs of the node, `None` for one that is no tensor.
-    outputs: Vec<Option<&'a str>>,
 }
 
 impl<'a> Import<'a> {
@@ -239,155 +211,6 @@ impl<'a> Import<'a> {
             );
         }
         Ok(())
-    }
-
-    /// Writes one output of a node, or finds the tensor that it is; gives it back where the table
-    /// has no answer.
-    fn output(
-        &mut self,
-        node: &'a Node,
-        operator: &Operator<'a>,
-        (place, output, meta): (usize, &'a str, &'a TensorMeta),
-        frame: &mut Frame<'a>,
-    ) -> Result<Option<(&'a str, Part)>, Problem> {
-        self.written.spend(meta.sizes.len())?;
-        let (shape, is_exact) = self.shape(meta);
-        let mut call = Call {
-            node,
-            operator: operator.name,
-            overload: operator.overload,
-            graph: frame.graph,
-            tensors: &frame.tensors,
-            written: &self.written,
-            symbols: self.symbols,
-            outputs: &operator.outputs,
-            is_read: &frame.is_read,
-            place,
-            dtype: meta.dtype(),
-            shape,
-            cast: HashMap::new(),
-        };
-        let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
-        let is_real = meta.is_real()
-            && node.tensors().all(|name| {
-                frame
-                    .graph
-                    .tensor_values
-                    .get(name)
-                    .is_none_or(TensorMeta::is_real)
-            });
-        let ops = match becomes(&call).filter(|_| is_real) {
-            Some(Becomes::Same(place)) if call.is_known(place, false) => {
-                frame.tensors.insert(output, place);
-                return Ok(None);
-            }
-            Some(Becomes::Reshape(place)) => {
-                let source = self.unshaped(place);
-                if call.is_known(source, true) {
-                    frame.tensors.insert(output, source);
-                    return Ok(None);
-                }
-                let source = call.known(source).map_or("", |known| &known.name);
-                statements(&format!("y = reshape({source}) : {stated}"))
-            }
-            Some(Becomes::Same(place)) => {
-                let (name, dtype) = (
-                    call.known(place).map_or("", |known| &known.name),
-                    call.dtype,
-                );
-                let dtype = dtype.name();
-                statements(&format!("y = cast({name}, dtype={dtype}) : {stated}"))
-            }
-            Some(Becomes::Lines(cast, lines)) => {
-                let text = text(cast, &lines, &mut call);
-                text.and_then(|text| statements(&format!("{text} : {stated}")))
-            }
-            None => None,
-        };
-        let Some(ops) = ops else {
-            let flops = flops(&call).map(|flops| call.one(&flops));
-            let known = Known {
-                dtype: Some(call.dtype),
-                shape: Some(call.shape),
-                is_fixed: !is_exact,
-                name: self.written.names.claim(output),
-                ..Known::default()
-            };
-            let dims = None;
-            return Ok(Some((output, Part { known, dims, flops })));
-        };
-        let place = self.write(node, ops, output, is_exact);
-        frame.tensors.insert(output, place);
-        Ok(None)
-    }
-
-    /// Writes the statements of an output; gives its place.
-    pub(super) fn write(
-        &mut self,
-        node: &'a Node,
-        mut ops: Vec<OpStatement>,
-        output: &str,
-        is_exact: bool,
-    ) -> usize {
-        if let Some(last) = ops.last_mut()
-            && !is_exact
-            && !last
-                .function()
-                .is_some_and(|function| STATED.contains(&function))
-        {
-            last.annotation = None;
-        }
-        let name = self.written.names.claim(output);
-        let before = self.written.ops.len();
-        let place = self.written.write(ops, &name, "", None);
-        if let Some(known) = place.and_then(|place| self.written.tensors.get_mut(place)) {
-            known.is_fixed = !is_exact;
-        }
-        self.remember(node, before);
-        place.unwrap_or(usize::MAX)
-    }
-
-    /// Writes the outputs of a node that the table has no answer for.
-    fn opaque(&mut self, node: &'a Node, outputs: Vec<(&'a str, Part)>, frame: &mut Frame<'a>) {
-        let (names, parts): (Vec<&str>, Vec<Part>) = outputs.into_iter().unzip();
-        let Some(first) = names.first() else { return };
-        let places = node.tensors().filter_map(|name| frame.tensors.get(name));
-        let operator = Unknown {
-            name: node.operator(),
-            reads: &places.copied().collect::<Vec<_>>(),
-            title: "",
-            packed: &format!("{first}_all"),
-        };
-        let before = self.written.ops.len();
-        let places = self.written.opaque(&operator, &parts);
-        let places = places.into_iter().map(|place| place.unwrap_or(usize::MAX));
-        frame.tensors.extend(names.into_iter().zip(places));
-        self.remember(node, before);
-    }
-
-    /// Remembers that the ops from this index on come from a node.
-    fn remember(&mut self, node: &'a Node, before: usize) {
-        let stack = Rc::new(Stack::of(&node.metadata));
-        for (op, ..) in self.written.ops.get(before..).unwrap_or_default() {
-            let origin = Origin {
-                stack: Rc::clone(&stack),
-                word: word_of(op),
-            };
-            self.origins.insert(op.output.text.clone(), origin);
-        }
-    }
-
-    /// The tensor whose elements this one has in another shape only.
-    fn unshaped(&self, place: usize) -> usize {
-        let ops = &self.written.ops;
-        let written = ops.binary_search_by_key(&place, |(_, output)| *output);
-        let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);
-        let source = op
-            .filter(|op| op.function() == Some(Function::Reshape))
-            .and_then(|op| self.written.by_name.get(&op.inputs.first()?.text));
-        // A reshape reads none itself but where an op of several lines ends with one, whose source
-        // is no reshape.
-        source.copied().unwrap_or(place)
     }
 
     /// Goes through the one graph that an operator runs, such as a part without gradients; `false`

@@ -21,6 +21,7 @@ mod lines;
 mod losses;
 mod naming;
 mod operators;
+mod output;
 mod pieces;
 mod products;
 mod reductions;

@@ -5,9 +5,9 @@
 //! as these are.
 
 use super::code::{Code, Line};
+use super::language::Language;
 use super::names::{Names, Naming, written_name};
 use super::scalar::{Launch, Printer, Threads, launch, shared_arrays};
-use super::text::Language;
 use crate::calculator::{Binary, Fold, Unary};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::kernel::{Argument, Kernel};

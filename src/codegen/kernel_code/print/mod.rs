@@ -2,6 +2,7 @@
 
 mod code;
 mod cuda;
+mod language;
 mod names;
 mod scalar;
 mod text;

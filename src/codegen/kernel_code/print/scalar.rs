@@ -4,8 +4,9 @@ mod rows;
 mod tile;
 
 use super::code::{Access, Code};
+use super::language::Language;
 use super::names::{Names, kept_name, shared_name};
-use super::text::{Element, Language, Texts};
+use super::text::{Element, Texts};
 use crate::calculator::Fold;
 use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::{IndexId, VariableId};

@@ -4,9 +4,9 @@
 //! language knows no infinity; the lowest and the largest number stand for it.
 
 use super::code::Code;
+use super::language::Language;
 use super::names::{Names, Naming};
 use super::scalar::{Launch, Printer, THREADS, Threads, launch, shared_arrays};
-use super::text::Language;
 use crate::calculator::{Binary, Fold, Unary};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::kernel::{Grid, Kernel};

@@ -1,7 +1,7 @@
 //! How Triton writes expressions.
 
 use crate::calculator::{Binary, Unary};
-use crate::kernel_code::print::text::Language;
+use crate::kernel_code::print::language::Language;
 use fuseline_core::model::dtype::DType;
 
 /// The language, in the present scope.

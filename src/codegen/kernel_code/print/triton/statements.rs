@@ -6,7 +6,8 @@ use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::VariableId;
 use crate::kernel_code::kernel::Statement;
 use crate::kernel_code::print::code::Access;
-use crate::kernel_code::print::text::{Element, Language};
+use crate::kernel_code::print::language::Language;
+use crate::kernel_code::print::text::Element;
 use fuseline_core::model::ids::TensorId;
 
 impl Printer<'_> {

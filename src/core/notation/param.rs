@@ -1,9 +1,79 @@
-//! The ranges of params.
+//! The statement of a param: its value and its range.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
 use crate::model::program::{Param, ParamRange};
+use crate::notation::cursor::{Cursor, Parse};
+use crate::notation::expression::expression;
+use crate::notation::lexer::Lexeme;
+use crate::notation::parser::Statement;
 use crate::notation::spelling::quoted;
+
+impl Cursor<'_> {
+    pub(super) fn param(&mut self) -> Parse<Statement> {
+        const HINT: &str = "write `param S = 2048`, `param S = 2048 in 128..16384 step 128` or `param heads = 32 in 1..128 dividing H`";
+        self.at += 1;
+        let name = self.name("the name of the param", HINT)?;
+        self.expect(Lexeme::Equals, "`=`", HINT)?;
+        let (value, value_span) = self.integer(HINT)?;
+        let mut range = None;
+        let mut finding = None;
+        if self.take_word("in") {
+            let (min, min_span) = self.integer(HINT)?;
+            self.expect(Lexeme::DotDot, "`..`", HINT)?;
+            let (max, max_span) = self.integer(HINT)?;
+            let (step, step_span) = if self.take_word("step") {
+                self.integer(HINT)?
+            } else {
+                (1, max_span)
+            };
+            let dividing = if self.take_word("dividing") {
+                Some(expression(self)?)
+            } else {
+                None
+            };
+            let stated = ParamRange {
+                min,
+                max,
+                step,
+                dividing,
+            };
+            let spans = RangeSpans {
+                value: value_span,
+                ends: min_span.to(max_span),
+                step: step_span,
+            };
+            let found = range_finding(&name.text, value, &stated, spans);
+            let is_kept = found
+                .as_ref()
+                .is_none_or(|(_, part)| *part == RangePart::Value);
+            range = is_kept.then_some(stated);
+            finding = found.map(|(problem, _)| problem);
+        }
+        if value < 1 {
+            // The param stays in the program, so that its slider can correct it.
+            let least = range.as_ref().map_or(1, |range| range.min.max(1));
+            let edit = TextEdit::replace(value_span, least.to_string());
+            finding = Some(
+                Diagnostic::error(
+                    Code::NonPositiveSize,
+                    format!("{} is {value}", quoted(&name.text)),
+                )
+                .at(value_span)
+                .hint("give it a value of at least 1")
+                .fix(format!("Change the value to {least}"), edit),
+            );
+        }
+        let param = Param {
+            name,
+            value,
+            value_span,
+            range,
+            span: self.span_so_far(),
+        };
+        Ok(Statement::Param(param, finding))
+    }
+}
 
 /// The warning that the value of a param is outside its range, without a span. Parsing gives it,
 /// too: this is for values that are not from a text.
@@ -17,7 +87,7 @@ const MOST_CANDIDATES: i64 = 1024;
 
 /// The part of a range that a diagnostic is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum RangePart {
+enum RangePart {
     Value,
     Ends,
     Step,
@@ -25,14 +95,14 @@ pub(super) enum RangePart {
 
 /// Where a value and its range stand.
 #[derive(Clone, Copy)]
-pub(super) struct RangeSpans {
-    pub(super) value: Span,
-    pub(super) ends: Span,
-    pub(super) step: Span,
+struct RangeSpans {
+    value: Span,
+    ends: Span,
+    step: Span,
 }
 
 /// The warning about a value and its range in a text, with fixes, and the part that it is about.
-pub(super) fn range_finding(
+fn range_finding(
     name: &str,
     value: i64,
     range: &ParamRange,
