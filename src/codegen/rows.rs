@@ -71,15 +71,7 @@ pub(crate) fn reduced<C: Calculator>(
             // As PyTorch does, over one less than the elements of a row.
             Reduced::Row(c.with(Binary::Divide, squares, row.width() - 1.0))
         }
-        Function::Softmax => {
-            // exp(x - max) cannot overflow, and the factor exp(-max) cancels in the quotient.
-            let largest = row.folded(c, Fold::Maximum);
-            let sum = row.fold(c, Fold::Sum, |c, x| shifted_power(c, x, largest));
-            Reduced::Elements(Box::new(move |c, x| {
-                let power = shifted_power(c, x, largest);
-                c.binary(Binary::Divide, power, sum)
-            }))
-        }
+        Function::Softmax => Reduced::Elements(softmax(c, row)),
         Function::LogSoftmax => {
             let largest = row.folded(c, Fold::Maximum);
             let sum = row.fold(c, Fold::Sum, |c, x| shifted_power(c, x, largest));
@@ -110,6 +102,17 @@ pub(crate) fn reduced<C: Calculator>(
             Reduced::Elements(Box::new(move |c, x| c.binary(Binary::Divide, x, length)))
         }
         _ => return Err(EvaluationError::NoNumbers(function)),
+    })
+}
+
+/// `exp(x - largest)` over its sum. The subtraction keeps the powers finite and cancels in the
+/// quotient.
+pub(crate) fn softmax<C: Calculator>(c: &mut C, row: impl Row<C>) -> OfOne<C> {
+    let largest = row.folded(c, Fold::Maximum);
+    let sum = row.fold(c, Fold::Sum, |c, x| shifted_power(c, x, largest));
+    Box::new(move |c, x| {
+        let power = shifted_power(c, x, largest);
+        c.binary(Binary::Divide, power, sum)
     })
 }
 

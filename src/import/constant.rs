@@ -19,7 +19,7 @@ pub(crate) enum Scalar {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Constant {
     pub(crate) shape: Vec<usize>,
-    /// Its elements, the last dimension running fastest.
+    /// In row-major order.
     pub(crate) elements: Vec<Scalar>,
 }
 
@@ -42,7 +42,7 @@ impl Constant {
         Self::list(sizes.iter().cloned().map(Scalar::Int).collect())
     }
 
-    /// Its elements, all of them whole numbers.
+    /// The elements as sizes; `None` if one is no whole number.
     pub(crate) fn sizes(&self) -> Option<Sizes> {
         let size = |element: &Scalar| match element {
             Scalar::Int(size) => Some(size.clone()),
@@ -60,7 +60,7 @@ impl Constant {
         self.elements.iter().map(weight).sum()
     }
 
-    /// Its one element.
+    /// The element of a constant that has one.
     pub(crate) fn only(&self) -> Option<&Scalar> {
         match self.elements.as_slice() {
             [element] => Some(element),

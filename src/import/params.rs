@@ -31,7 +31,7 @@ impl Names {
         name
     }
 
-    /// The same for a label, which is left out where it would be another name's.
+    /// A label for an op; `None` where another tensor or op has its name.
     pub(crate) fn label(&mut self, wanted: &str) -> Option<String> {
         let label = (!wanted.is_empty()).then(|| identifier(wanted))?;
         self.taken.insert(label.clone()).then_some(label)
@@ -58,13 +58,13 @@ pub(crate) fn identifier(name: &str) -> String {
     }
 }
 
-/// Of [`Params::larger`].
+/// The factors of [`Params::larger`].
 const FACTORS: [i64; 6] = [3, 5, 7, 11, 13, 17];
 
 /// The params of an import.
 #[derive(Debug, Default)]
 pub(crate) struct Params {
-    /// Their names in the notation.
+    /// The params' names in the notation.
     pub(crate) names: Vec<String>,
     /// Their defaults.
     pub(crate) values: Vec<i64>,

@@ -116,7 +116,7 @@ impl Size {
         Self::of_terms(terms)
     }
 
-    /// Its value where the params have these values.
+    /// The value of the size at these values of the params.
     pub(crate) fn value(&self, params: &[i64]) -> Option<i64> {
         self.terms.iter().try_fold(0_i64, |sum, (names, factor)| {
             let term = names.iter().try_fold(*factor, |product, &name| {

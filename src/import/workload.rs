@@ -188,7 +188,7 @@ fn unfused_s((analysis, matching): Ran<'_>, ops: &[OpId]) -> Option<(f64, usize)
     Some((sum(times)?, launches))
 }
 
-/// Those of these kernels that are launched: all but views.
+/// The kernels that are launched: all but views.
 fn launched<'a>(
     analysis: &'a Analysis,
     kernels: &'a [KernelId],

@@ -12,8 +12,8 @@ pub(super) struct Array<'a> {
 }
 
 impl Array<'_> {
-    /// The same with its values repeated along dimensions that are 1 or missing; `None` if it does
-    /// not fit.
+    /// The values repeated along dimensions that are 1 or missing; `None` if the array does not
+    /// fit.
     pub(super) fn broadcast(&self, shape: &[usize]) -> Option<Cow<'_, [f64]>> {
         if *self.shape == *shape {
             return Some(Cow::Borrowed(&self.values));

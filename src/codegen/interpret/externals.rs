@@ -28,7 +28,7 @@ pub fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DType)> {
     Some((shape, dtype.or(reader.and_then(Op::element_type))?))
 }
 
-/// Its first `count` elements, rounded to its type, which is how all runs read them.
+/// The first `count` elements of an external tensor, rounded to its type, as all runs read them.
 pub(super) fn values(
     graph: &Graph,
     tensor: TensorId,

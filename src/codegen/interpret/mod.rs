@@ -245,7 +245,7 @@ pub fn interpret(
     run(graph, &calls, partition, setup, sizes)
 }
 
-/// The same for a graph whose ops have no attributes, at its own sizes, which the caller bounds.
+/// Runs a graph whose ops have no attributes, at its own sizes, which the caller bounds.
 ///
 /// # Errors
 /// As [`interpret`].

@@ -112,7 +112,7 @@ const E4M3: FloatFormat = FloatFormat {
 };
 
 impl FloatFormat {
-    /// That of an element type; `None` for whole numbers.
+    /// The format of an element type; `None` for whole numbers.
     pub const fn of(dtype: DType) -> Option<Self> {
         Some(match dtype {
             DType::F64 => F64,

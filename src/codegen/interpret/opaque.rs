@@ -1,10 +1,11 @@
 //! Kernels of libraries: attention, sorting, and writes to the places of an index.
 
-use super::arithmetic::larger;
 use super::array::{Array, count, offset, walk};
 use super::error::EvaluationError;
 use super::layout::{axis_of, place_of};
 use super::task::{Task, unfit, unknown_operator};
+use crate::calculator::Fold;
+use crate::rows::{Row, softmax};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
 use std::cmp::Ordering;
@@ -102,15 +103,15 @@ fn attention(
                     _ => score,
                 });
             }
-            let most = scores.iter().fold(f64::NEG_INFINITY, |a, &b| larger(b, a));
-            let powers = scores.iter().map(|score| r(libm::exp(r(score - most))));
-            let powers: Vec<f64> = powers.collect();
-            let sum = powers.iter().fold(0.0, |sum, power| r(sum + power));
+            let mut arithmetic = task.arithmetic;
+            let most = scores.folded(&mut arithmetic, Fold::Maximum);
+            let weight_of = softmax(&mut arithmetic, &scores[..]);
             let mut row = vec![0.0; width];
+            // A query that sees no key has no weights, and its row is 0.
             if most > f64::NEG_INFINITY || most.is_nan() {
-                for (key, power) in powers.iter().enumerate() {
+                for (key, &score) in scores.iter().enumerate() {
                     let value = row_of(v, shared, key, keys, width)?;
-                    let weight = r(power / sum);
+                    let weight = weight_of(&mut arithmetic, score);
                     for (sum, value) in row.iter_mut().zip(value) {
                         *sum = r(*sum + weight * value);
                     }

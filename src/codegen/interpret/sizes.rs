@@ -98,7 +98,7 @@ pub(super) struct Fitted {
     pub(super) calls: IdVec<OpId, Call>,
     /// Steps of the run by kernels.
     steps: u64,
-    /// Those of each op, once.
+    /// The steps of each op, once.
     steps_of_op: IdVec<OpId, u64>,
 }
 
@@ -294,7 +294,7 @@ fn steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
     inputs.fold(elements.saturating_mul(each), u64::saturating_add)
 }
 
-/// The same of a shader, which adds up for each element of a cumulative sum all before it.
+/// Steps of an op in a shader, which adds up for each element of a cumulative sum all before it.
 fn shader_steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
     let definition = &graph.ops[op];
     let steps = steps_of(graph, op, steps_per_product_term);

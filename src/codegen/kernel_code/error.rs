@@ -87,7 +87,7 @@ pub enum CodegenError {
     RowTooLong {
         /// The elements of the row.
         elements: u64,
-        /// Those of the largest block.
+        /// Elements of the largest block.
         most: u64,
     },
 }

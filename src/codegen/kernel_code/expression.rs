@@ -55,9 +55,9 @@ pub(super) type Dependence = u128;
 pub struct Expressions {
     /// Operands come before what reads them.
     pub exprs: IdVec<ExprId, Expr>,
-    /// Those that expressions refer to.
+    /// The indices that expressions refer to.
     pub indices: IdVec<IndexId, Index>,
-    /// What runs.
+    /// The loops.
     pub variables: IdVec<VariableId, Variable>,
     expr_ids: HashMap<Expr, ExprId, FxBuildHasher>,
     index_ids: HashMap<Index, IndexId, FxBuildHasher>,

@@ -51,7 +51,7 @@ pub fn of_program(
     kernels(graph, &calls, partition, views_are_free)
 }
 
-/// The same for a graph whose ops have no attributes.
+/// The code of the kernels of a graph whose ops have no attributes.
 pub fn of_graph(
     graph: &Graph,
     partition: &Partition,
@@ -61,7 +61,7 @@ pub fn of_graph(
     kernels(graph, &calls, partition, views_are_free)
 }
 
-/// The same with what each op says.
+/// The code of the kernels of a graph, with the call of each op.
 pub(crate) fn kernels(
     graph: &Graph,
     calls: &IdVec<OpId, Call>,

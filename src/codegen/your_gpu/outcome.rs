@@ -9,9 +9,9 @@ use fuseline_core::{Analysis, IdVec, KernelId};
 /// Measured times of a partition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
-    /// Of each kernel alone, in seconds; 0 of one that is not launched.
+    /// Time of each kernel alone, in seconds; 0 for one that is not launched.
     pub kernels_s: IdVec<KernelId, f64>,
-    /// Of all kernels, one after another, in seconds.
+    /// Time of all kernels, one after another, in seconds.
     pub total_s: f64,
 }
 
@@ -70,7 +70,7 @@ impl Outcome {
         ratio(self.unfused.total_s, self.fused.total_s)
     }
 
-    /// The same as predicted.
+    /// The predicted speedup.
     pub fn predicted_speedup(&self) -> Option<f64> {
         ratio(self.predicted.unfused.time_s, self.predicted.fused.time_s)
     }

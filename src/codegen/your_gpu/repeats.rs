@@ -2,11 +2,13 @@
 
 /// What repetitions shall take together, in seconds, where the GPU has a clock.
 pub const WANTED_S: f64 = 0.005;
-/// The same where only the page has one, which also counts the way to the GPU and back.
+/// What repetitions shall take together where only the page has a clock, in seconds. Its times
+/// include the way to the GPU and back.
 pub const WANTED_WITHOUT_CLOCK_S: f64 = 0.05;
 /// A wait for the GPU that is longer is given up, in seconds.
 pub const LONGEST_WAIT_S: f64 = 2.0;
-/// The same of a wait for a compiler or an upload, during which the GPU is free for others.
+/// A wait for a compiler or an upload that is longer is given up, in seconds. Meanwhile the GPU is
+/// free for others.
 pub const LONGEST_COMPILATION_S: f64 = 20.0;
 /// A GPU that had nothing to do for so long may have lowered its clock, in seconds.
 pub const COLD_AFTER_S: f64 = 0.5;
@@ -19,8 +21,8 @@ pub const ROUNDS: usize = 5;
 const LONGEST_ROUNDS_S: f64 = 0.5;
 /// Most launches in one submission.
 const MAX_LAUNCHES: u32 = 4096;
-/// Of a time below the clock's resolution nothing is known, so the next try is at most this much
-/// longer.
+/// Most growth from one try to the next: a time below the clock's resolution says nothing about how
+/// much longer the next try has to be.
 const GROWTH: f64 = 16.0;
 
 /// The search for the number of repetitions of `launches` launches.

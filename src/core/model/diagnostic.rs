@@ -227,7 +227,7 @@ pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The same for many offsets, in one pass over the text: `O(text + offsets log offsets)`.
+/// Line and column of many offsets, in one pass over the text: `O(text + offsets log offsets)`.
 pub fn lines_and_columns(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
     let mut ascending: Vec<(usize, usize)> = offsets.iter().copied().zip(0..).collect();
     ascending.sort_unstable();

@@ -205,8 +205,8 @@ impl Graph {
         shape_of(&self.tensors[tensor], &self.ops)
     }
 
-    /// The same, or the shape that a reader fixes, which is known up to a transposition of a
-    /// matrix.
+    /// The shape of a tensor, or the one that a reader fixes, which is known up to a transposition
+    /// of a matrix.
     pub fn operand_shape(&self, tensor: TensorId) -> Option<&[u64]> {
         let fixed = || self.tensors[tensor].fixed()?.operand_shape();
         self.tensor_shape(tensor).or_else(fixed)

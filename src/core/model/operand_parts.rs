@@ -20,7 +20,7 @@ pub struct PackedParts {
     pub left: Range<u64>,
     /// Columns of the right operand.
     pub right: Range<u64>,
-    /// Those of the right operand are the rows of its factor.
+    /// Whether the columns of the right operand are the rows of its factor.
     pub is_right_transposed: bool,
 }
 

@@ -44,7 +44,7 @@ impl Options {
         }
     }
 
-    /// The same under another policy.
+    /// These options under another policy.
     #[must_use]
     pub fn under(&self, policy: Policy) -> Self {
         let mut options = self.clone();

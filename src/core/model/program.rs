@@ -239,11 +239,11 @@ pub struct Block {
     pub count: Expr,
     /// What a round reads of the round before.
     pub carried: Vec<Carried>,
-    /// Its part of [`Program::declarations`]: each round has tensors of its own.
+    /// Its part of [`Program::declarations`]: each iteration has tensors of its own.
     pub declarations: Range<usize>,
     /// Its part of [`Program::ops`].
     pub ops: Range<usize>,
-    /// Its part of [`Program::outputs`]: those of every round are returned.
+    /// Its part of [`Program::outputs`]: those of every iteration are returned.
     pub outputs: Range<usize>,
     /// From `repeat` to `{`.
     pub header: Span,

@@ -13,7 +13,7 @@ pub struct Work {
     pub vector_flops: u128,
     /// Element type of the matmul operands, if there is a matmul.
     pub matrix_dtype: Option<DType>,
-    /// Those of `vector_flops` that are in f64, which has a rate of its own.
+    /// The part of `vector_flops` that is in f64, which has a rate of its own.
     pub vector_f64_flops: u128,
     /// FLOPs of an operator that the program does not define, as far as it states them; `None`
     /// without such an operator. Nobody knows which units execute them, or in which type, so they

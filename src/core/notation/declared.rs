@@ -78,7 +78,8 @@ pub(crate) fn creation_problem(statement: &OpStatement, problem: Diagnostic) -> 
     declaration(&creation, problem)
 }
 
-/// The same for a statement that cannot be read; `None` for any other statement.
+/// The error of a statement that cannot be read and creates a tensor; `None` for any other
+/// statement.
 pub(super) fn unread_creation(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
     let equals = tokens.iter().position(|t| t.kind == Lexeme::Equals)?;
     let name = tokens.get(equals.checked_sub(1)?)?.span.slice(text);

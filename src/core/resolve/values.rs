@@ -23,7 +23,7 @@ pub enum ParamValues {
         /// Distance between two values.
         step: i64,
     },
-    /// Those of the range that divide another count, ascending; at least one.
+    /// The values of the range that divide another count, ascending; at least one.
     Listed(Vec<i64>),
 }
 

@@ -1,10 +1,10 @@
 //! Which kernel that ran is which predicted kernel: by order, by names, and by how long they take
 //! and what they move.
 //!
-//! A kernel's name tells operations ([`operations`]), in part or not at all, and a compiler may
+//! A kernel's name may give its operations ([`operations`]), all, some or none, and a compiler may
 //! order kernels otherwise or launch more of them. So both lists are paired in order where names
-//! allow it ([`align`]); what is left over is then paired by names alone, and what still is left
-//! over stays without a partner and is said to be.
+//! allow it ([`align`]). What is left over is then paired by names alone, and the rest stays
+//! without a partner, which the page reports.
 
 mod align;
 mod calls;
@@ -29,7 +29,7 @@ use std::collections::HashMap;
 /// Kernels on each side that are paired without regard to their order.
 const MAX_LEFT_OVER: usize = 1_000;
 
-/// How a measured kernel found its predicted one.
+/// By what a measured kernel was matched with a predicted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// In the order of both lists.
@@ -116,15 +116,15 @@ impl Matching {
 /// Bytes that go through DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counted {
-    /// Those read. What a kernel writes may stay in the cache until long after its end, so reads
-    /// tell more.
+    /// Bytes read. What a kernel writes may stay in the cache until long after its end, so reads
+    /// are the better sign.
     Read,
-    /// Those read and written.
+    /// Bytes read and written.
     Moved,
 }
 
 impl Counted {
-    /// Of a kernel that ran.
+    /// The counted bytes of a kernel that ran.
     pub const fn measured(self, kernel: &MeasuredKernel) -> Option<u64> {
         match self {
             Self::Read => kernel.read_bytes,
@@ -132,7 +132,7 @@ impl Counted {
         }
     }
 
-    /// Of a predicted kernel: its compulsory traffic.
+    /// The compulsory traffic of a predicted kernel.
     pub fn predicted(self, kernel: &Kernel) -> u64 {
         match self {
             Self::Read => kernel.bytes_read,
@@ -140,7 +140,8 @@ impl Counted {
         }
     }
 
-    /// Of several kernels that ran; `None` if there is none, or one was not counted.
+    /// The counted bytes of several kernels that ran; `None` if there is none, or one was not
+    /// counted.
     pub fn sum<'a>(self, kernels: impl Iterator<Item = &'a MeasuredKernel>) -> Option<u64> {
         let add = |sum: u64, bytes: Option<u64>| Some(sum.saturating_add(bytes?));
         let mut kernels = kernels.map(|kernel| self.measured(kernel)).peekable();

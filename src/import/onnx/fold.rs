@@ -162,8 +162,8 @@ fn held(call: &Call<'_>) -> Option<Constant> {
     )
 }
 
-/// The same elements as another type: whole numbers stay sizes, because only they can be the shape
-/// of something.
+/// The elements in another type. Whole numbers stay sizes, because only sizes can be the shape of
+/// something.
 fn cast(call: &Call<'_>, value: &Constant) -> Option<Constant> {
     // TensorProto.DataType: 1 f32, 10 f16, 11 f64, 16 bf16.
     let to_float = matches!(call.int("to"), Some(1 | 10 | 11 | 16));
@@ -252,7 +252,7 @@ fn slice(call: &Call<'_>, data: &Constant) -> Option<Constant> {
     taken(data, &indices, &(0..rank).collect::<Vec<_>>())
 }
 
-/// The same elements with their dimensions in another order.
+/// The elements with their dimensions in another order.
 fn transposed(call: &Call<'_>, data: &Constant) -> Option<Constant> {
     let rank = data.shape.len();
     let order: Vec<usize> = match call.ints("perm") {

@@ -21,7 +21,7 @@ pub(super) enum Rule {
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operator {
-    /// Its name in ONNX.
+    /// The name in ONNX.
     pub(super) name: &'static str,
     /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others
     /// are opaque.

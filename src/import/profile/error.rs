@@ -33,7 +33,7 @@ pub enum ProfileError {
         #[source]
         problem: ContentError,
     },
-    /// The same of a line without a number.
+    /// Content of a line without a number that is not what it should be.
     #[error("{0}.")]
     Content(#[from] ContentError),
     /// A line that does not end; its number, from 1.
@@ -47,7 +47,7 @@ pub enum ProfileError {
         "This table has no kernel. With --profile-from-start off, ncu sees only kernels between torch.cuda.profiler.start() and stop()."
     )]
     NoKernelInMetrics,
-    /// The same of Nsight Systems.
+    /// A table of Nsight Systems without kernels.
     #[error(
         "This table has no kernel. Nsight Systems saw no GPU work: profile a program that launches kernels, with --trace=cuda."
     )]
@@ -137,9 +137,9 @@ pub enum ContentError {
     /// The line ends too early.
     #[error("it has {fields} of the {columns} columns, so {CUT}")]
     CutLine {
-        /// Those that it has.
+        /// Fields of the line.
         fields: usize,
-        /// Those of the header.
+        /// Columns of the header.
         columns: usize,
     },
     /// A kernel without a name.
@@ -179,6 +179,6 @@ pub enum ContentError {
 pub struct OtherDevice {
     /// The GPU of the file.
     pub other: String,
-    /// That of the open measurement.
+    /// The program of the open measurement.
     pub open: String,
 }

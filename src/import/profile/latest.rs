@@ -53,7 +53,7 @@ impl<T> Latest<T> {
         self.passed_over.count += excess;
     }
 
-    /// Those that are kept, by their starts, and what is not.
+    /// The kept items by their starts, and what was passed over.
     pub(super) fn finish(mut self) -> (Vec<(f64, T)>, PassedOver) {
         self.pass_over();
         self.items.sort_by(|(a, _), (b, _)| a.total_cmp(b));

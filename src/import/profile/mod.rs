@@ -68,7 +68,7 @@ pub struct MeasuredRun {
     pub variant: Option<String>,
     /// Time of one call when calls follow each other in a CUDA graph.
     pub time_s: Option<f64>,
-    /// The same with the L2 overwritten before each call.
+    /// Time of a call with the L2 overwritten before it.
     pub time_cold_s: Option<f64>,
     /// Its kernels, in the order in which they started.
     pub kernels: Vec<MeasuredKernel>,

@@ -21,11 +21,11 @@ impl Becomes {
 /// The element type in which an op computes, to which its operands are cast before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cast {
-    /// Their own.
+    /// The types of the operands.
     None,
-    /// That of the output.
+    /// The type of the output.
     Result,
-    /// The widest of theirs.
+    /// The widest type of the operands.
     Widest,
     /// Truth values.
     Bool,

@@ -160,7 +160,7 @@ impl<'a> Call<'a> {
         dimension(self.int(name)?, rank)
     }
 
-    /// The same, the first where none is given.
+    /// The axis that an argument names, the first where none is given.
     pub(super) fn axis_or_first(&self, name: &str, rank: usize) -> Option<usize> {
         if self.has(name) {
             self.axis(name, rank)

@@ -68,14 +68,14 @@ pub(super) struct Metadata {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct NamedArgument {
-    /// That of the operator's schema; empty for operators that take graphs.
+    /// The name in the operator's schema; empty for operators that take graphs.
     pub(super) name: String,
     pub(super) arg: Argument,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct TensorMeta {
-    /// Of `c10::ScalarType`, one more.
+    /// A number of `c10::ScalarType`, plus one.
     pub(super) dtype: u32,
     pub(super) sizes: Vec<SymInt>,
     #[serde(default)]

@@ -25,8 +25,8 @@ pub(super) struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// Those of a program, as params of `written`; the sizes of inputs come first. Linear in the
-    /// sizes of the program.
+    /// The symbols of a program, as params of `written`; the sizes of inputs come first. Linear in
+    /// the sizes of the program.
     ///
     /// # Errors
     /// When there are more sizes than are opened.

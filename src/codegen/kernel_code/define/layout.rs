@@ -135,8 +135,8 @@ impl Definitions<'_> {
                 *own = self.expressions.quotient(*own, times);
             }
             Function::Flip => {
-                let axes = definition.call.sizes(AttributeName::Axis);
-                for axis in axes.ok_or_else(refuse)? {
+                let stated = definition.call.sizes(AttributeName::Axis);
+                for axis in stated.ok_or_else(refuse)? {
                     let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
                     let own = at.get_mut(axis).ok_or_else(refuse)?;
                     let last = self.expressions.constant(shape[axis] as i64 - 1);

@@ -218,7 +218,7 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// The same, read only where a further condition holds.
+    /// The element of an operand, read only where a further condition holds.
     fn element_if(
         &mut self,
         definition: &Definition<'_>,
@@ -258,7 +258,7 @@ impl<'a> Definitions<'a> {
         self.element(definition, operand, &from)
     }
 
-    /// The same at the index of the output.
+    /// The element of an operand at the index of the output, into which it is broadcast.
     fn aligned(&mut self, definition: &Definition<'_>, operand: Operand) -> Defined {
         self.broadcast(definition, operand, &definition.op.shape, definition.at)
     }

@@ -1,11 +1,13 @@
 //! Matrix products, convolutions and attention, as sums over K.
 
+use super::reduction::RowLoop;
 use super::{Defined, Definition, Definitions, Operand};
-use crate::calculator::{Binary, Calculator, Fold, Unary};
+use crate::calculator::{Binary, Calculator, Fold};
 use crate::interpret::EvaluationError;
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::IndexId;
+use crate::rows::{Row, softmax};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::op::element_count;
@@ -311,11 +313,14 @@ impl Definitions<'_> {
             let is_later = self.expressions.expr(Expr::Below(query, key));
             score = self.expressions.select(is_later, hidden, score);
         }
-        let most = self.expressions.fold(Fold::Maximum, over_keys, score);
-        let shifted = self.binary(Binary::Subtract, score, most);
-        let power = self.unary(Unary::Exp, shifted);
-        let sum = self.sum(over_keys, power);
-        let weight = self.binary(Binary::Divide, power, sum);
+        let scores = RowLoop {
+            each: score,
+            over: over_keys,
+            width: keys,
+        };
+        let most = scores.folded(&mut self.expressions, Fold::Maximum);
+        let weight_of = softmax(&mut self.expressions, scores);
+        let weight = weight_of(&mut self.expressions, score);
         let value = self.element(definition, v, &[&shared[..], &[key, column]].concat())?;
         let product = self.binary(Binary::Multiply, weight, value);
         let result = self.sum(over_keys, product);

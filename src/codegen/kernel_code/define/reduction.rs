@@ -25,11 +25,11 @@ struct Rows {
 
 /// A row as a loop over its elements.
 #[derive(Clone, Copy)]
-struct RowLoop {
+pub(super) struct RowLoop {
     /// The element that the variable stands at.
-    each: ExprId,
-    over: VariableId,
-    width: u64,
+    pub(super) each: ExprId,
+    pub(super) over: VariableId,
+    pub(super) width: u64,
 }
 
 impl Row<Expressions> for RowLoop {

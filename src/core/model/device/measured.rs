@@ -47,7 +47,7 @@ impl RatesFrom {
 pub struct Measured {
     /// Memory bandwidth that element-wise kernels over more than 500 MB reach, in byte/s.
     pub memory_bytes_per_s: f64,
-    /// The same for data that stays in the shared cache.
+    /// Rate of reads of data that stays in the shared cache.
     pub l2_bytes_per_s: f64,
     /// Bytes that the shared cache keeps from one kernel to the next. Less than its size, because
     /// each of its two halves also holds copies of data of the other half.
@@ -173,9 +173,10 @@ struct Ratios {
 }
 
 impl Ratios {
-    /// Of two devices of the same architecture by their peaks: memory by bandwidth, what the cache
-    /// keeps by its size, matmuls by their peak, and all that multiprocessors do by their number
-    /// and clock. `None` where one of these figures is not known.
+    /// How the figures of two devices of the same architecture differ, by their peaks: memory by
+    /// bandwidth, what the cache keeps by its size, matmuls by their peak, and all that
+    /// multiprocessors do by their number and clock. `None` where one of these figures is not
+    /// known.
     fn of_peaks(from: &Device, to: &Device) -> Option<Self> {
         let ratio =
             |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);

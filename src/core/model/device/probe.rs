@@ -24,16 +24,16 @@ pub struct DeviceProbe {
     pub measured_with: String,
     /// Bytes that a copy of a few hundred megabytes reads and writes.
     pub memory_bytes_per_s: f64,
-    /// The same of data that stays in the shared cache.
+    /// Bytes that a copy reads and writes which stays in the shared cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2_bytes_per_s: Option<f64>,
     /// Matmuls of large matrices of random f16 numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix_f16_flops_per_s: Option<f64>,
-    /// The same in bf16; `None` where the device has none.
+    /// Matmuls of random bf16 numbers; `None` where the device has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix_bf16_flops_per_s: Option<f64>,
-    /// The same in f32, computed as TF32.
+    /// Matmuls of random f32 numbers, computed as TF32.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix_tf32_flops_per_s: Option<f64>,
     /// f32 arithmetic of the vector units. A multiplication with an addition is one instruction and
@@ -73,8 +73,8 @@ const MAX_NAME: usize = 80;
 const BYTES_PER_S: RangeInclusive<f64> = 1e8..=1e15;
 /// In FLOP/s.
 const FLOPS_PER_S: RangeInclusive<f64> = 1e8..=1e17;
-/// The same of a shader, whose threads wait for each other often: on a processor that costs most of
-/// the time.
+/// Rates that a shader may measure. Its threads wait for each other often, which on a processor
+/// costs most of the time.
 const SHADER_FLOPS_PER_S: RangeInclusive<f64> = 1e5..=1e17;
 const EXP_PER_S: RangeInclusive<f64> = 1e7..=1e16;
 const KERNEL_S: RangeInclusive<f64> = 1e-8..=1e-2;
@@ -278,7 +278,7 @@ impl DeviceProbe {
         probe.check().is_ok().then_some(probe)
     }
 
-    /// The same for links and storage, without line breaks.
+    /// The probe for links and storage, without line breaks.
     pub fn json(&self) -> String {
         // A struct of numbers and strings always is JSON.
         serde_json::to_string(self).unwrap_or_default()

@@ -23,7 +23,8 @@ pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagn
     program_of_calls(ops, &[], &[], tensors)
 }
 
-/// The same with the attributes of each op's function and its literals, as far as they are known.
+/// The program of ops with the attributes of each op's function and its literals, as far as they
+/// are known.
 pub(super) fn program_of_calls(
     ops: &[Op],
     attributes: &[Vec<Attribute>],

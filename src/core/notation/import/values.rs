@@ -43,7 +43,7 @@ pub struct OpList {
     expecting = "expected a list of ops, an object with a list `ops` and optionally `tensors`, or a graph of Model Explorer with a list `graphs`"
 )]
 enum Form {
-    /// Of Model Explorer; it stands before a list of ops, which holds any values.
+    /// A collection of Model Explorer; it stands before a list of ops, which holds any values.
     Collections([Collection; 1]),
     Ops(Vec<Value>),
     Program {

@@ -70,7 +70,7 @@ impl Call<'_> {
         }
     }
 
-    /// The same with the fix that gives an attribute another value.
+    /// The problem with the fix that gives an attribute another value.
     pub(super) fn correcting(
         &self,
         problem: Diagnostic,
@@ -142,7 +142,7 @@ pub fn dimension_of(value: i64, rank: usize) -> Option<usize> {
     }
 }
 
-/// The same for an input of a call, with an error.
+/// The dimension of an input that an attribute names, or the error of the call.
 pub(super) fn dimension(
     call: &Call<'_>,
     name: AttributeName,
