@@ -79,6 +79,7 @@ pub fn figure_text(measure: Measure, figures: &SweepFigures) -> String {
     let marked = Marked {
         value: number.into(),
         is_assumed: false,
+        is_recalled: false,
         is_incomplete: if is_time {
             figures.is_time_least
         } else {

@@ -165,11 +165,11 @@ impl TimeText {
     pub(crate) fn of(values: &Values<'_>, scope: Scope, run: Run) -> Option<Self> {
         let time = values.marked_at(scope, Quantity::Time, run)?;
         let bound = values.marked_at(scope, Quantity::LowerBound, run)?;
-        let predicted = values.at(scope, Quantity::PredictedTime, run);
+        let is_predicted = values.at(scope, Quantity::PredictedTime, run).is_some();
         Some(Self {
             time: time.text(),
-            bound: predicted.map(|_| bound.text()),
-            is_below: predicted.is_some_and(|time| time.is_less_than(bound.value)),
+            bound: is_predicted.then(|| bound.text()),
+            is_below: values.is_below_bound(scope, run),
             outside: time.outside,
         })
     }

@@ -8,7 +8,7 @@ use crate::present::names::{listed, op_name};
 use crate::present::number::Number;
 use crate::present::options::policy_phrase;
 use crate::present::quantity::{Quantity, Run};
-use fuseline_core::analysis::{Analysis, Execution, Kernel};
+use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::traffic::Access;
 use fuseline_core::model::graph::SizeSource;
 use fuseline_core::model::ids::{KernelId, OpId, TensorId};
@@ -21,10 +21,10 @@ const NAMED_OPS: usize = 6;
 /// What a kernel reads, writes, or both. Written bytes rest on no assumed size.
 pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity) -> Found {
     let (reads, writes) = (&kernel.traffic.reads[..], &kernel.traffic.writes[..]);
-    let (bytes, reads, writes) = match quantity {
-        Quantity::BytesRead => (kernel.bytes_read, reads, &[][..]),
-        Quantity::BytesWritten => (kernel.bytes_written, &[][..], writes),
-        _ => (kernel.bytes(), reads, writes),
+    let (reads, writes) = match quantity {
+        Quantity::BytesRead => (reads, &[][..]),
+        Quantity::BytesWritten => (&[][..], writes),
+        _ => (reads, writes),
     };
     let term = |verb: &str, access: &Access| {
         let name = analysis.graph.tensor_name(access.tensor);
@@ -39,32 +39,26 @@ pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity
             analysis.graph.tensor_name(access.tensor)
         ))
     });
-    let is_assumed = !reads.is_empty() && has_assumed_size(kernel);
-    let sum = Derivation::sum(terms.collect());
-    Found {
-        notes: notes.collect(),
-        ..Found::new(Term::derived("", Number::Bytes(bytes), sum).assumed(is_assumed))
-    }
+    Found::by(Derivation::sum(terms.collect())).noted(notes)
 }
 
 /// What the ops of a fused kernel move one by one.
 pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Found {
     let kernel = &analysis.fused.kernels[id];
-    let bytes = analysis.comparisons[id].unfused_bytes;
     let terms = kernel.ops.iter().map(|&op| {
         let alone = analysis.unfused.of_lone_op(op);
         Term::given(op_name(&analysis.graph, op), Number::Bytes(alone.bytes()))
             .assumed(has_assumed_size(alone))
     });
-    let sum = Derivation::sum(terms.collect());
-    // The table marks both figures of a kernel alike.
-    Found::new(Term::derived("", Number::Bytes(bytes), sum).assumed(has_assumed_size(kernel)))
+    Found::by(Derivation::sum(terms.collect()))
 }
 
-/// The part of the bytes of its ops that a fused kernel does not move.
-pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
+/// The part of the bytes of its ops that a fused kernel does not move; `None` where they move none.
+pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Option<Found> {
     let (before, kernel) = (&analysis.comparisons[id], &analysis.fused.kernels[id]);
-    saving([before.unfused_bytes, kernel.bytes()], false).noted(added_traffic(analysis, [id]))
+    (before.unfused_bytes > 0).then(|| {
+        saving([before.unfused_bytes, kernel.bytes()]).noted(added_traffic(analysis, [id]))
+    })
 }
 
 /// Why these kernels have more memory traffic than their ops one by one; `None` where they have
@@ -117,9 +111,8 @@ pub(super) fn added_traffic(
 }
 
 /// The saved part of the bytes, unfused and fused.
-pub(super) fn saving(bytes: [u64; 2], is_assumed: bool) -> Found {
-    let term = saved_part(["unfused", "fused"], bytes.map(Number::Bytes));
-    Found::new(term.assumed(is_assumed))
+pub(super) fn saving(bytes: [u64; 2]) -> Found {
+    Found::by(saved_part(["unfused", "fused"], bytes.map(Number::Bytes)).derivation)
 }
 
 /// By what part of the first number the second one is smaller.
@@ -151,13 +144,7 @@ pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2
 
 /// What all kernels move of a tensor.
 pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Found {
-    let traffic = &analysis.tensors[tensor];
-    let (execution, bytes) = match run {
-        Run::Unfused => (&analysis.unfused, traffic.unfused_bytes),
-        Run::Fused => (&analysis.fused, traffic.fused_bytes),
-    };
-    let sum = Derivation::sum(accesses_to(analysis, execution, tensor, run));
-    Found::new(Term::derived("", Number::Bytes(bytes), sum))
+    Found::by(Derivation::sum(accesses_to(analysis, tensor, run)))
 }
 
 /// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is
@@ -185,7 +172,7 @@ pub(super) fn of_tensor_at(
         let bytes = total(&terms);
         let is_assumed = terms.iter().any(|term| term.is_assumed);
         let term = Term::derived("", Number::Bytes(bytes), Derivation::sum(terms));
-        (bytes > 0).then(|| Found::new(term.assumed(is_assumed)))
+        (bytes > 0).then(|| Found::of(term.assumed(is_assumed)))
     };
     match quantity {
         Quantity::BytesRead => found(reads),
@@ -210,7 +197,7 @@ pub(super) fn of_tensor_at(
                 ],
             );
             let vanished = before.checked_sub(after).filter(|&bytes| bytes > 0)?;
-            Some(Found::new(Term::derived(
+            Some(Found::of(Term::derived(
                 "",
                 Number::Bytes(vanished),
                 difference,
@@ -228,14 +215,9 @@ fn total(terms: &[Term]) -> u64 {
     bytes.sum()
 }
 
-fn accesses_to(
-    analysis: &Analysis,
-    execution: &Execution,
-    tensor: TensorId,
-    run: Run,
-) -> Vec<Term> {
+fn accesses_to(analysis: &Analysis, tensor: TensorId, run: Run) -> Vec<Term> {
     let mut terms = Vec::new();
-    for (id, kernel) in execution.kernels.iter_enumerated() {
+    for (id, kernel) in run.execution(analysis).kernels.iter_enumerated() {
         let who = |verb: &str| match (run, kernel.ops.first()) {
             (Run::Unfused, Some(&op)) => format!("{verb} by {}", op_name(&analysis.graph, op)),
             _ => format!("{verb} by kernel {}", id.number()),

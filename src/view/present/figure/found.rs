@@ -1,27 +1,39 @@
-//! A figure before words are added.
+//! How a figure comes about, before words are added.
 
-use crate::present::derivation::Term;
+use crate::present::derivation::{Derivation, Term};
 
-/// A figure before words are added.
+/// How a figure comes about. Its number is the one that is shown everywhere, unless it has a term
+/// of its own.
+#[derive(Default)]
 pub(super) struct Found {
-    pub(super) value: String,
-    pub(super) term: Option<Term>,
+    pub(super) derivation: Option<Derivation>,
+    /// Its formula in symbols, where that is not the one of its quantity.
+    pub(super) formula: Option<&'static str>,
+    /// The number behind a word, or one that no table shows.
+    pub(super) own: Option<Term>,
     pub(super) notes: Vec<String>,
 }
 
 impl Found {
-    /// A figure that is shown as its number is.
-    pub(super) fn new(term: Term) -> Self {
+    /// A number that is shown everywhere.
+    pub(super) fn by(derivation: impl Into<Option<Derivation>>) -> Self {
         Self {
-            value: term.text(),
-            term: Some(term),
-            notes: Vec::new(),
+            derivation: derivation.into(),
+            ..Self::default()
         }
     }
 
-    /// With another note, if there is one.
-    pub(super) fn noted(mut self, note: Option<String>) -> Self {
-        self.notes.extend(note);
+    /// A number with its calculation.
+    pub(super) fn of(term: Term) -> Self {
+        Self {
+            own: Some(term),
+            ..Self::default()
+        }
+    }
+
+    /// With more notes, if there are any.
+    pub(super) fn noted(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
         self
     }
 }

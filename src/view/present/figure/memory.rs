@@ -2,11 +2,9 @@
 
 use super::found::Found;
 use crate::present::derivation::{Derivation, Term};
-use crate::present::explain::has_assumed_size;
-use crate::present::memory::capacity_text;
 use crate::present::names::op_names;
 use crate::present::number::Number;
-use crate::present::quantity::{Quantity, Run, Values};
+use crate::present::quantity::Run;
 use fuseline_core::Analysis;
 use fuseline_core::analysis::memory::live_at_peak;
 
@@ -32,26 +30,5 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
         let ops = op_names(graph, &kernel.ops);
         format!("While kernel {} runs: {ops}.", id.number())
     });
-    let is_assumed = execution.kernels.iter().any(has_assumed_size);
-    let number = Number::Bytes(peak.bytes);
-    Found {
-        value: Values::new(analysis).total(Quantity::PeakMemory, run),
-        notes: notes.into_iter().collect(),
-        term: Some(Term::derived("", number, Derivation::sum(terms)).assumed(is_assumed)),
-    }
-}
-
-/// What the device has; `None` where that is unknown.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bytes of a memory, whole and far below 2^64"
-)]
-pub(super) fn of_device(analysis: &Analysis) -> Option<Found> {
-    let device = &analysis.options.device;
-    let bytes = device.hardware.memory_bytes?.value as u64;
-    Some(Found {
-        value: capacity_text(device)?,
-        ..Found::new(Term::given("", Number::Bytes(bytes)))
-    })
+    Found::by(Derivation::sum(terms)).noted(notes)
 }

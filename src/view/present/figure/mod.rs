@@ -30,7 +30,7 @@ use self::words::{formula, subject, title};
 
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::number::Number;
-use crate::present::quantity::{Figure, Quantity, Run, Subject};
+use crate::present::quantity::{Figure, Marked, Quantity, Run, Subject, Values};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, Kernel, KernelId};
 
@@ -62,13 +62,23 @@ fn explained(
     counted: Counted<'_>,
     analysis: &Analysis,
 ) -> Explanation {
-    let own_formula = found.term.as_ref().and_then(|term| term.formula);
+    let marked = Values::new(analysis).marked(figure);
+    let term = found.own.or_else(|| {
+        let term = marked?.term("")?;
+        Some(Term {
+            derivation: found.derivation,
+            ..term
+        })
+    });
+    let shown = marked.map(Marked::text);
+    let shown = shown.or_else(|| term.as_ref().map(Term::text));
+    let own_formula = found.formula.or_else(|| term.as_ref()?.formula);
     Explanation {
         title: title(figure, analysis),
         subject: subject(figure.of, analysis),
-        value: found.value,
+        value: shown.unwrap_or_else(|| "–".to_owned()),
         formula: own_formula.unwrap_or_else(|| formula(figure, analysis)),
-        term: found.term,
+        term,
         notes: found.notes,
         conventions: conventions::conventions(figure, counted),
         sources: conventions::sources(figure, counted),
@@ -92,7 +102,7 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
     ];
     let number = Number::Count(here + there);
     let term = Term::derived("", number, Derivation::new(Operation::Sum, terms));
-    let found = Found::new(term);
+    let found = Found::of(term);
     Some(explained(
         figure,
         found,
@@ -105,7 +115,7 @@ fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) ->
     let kernel = &analysis.fused.kernels[id];
     match (quantity, run) {
         (Quantity::Bytes, Run::Unfused) => Some(bytes::of_ops(analysis, id)),
-        (Quantity::Saving, _) => Some(bytes::saving_of_kernel(analysis, id)),
+        (Quantity::Saving, _) => bytes::saving_of_kernel(analysis, id),
         (_, Run::Unfused) => None,
         (Quantity::Bytes | Quantity::BytesRead | Quantity::BytesWritten, _) => {
             Some(bytes::of_kernel(analysis, kernel, quantity))

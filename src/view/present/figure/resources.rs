@@ -2,7 +2,6 @@
 
 use super::found::Found;
 use crate::present::derivation::Term;
-use crate::present::number::Number;
 use crate::present::quantity::Quantity;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::limits::{Estimate, limits};
@@ -20,22 +19,19 @@ pub(super) fn found(analysis: &Analysis, id: KernelId, quantity: Quantity) -> Op
         Quantity::OnChip => {
             let is_shared = !matches!(launch.estimate, Estimate::Elements { .. });
             let note = "Threads share no values.";
-            Found::new(launch.on_chip_bytes()).noted((!is_shared).then(|| note.to_owned()))
+            Found::of(launch.on_chip_bytes()).noted((!is_shared).then(|| note.to_owned()))
         }
-        Quantity::OnChipAvailable => {
-            let bytes = Number::Bytes(launch.on_chip_available_bytes);
-            Found::new(Term::given("", bytes))
-        }
+        Quantity::OnChipAvailable => Found::default(),
         Quantity::Registers => {
             let most = launch.multiprocessor.registers_per_thread;
             let note = format!("A thread can have {most}. Further values spill to memory.");
-            Found::new(launch.registers_per_thread()).noted(Some(note))
+            Found::of(launch.registers_per_thread()).noted(Some(note))
         }
-        Quantity::Occupancy => Found::new(launch.occupancy::<Term>()),
-        Quantity::Blocks => Found::new(launch.blocks()),
-        Quantity::Waves => Found::new(launch.waves()),
-        Quantity::WaveEfficiency => Found::new(launch.wave_efficiency::<Term>()?),
-        Quantity::TileEfficiency => Found::new(launch.tile_efficiency::<Term>()?),
+        Quantity::Occupancy => Found::of(launch.occupancy::<Term>()),
+        Quantity::Blocks => Found::of(launch.blocks()),
+        Quantity::Waves => Found::of(launch.waves()),
+        Quantity::WaveEfficiency => Found::of(launch.wave_efficiency::<Term>()?),
+        Quantity::TileEfficiency => Found::of(launch.tile_efficiency::<Term>()?),
         _ => return None,
     })
 }

@@ -1,11 +1,11 @@
 //! Times of kernels: what each unit would take alone, and what follows from that.
 
 use super::found::Found;
-use crate::present::bottleneck_names::{bottleneck_name, bound_name};
+use crate::present::bottleneck_names::bound_name;
 use crate::present::derivation::{Derivation, Operation, Term};
-use crate::present::explain::has_assumed_size;
 use crate::present::format::format_seconds;
 use crate::present::number::Number;
+use crate::present::quantity::{Run, Scope, Values};
 use crate::present::time_derivations::{
     Limit, breakdown_derivation, launch_term, limits_of, part_term,
 };
@@ -54,24 +54,14 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     let Some(breakdown) = breakdown(analysis, id) else {
         return bound_of_kernel(analysis, id);
     };
-    let kernel = &analysis.fused.kernels[id];
     let text = kernel_time(analysis, id).unwrap_or_default();
-    let term = Term::derived(
-        "",
-        Number::Seconds(breakdown.time_s()),
-        breakdown_derivation(&breakdown),
-    );
     let bound = text.bound_beside().map(|bound| {
         format!("Its lower bound is {bound}, which uses the rates of the data sheet.")
     });
-    Found {
-        value: text.time,
-        notes: (text.outside.map(outside_text).into_iter())
-            .chain(slower_than_alone(analysis, id))
-            .chain(bound)
-            .collect(),
-        term: Some(term.assumed(has_assumed_size(kernel))),
-    }
+    Found::by(breakdown_derivation(&breakdown))
+        .noted(text.outside.map(outside_text))
+        .noted(slower_than_alone(analysis, id))
+        .noted(bound)
 }
 
 /// Why a kernel of one op takes longer than the op does unfused; `None` where it does not, and
@@ -91,24 +81,16 @@ fn slower_than_alone(analysis: &Analysis, id: KernelId) -> Option<String> {
 /// The lower bound of the time of a kernel.
 pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     let kernel = &analysis.fused.kernels[id];
-    let text = kernel_time(analysis, id).unwrap_or_default();
-    let mut notes = notes(analysis, kernel);
-    if text.is_below {
-        notes.push(format!(
+    let values = Values::new(analysis);
+    let below = values.is_below_bound(Scope::Kernel(id), Run::Fused).then(|| {
+        format!(
             "The {} time is below it, because some of the data is still in the cache. The lower bound assumes a cold cache.",
             TimeKind::of(analysis).name()
-        ));
-    }
-    let number = Number::Seconds(kernel.placement.time_s);
-    let term = Term {
-        derivation: bound_derivation(analysis, id),
-        ..Term::given("", number).assumed(has_assumed_size(kernel))
-    };
-    Found {
-        value: text.bound.unwrap_or(text.time),
-        term: Some(term),
-        notes,
-    }
+        )
+    });
+    Found::by(bound_derivation(analysis, id))
+        .noted(notes(analysis, kernel))
+        .noted(below)
 }
 
 fn notes(analysis: &Analysis, kernel: &Kernel) -> Vec<String> {
@@ -139,9 +121,9 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
     };
     let derivation = Derivation::new(Operation::Longest, terms);
     Found {
-        value: bottleneck_name(analysis, id).to_owned(),
-        term: (!kernel.is_free).then(|| Term::derived("", number, derivation)),
+        own: (!kernel.is_free).then(|| Term::derived("", number, derivation)),
         notes: notes(analysis, kernel),
+        ..Found::default()
     }
 }
 
@@ -160,15 +142,8 @@ fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Found {
         "By the rates of the data sheet, which the roofline shows, it is: {}.",
         bound_name(kernel.placement.bound)
     );
-    Found {
-        value: bottleneck_name(analysis, id).to_owned(),
-        term: Some(Term::derived(
-            "",
-            longest,
-            Derivation::new(Operation::Longest, terms),
-        )),
-        notes: (notes(analysis, kernel).into_iter())
-            .chain([on_roofline])
-            .collect(),
-    }
+    let derivation = Derivation::new(Operation::Longest, terms);
+    Found::of(Term::derived("", longest, derivation))
+        .noted(notes(analysis, kernel))
+        .noted([on_roofline])
 }

@@ -9,40 +9,29 @@ use crate::present::format::format_count;
 use crate::present::names::{counted, kernel_ops, op_name};
 use crate::present::number::Number;
 use crate::present::prediction_error::PredictionError;
-use crate::present::quantity::{Quantity, Run};
+use crate::present::quantity::{Quantity, Run, Scope, Values};
 use crate::present::slower::slower_kernel;
-use crate::present::times::{TimeKind, missing_text, outside_text, program_outside, total_times};
+use crate::present::times::{TimeKind, missing_text, outside_text, program_outside};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::{KernelId, OpId};
 use fuseline_core::model::op::Op;
 use fuseline_core::model::op_type::OpType;
-use fuseline_core::model::work::Work;
-use fuseline_core::numeral::Numeral;
 
 /// A figure of the whole program; `None` if it has none of this quantity.
 pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option<Found> {
-    let execution = execution(analysis, run);
-    let traffic = execution.traffic;
-    let total = |bytes, of: fn(&Kernel) -> u64| {
-        let term =
-            |id, kernel: &Kernel| (name(analysis, run, id, kernel), Number::Bytes(of(kernel)));
-        sum(execution, Number::Bytes(bytes), term)
+    let sum_of = |of: fn(&Kernel) -> u64| {
+        Found::by(sum(analysis, run, |_, kernel| Number::Bytes(of(kernel))))
     };
     let found = match quantity {
-        Quantity::Bytes => Found::new(total(traffic.total, Kernel::bytes)),
-        Quantity::BytesRead => Found::new(total(traffic.bytes_read, |kernel| kernel.bytes_read)),
-        Quantity::BytesWritten => {
-            let term = total(traffic.bytes_written, |kernel| kernel.bytes_written);
-            // No written size is assumed.
-            Found::new(term.assumed(false))
-        }
+        Quantity::Bytes => sum_of(Kernel::bytes),
+        Quantity::BytesRead => sum_of(|kernel| kernel.bytes_read),
+        Quantity::BytesWritten => sum_of(|kernel| kernel.bytes_written),
         // Lower bounds have no ratio.
         Quantity::Saving if analysis.is_partial() => return None,
-        Quantity::Saving => bytes::saving(
-            [analysis.unfused.traffic.total, analysis.fused.traffic.total],
-            analysis.unfused.kernels.iter().any(has_assumed_size),
-        )
-        .noted(bytes::added_traffic(analysis, analysis.fused.kernels.ids())),
+        Quantity::Saving => {
+            bytes::saving([analysis.unfused.traffic.total, analysis.fused.traffic.total])
+                .noted(bytes::added_traffic(analysis, analysis.fused.kernels.ids()))
+        }
         Quantity::Launches => launches(analysis, run),
         Quantity::Flops => flops(analysis, run),
         Quantity::Time => time(analysis, run),
@@ -51,7 +40,10 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
         Quantity::BoundSpeedup => speedup(analysis, Quantity::LowerBound)?,
         Quantity::PeakMemory => memory::peak(analysis, run),
         Quantity::Ridge => work::ridge_for_f16(analysis)?,
-        Quantity::DeviceMemory => memory::of_device(analysis)?,
+        Quantity::DeviceMemory => {
+            analysis.options.device.hardware.memory_bytes?;
+            Found::default()
+        }
         _ => return None,
     };
     let is_sum = matches!(
@@ -61,31 +53,18 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
             | Quantity::BytesWritten
             | Quantity::Launches
             | Quantity::Flops
+            | Quantity::LowerBound
     );
-    let is_joined = (is_sum || quantity == Quantity::LowerBound) && execution.may_join > 0;
-    let found = if is_joined { joined(found) } else { found };
-    // Texts of times and of memory have the mark already.
-    Some(work::at_least_known(found, is_sum && analysis.is_partial()))
+    let is_joined = is_sum && run.execution(analysis).may_join > 0;
+    Some(if is_joined { joined(found) } else { found })
 }
 
 /// A sum of kernels of which ops of unknown shape may make one: it is less than its terms.
 fn joined(found: Found) -> Found {
-    let term = found.term.map(|term| Term {
-        derivation: None,
-        ..term
-    });
     let note = "Ops of unknown shape may connect some of these kernels. The total counts connected kernels as one: one launch, and one read of each shared tensor.";
     Found {
-        notes: found.notes.into_iter().chain([note.to_owned()]).collect(),
-        term,
-        ..found
-    }
-}
-
-fn execution(analysis: &Analysis, run: Run) -> &Execution {
-    match run {
-        Run::Unfused => &analysis.unfused,
-        Run::Fused => &analysis.fused,
+        derivation: None,
+        ..found.noted([note.to_owned()])
     }
 }
 
@@ -98,22 +77,17 @@ pub(super) fn name(analysis: &Analysis, run: Run, id: KernelId, kernel: &Kernel)
 }
 
 /// The sum of a number of each kernel.
-fn sum(
-    execution: &Execution,
-    total: Number,
-    term: impl Fn(KernelId, &Kernel) -> (String, Number),
-) -> Term {
-    let terms = execution.kernels.iter_enumerated().map(|(id, kernel)| {
-        let (name, number) = term(id, kernel);
-        Term::given(name, number).assumed(has_assumed_size(kernel))
+fn sum(analysis: &Analysis, run: Run, number: impl Fn(KernelId, &Kernel) -> Number) -> Derivation {
+    let kernels = run.execution(analysis).kernels.iter_enumerated();
+    let terms = kernels.map(|(id, kernel)| {
+        Term::given(name(analysis, run, id, kernel), number(id, kernel))
+            .assumed(has_assumed_size(kernel))
     });
-    let derivation = Derivation::sum(terms.collect());
-    let is_assumed = execution.kernels.iter().any(has_assumed_size);
-    Term::derived("", total, derivation).assumed(is_assumed)
+    Derivation::sum(terms.collect())
 }
 
 fn launches(analysis: &Analysis, run: Run) -> Found {
-    let execution = execution(analysis, run);
+    let execution = run.execution(analysis);
     let kernels = execution.kernels.len();
     let views = execution
         .kernels
@@ -159,9 +133,10 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
             )
         }
     };
-    let total = Number::Count(execution.launches as u64);
-    let found = Found::new(Term::derived("", total, derivation).by(formula));
-    found.noted(copies_note(analysis, execution))
+    Found {
+        formula: Some(formula),
+        ..Found::by(derivation).noted(copies_note(analysis, execution))
+    }
 }
 
 /// How many of the kernels only copy, and which of these copies are a matter of the convention.
@@ -192,29 +167,18 @@ fn copies_note(analysis: &Analysis, execution: &Execution) -> Option<String> {
 }
 
 fn flops(analysis: &Analysis, run: Run) -> Found {
-    let execution = execution(analysis, run);
-    let kernels = execution.kernels.iter();
-    let work = kernels.fold(Work::default(), |sum, kernel| sum.and(kernel.work));
-    let term = sum(execution, Number::Flops(work.flops()), |id, kernel| {
-        (
-            name(analysis, run, id, kernel),
-            Number::Flops(kernel.work.flops()),
-        )
-    });
-    let unknown = execution
-        .kernels
-        .iter()
-        .find(|kernel| kernel.work.is_unknown);
-    let missing = unknown.and_then(|kernel| missing_text(kernel, &analysis.options));
-    let is_least = work.is_unknown && !analysis.is_partial();
-    let found = work::at_least_known(Found::new(term.assumed(false)), is_least);
-    Found {
-        notes: missing
-            .map(|missing| format!("{missing}."))
-            .into_iter()
-            .collect(),
-        ..found
-    }
+    let mut kernels = run.execution(analysis).kernels.iter();
+    let unknown = kernels.find(|kernel| kernel.work.is_unknown);
+    Found::by(sum(analysis, run, |_, kernel| {
+        Number::Flops(kernel.work.flops())
+    }))
+    .noted(missing(analysis, unknown))
+}
+
+/// What a kernel leaves out, in a sentence.
+fn missing(analysis: &Analysis, kernel: Option<&Kernel>) -> Option<String> {
+    let missing = missing_text(kernel?, &analysis.options)?;
+    Some(format!("{missing}."))
 }
 
 /// The time: predicted where it is known, otherwise the lower bound.
@@ -222,102 +186,52 @@ fn time(analysis: &Analysis, run: Run) -> Found {
     let Some(predicted) = &analysis.predicted else {
         return bound(analysis, run);
     };
-    let [unfused, fused] = total_times(analysis);
-    let (seconds, text) = match run {
-        Run::Unfused => (predicted.unfused_s, unfused),
-        Run::Fused => (predicted.fused_s, fused),
+    let outside = match run {
+        Run::Unfused => predicted.unfused_outside,
+        Run::Fused => predicted.fused_outside,
     };
-    let of_kernel = |id: KernelId, kernel: &Kernel| {
+    Found::by(sum(analysis, run, |id, _| {
         let time_s = match run {
             Run::Unfused => predicted.unfused_kernels.get(id).map(|times| times.time_s),
             Run::Fused => predicted.kernels.get(id).map(|times| times.time_s),
         };
-        let time_s = Number::Seconds(time_s.unwrap_or_default());
-        (name(analysis, run, id, kernel), time_s)
-    };
-    let term = sum(
-        execution(analysis, run),
-        Number::Seconds(seconds),
-        of_kernel,
-    );
-    Found {
-        value: text.time,
-        term: Some(term),
-        notes: (std::iter::once("The program runs once, on one GPU.".to_owned()))
-            .chain(text.outside.map(outside_text))
-            .collect(),
-    }
+        Number::Seconds(time_s.unwrap_or_default())
+    }))
+    .noted(["The program runs once, on one GPU.".to_owned()])
+    .noted(outside.map(outside_text))
 }
 
 /// The lower bound of the time.
 fn bound(analysis: &Analysis, run: Run) -> Found {
-    let [unfused, fused] = total_times(analysis);
-    let text = match run {
-        Run::Unfused => unfused,
-        Run::Fused => fused,
-    };
-    let execution = execution(analysis, run);
-    let term = sum(
-        execution,
-        Number::Seconds(execution.time_s),
-        |id, kernel| {
-            (
-                name(analysis, run, id, kernel),
-                Number::Seconds(kernel.placement.time_s),
-            )
-        },
-    );
-    let missing = execution.first_incomplete();
-    let missing = missing.and_then(|kernel| missing_text(kernel, &analysis.options));
-    let below = text.is_below.then(|| {
+    let below = Values::new(analysis).is_below_bound(Scope::Program, run).then(|| {
         format!(
             "The {} time is below it, because the cache still holds data. The lower bound assumes a cold cache.",
             TimeKind::of(analysis).name()
         )
     });
-    Found {
-        value: text.bound.unwrap_or(text.time),
-        term: Some(term),
-        notes: missing
-            .map(|missing| format!("{missing}."))
-            .into_iter()
-            .chain(below)
-            .collect(),
-    }
+    let incomplete = run.execution(analysis).first_incomplete();
+    Found::by(sum(analysis, run, |_, kernel| {
+        Number::Seconds(kernel.placement.time_s)
+    }))
+    .noted(missing(analysis, incomplete))
+    .noted(below)
 }
 
 /// Unfused over fused time; `None` where nothing runs, and where the times leave out FLOPs or ops.
 fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
-    let ratio = match (&analysis.predicted, quantity) {
-        _ if analysis.speedup.is_none() => return None,
-        (Some(predicted), Quantity::Time) => predicted.speedup(),
-        _ => analysis.speedup?,
-    };
-    let of_run = |run, name: &str| {
-        let found = found(analysis, quantity, run)?;
-        Some(Term {
-            name: name.to_owned(),
-            derivation: None,
-            ..found.term?
-        })
-    };
+    analysis.speedup?;
+    let values = Values::new(analysis);
+    let of_run = |run, name| values.marked_at(Scope::Program, quantity, run)?.term(name);
     let (unfused, fused) = (
         of_run(Run::Unfused, "unfused")?,
         of_run(Run::Fused, "fused")?,
     );
-    let is_assumed = analysis.unfused.kernels.iter().any(has_assumed_size);
     let takes_time = fused.number.value() > 0.0;
-    let term = Term {
-        derivation: takes_time.then(|| Derivation::quotient(unfused, fused)),
-        ..Term::given("", Number::Ratio(ratio)).assumed(is_assumed)
-    };
     let outside = program_outside(analysis).filter(|_| quantity == Quantity::Time);
-    let found = Found::new(term);
-    (analysis.fused.launches > 0).then(|| Found {
-        notes: (outside.map(outside_text).into_iter())
-            .chain(speedup_notes(analysis, quantity))
-            .collect(),
-        ..found
+    (analysis.fused.launches > 0).then(|| {
+        Found::by(takes_time.then(|| Derivation::quotient(unfused, fused)))
+            .noted(outside.map(outside_text))
+            .noted(speedup_notes(analysis, quantity))
     })
 }
 
@@ -334,7 +248,9 @@ fn speedup_notes(analysis: &Analysis, quantity: Quantity) -> Vec<String> {
         if let Some(error) = PredictionError::of(analysis) {
             notes.extend([error.speedup_sentence(), error.sentence()]);
         }
-        let [unfused, fused] = total_times(analysis).map(|time| time.bound.unwrap_or_default());
+        let values = Values::new(analysis);
+        let [unfused, fused] =
+            [Run::Unfused, Run::Fused].map(|run| values.total(Quantity::LowerBound, run));
         notes.push(format!("Lower bounds: {unfused} unfused, {fused} fused."));
     }
     if quantity == Quantity::LowerBound {

@@ -3,7 +3,6 @@
 use super::found::Found;
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::{FlopFactors, flop_factors};
-use crate::present::format::at_least;
 use crate::present::names::op_name;
 use crate::present::number::Number;
 use crate::present::times::missing_text;
@@ -31,12 +30,10 @@ pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         "rescaling of the sums, per tile of keys",
         Number::Flops(beyond),
     ));
-    let number = Number::Flops(kernel.work.flops());
-    let found = Found::new(Term::derived("", number, Derivation::sum(terms)));
     if kernel.work.is_unknown {
         return unknown(analysis, kernel);
     }
-    found
+    Found::by(Derivation::sum(terms))
 }
 
 fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
@@ -84,7 +81,7 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
         Term::given("", Number::Flops(kernel.work.flops())),
         Term::given("", Number::Bytes(kernel.bytes())),
     );
-    let ridge = ridge_of_kernel(analysis, kernel).and_then(|ridge| ridge.term);
+    let ridge = ridge_of_kernel(analysis, kernel).and_then(|ridge| ridge.own);
     let notes = ridge.map(|ridge| {
         let (side, roof) = if intensity < ridge.number.value() {
             ("Left", "memory")
@@ -94,25 +91,18 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
         let at = ridge.text();
         format!("{side} of the ridge point at {at}: the {roof} roof is above it.")
     });
-    Found {
-        notes: notes.into_iter().collect(),
-        ..Found::new(Term::derived("", Number::Intensity(intensity), derivation))
-    }
+    Found::by(derivation).noted(notes)
 }
 
-/// What stands where a figure is not known or there is none.
+/// Why a word stands where a figure is not known or there is none.
 fn unknown(analysis: &Analysis, kernel: &Kernel) -> Found {
-    let (value, note) = if kernel.work.is_unknown {
-        ("unknown", missing_text(kernel, &analysis.options))
+    let why = if kernel.work.is_unknown {
+        missing_text(kernel, &analysis.options)
     } else {
         let why = "A kernel without FLOPs or without memory traffic has no point on the roofline";
-        ("–", Some(why.to_owned()))
+        Some(why.to_owned())
     };
-    Found {
-        value: value.to_owned(),
-        term: None,
-        notes: note.into_iter().map(|note| format!("{note}.")).collect(),
-    }
+    Found::default().noted(why.map(|why| format!("{why}.")))
 }
 
 /// Where the peak for the arithmetic of a kernel meets the bandwidth. `None` where no peak is
@@ -138,17 +128,9 @@ fn ridge(analysis: &Analysis, peak: DeviceFigure) -> Found {
         Term::given("", Number::Amount(peak.value, "FLOP/s")),
         Term::given("", Number::Amount(bandwidth, "B/s")),
     );
-    Found::new(Term::derived(
+    Found::of(Term::derived(
         "",
         Number::Intensity(peak.value / bandwidth),
         derivation,
     ))
-}
-
-/// The FLOPs of all kernels: a lower bound where the K of a matmul is unknown.
-pub(super) fn at_least_known(found: Found, is_unknown: bool) -> Found {
-    Found {
-        value: at_least(is_unknown, &found.value),
-        ..found
-    }
 }

@@ -3,6 +3,7 @@
 use super::values::Scope;
 use super::{Figure, Quantity, Run, Subject, Value, Values};
 use crate::present::bottleneck_names::bound_name;
+use crate::present::derivation::Term;
 use crate::present::explain::has_assumed_size;
 use crate::present::format::{assumed, at_least};
 use fuseline_core::Kernel;
@@ -16,6 +17,8 @@ pub struct Marked {
     pub is_assumed: bool,
     /// It leaves out ops of unknown shape, or work that is not known: `≥ 430 µs`.
     pub is_incomplete: bool,
+    /// It is a figure of the device from memory, not checked: `85.1 GB ?`.
+    pub is_recalled: bool,
     /// How it is outside the measured sizes, as a prediction: `15.7 µs?`.
     pub outside: Option<Outside>,
 }
@@ -23,9 +26,21 @@ pub struct Marked {
 impl Marked {
     /// As it is shown.
     pub fn text(self) -> String {
-        let mark = if self.outside.is_some() { "?" } else { "" };
+        let mark = match self.outside {
+            Some(_) => "?",
+            None if self.is_recalled => " ?",
+            None => "",
+        };
         let text = assumed(self.is_assumed, &self.value.text());
         at_least(self.is_incomplete, &format!("{text}{mark}"))
+    }
+
+    /// The number as a term of a calculation; `None` for a word.
+    pub(in crate::present) fn term(self, name: impl Into<String>) -> Option<Term> {
+        match self.value {
+            Value::Number(number) => Some(Term::given(name, number).assumed(self.is_assumed)),
+            Value::Word(_) => None,
+        }
     }
 }
 
@@ -74,6 +89,7 @@ impl Values<'_> {
             value,
             is_assumed: is_number && self.is_assumed(scope, quantity, run),
             is_incomplete: is_number && self.is_incomplete(scope, quantity, run),
+            is_recalled: (self.device_figure(quantity)).is_some_and(|figure| !figure.is_confirmed),
             outside: self.outside(scope, quantity, run),
         })
     }

@@ -8,6 +8,7 @@ use fuseline_core::analysis::device_model::{DeviceCount, Predicted, device_count
 use fuseline_core::analysis::launches::{Launcher, launch_timeline};
 use fuseline_core::analysis::limits::{KernelLimits, limits};
 use fuseline_core::cost::roofline::ridge_point;
+use fuseline_core::model::device::Figure as DeviceFigure;
 use fuseline_core::{Analysis, DType, IdVec, Kernel, KernelId, OpId, TensorId};
 use std::cell::OnceCell;
 
@@ -34,14 +35,6 @@ impl Value {
         match self {
             Self::Number(number) => number.exact(),
             Self::Word(word) => word.to_owned(),
-        }
-    }
-
-    /// Whether both are numbers, and this is the smaller one.
-    pub(in crate::present) fn is_less_than(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Number(number), Self::Number(other)) => number.value() < other.value(),
-            _ => false,
         }
     }
 
@@ -142,6 +135,17 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// Whether a predicted time lies below the lower bound, because the cache still holds data that
+    /// the bound reads from memory.
+    pub(in crate::present) fn is_below_bound(&self, scope: Scope, run: Run) -> bool {
+        let seconds = |quantity| match self.at(scope, quantity, run)? {
+            Value::Number(number) => Some(number.value()),
+            Value::Word(_) => None,
+        };
+        let times = seconds(Quantity::PredictedTime).zip(seconds(Quantity::LowerBound));
+        times.is_some_and(|(predicted_s, bound_s)| predicted_s < bound_s)
+    }
+
     /// Whether any kernel moves a tensor of assumed size.
     pub fn program_has_assumed_size(&self, run: Run) -> bool {
         let [unfused, fused] = &self.has_assumed_size;
@@ -210,35 +214,50 @@ impl<'a> Values<'a> {
         })
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bytes of a memory, whole and far below 2^64"
+    )]
     fn of_device(&self, quantity: Quantity) -> Option<Value> {
         let device = &self.analysis.options.device;
         let f32_matmul = self.analysis.options.conventions.f32_matmul;
-        let bandwidth = device.memory_bytes_per_s.value;
+        let number = |quantity| Some(self.device_figure(quantity)?.value);
         Some(match quantity {
             Quantity::Ridge => {
                 Number::Intensity(ridge_point(device, DType::F16, f32_matmul)?).into()
             }
             Quantity::VectorRidge => {
-                Number::Intensity(device.vector_flops_per_s?.value / bandwidth).into()
+                let bandwidth = number(Quantity::Bandwidth)?;
+                Number::Intensity(number(Quantity::VectorPeak)? / bandwidth).into()
             }
-            Quantity::Bandwidth => Number::Amount(bandwidth, "B/s").into(),
-            Quantity::MatrixPeak => {
-                let peak = device.matrix_peak(DType::F16, f32_matmul)?;
-                Number::Amount(peak.value, "FLOP/s").into()
+            Quantity::Bandwidth => Number::Amount(number(quantity)?, "B/s").into(),
+            Quantity::MatrixPeak | Quantity::VectorPeak => {
+                Number::Amount(number(quantity)?, "FLOP/s").into()
             }
-            Quantity::VectorPeak => {
-                Number::Amount(device.vector_flops_per_s?.value, "FLOP/s").into()
-            }
-            Quantity::LaunchTime => Number::Seconds(device.launch_s.value).into(),
-            Quantity::Multiprocessors => {
-                Number::Whole(device.hardware.multiprocessors?.value).into()
-            }
-            Quantity::DeviceMemory => {
-                Number::Amount(device.hardware.memory_bytes?.value, "B").into()
-            }
+            Quantity::LaunchTime => Number::Seconds(number(quantity)?).into(),
+            Quantity::Multiprocessors => Number::Whole(number(quantity)?).into(),
+            Quantity::DeviceMemory => Number::Bytes(number(quantity)? as u64).into(),
             Quantity::OnChip => Number::Bytes(device.on_chip_bytes()).into(),
             _ => return None,
         })
+    }
+
+    /// A figure of the data sheet.
+    pub(super) fn device_figure(&self, quantity: Quantity) -> Option<DeviceFigure> {
+        let device = &self.analysis.options.device;
+        match quantity {
+            Quantity::Bandwidth => Some(device.memory_bytes_per_s),
+            Quantity::MatrixPeak => {
+                let f32_matmul = self.analysis.options.conventions.f32_matmul;
+                device.matrix_peak(DType::F16, f32_matmul)
+            }
+            Quantity::VectorPeak => device.vector_flops_per_s,
+            Quantity::LaunchTime => Some(device.launch_s),
+            Quantity::Multiprocessors => device.hardware.multiprocessors,
+            Quantity::DeviceMemory => device.hardware.memory_bytes,
+            _ => None,
+        }
     }
 
     fn of_kernel(&self, id: KernelId, quantity: Quantity, run: Run) -> Option<Value> {
