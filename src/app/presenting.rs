@@ -22,7 +22,7 @@ const GRAPH_UNIT_PX: f64 = 12.0 / 11.0;
 
 /// Where a workshop was left: by a key, a reload, or a browser that closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct LeftWorkshop {
     /// The workshop and its part.
     pub workshop: Workshop,
     /// The step of its lesson, from 0.
@@ -50,7 +50,7 @@ pub struct Presenting {
     /// The workshop and its part, where more than a lesson or a program is presented.
     pub workshop: RwSignal<Option<Workshop>>,
     /// Where a workshop was left, until its last part.
-    pub left: RwSignal<Option<Left>>,
+    pub left: RwSignal<Option<LeftWorkshop>>,
     /// Whether the open lesson is presented, and not only the program.
     pub has_lesson: Memo<bool>,
     began_ms: RwSignal<u64>,
@@ -114,7 +114,7 @@ impl Presenting {
         });
         Effect::new(move || {
             if let Some(workshop) = self.workshop.get() {
-                let left = Left {
+                let left = LeftWorkshop {
                     workshop,
                     step: self.learning.step.get(),
                     began_ms: self.began_ms.get(),

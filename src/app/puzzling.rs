@@ -176,7 +176,7 @@ impl Puzzling {
     }
 
     /// The fixed strings around the open puzzle. Tracked.
-    pub fn words(self) -> Language {
+    pub fn language(self) -> Language {
         self.lang.with(Tag::language)
     }
 

@@ -10,7 +10,7 @@ pub struct FileReading {
     page: Page,
     file: File,
     number: u32,
-    told_ms: Cell<f64>,
+    shown_at_ms: Cell<f64>,
 }
 
 thread_local! {
@@ -19,7 +19,7 @@ thread_local! {
 }
 
 /// How often the visitor sees how much of a file has been read.
-const TELL_EVERY_MS: f64 = 300.0;
+const SHOW_EVERY_MS: f64 = 300.0;
 
 impl FileReading {
     pub fn begin(page: Page, file: File) -> Self {
@@ -29,7 +29,7 @@ impl FileReading {
             page,
             file,
             number,
-            told_ms: Cell::new(browser::now_ms()),
+            shown_at_ms: Cell::new(browser::now_ms()),
         }
     }
 
@@ -48,7 +48,7 @@ impl FileReading {
     }
 
     /// The bytes of this range, fewer at the end of the file. `None` if the browser cannot read
-    /// them, which the visitor is told, and if another file has been opened since.
+    /// them, as a message says, and if another file has been opened since.
     pub async fn slice(&self, wanted: Range<u64>) -> Option<Vec<u8>> {
         let slice = browser::read_slice(&self.file, wanted).await;
         self.latest(slice)
@@ -72,11 +72,11 @@ impl FileReading {
         read
     }
 
-    /// Tells from time to time which part of the file has been read.
-    pub fn tell_progress(&self, part: f64) {
+    /// Shows from time to time which part of the file has been read.
+    pub fn show_progress(&self, part: f64) {
         let now_ms = browser::now_ms();
-        if now_ms - self.told_ms.get() > TELL_EVERY_MS {
-            self.told_ms.set(now_ms);
+        if now_ms - self.shown_at_ms.get() > SHOW_EVERY_MS {
+            self.shown_at_ms.set(now_ms);
             let percent = 100.0 * part;
             self.page
                 .tell(format!("{}: {percent:.0} % read.", self.name()));

@@ -70,10 +70,7 @@ fn close(page: Page) {
 }
 
 #[component]
-fn Card(
-    /// What is told.
-    of: Memo<Inspected>,
-) -> impl IntoView {
+fn Card(of: Memo<Inspected>) -> impl IntoView {
     let page = Page::of_context();
     let number = move || {
         let kernel = of.with(|of| of.kernel);
@@ -144,33 +141,27 @@ fn FactLine(
 
 /// Why two ops are not fused.
 #[component]
-fn Reason(
-    /// What is told.
-    of: Memo<Inspected>,
-) -> impl IntoView {
+fn Reason(of: Memo<Inspected>) -> impl IntoView {
     let page = Page::of_context();
     let asked = Memo::new(move |_| of.with(|of| of.asked));
     let is_asked = move || asked.with(Option::is_some);
-    let said = Memo::new(move |_| {
+    let verdict = Memo::new(move |_| {
         let (producer, consumer) = asked.get()?;
-        let said = page.ask(WhySeparate(producer, consumer));
+        let verdict = page.ask(WhySeparate(producer, consumer));
         let awaited = || Arc::new(SaidVerdict::words("Computing why they are separate."));
-        Some(said.unwrap_or_else(awaited))
+        Some(verdict.unwrap_or_else(awaited))
     });
     let names = move || of.with(|of| sentence(&of.asked_names));
     view! {
         <Show when=is_asked>
-            <p>{names} <VerdictWords ops=asked said /></p>
+            <p>{names} <VerdictWords ops=asked verdict /></p>
         </Show>
     }
 }
 
 /// What can be done.
 #[component]
-fn Actions(
-    /// What is told.
-    of: Memo<Inspected>,
-) -> impl IntoView {
+fn Actions(of: Memo<Inspected>) -> impl IntoView {
     let page = Page::of_context();
     let enlarged = EnlargedChart::of_context();
     let selection = Memo::new(move |_| page.inspected());

@@ -16,16 +16,17 @@ pub fn MergeButtons(kernel: Memo<Option<KernelId>>) -> impl IntoView {
     let offers = Memo::new(move |last: Option<&OffersOf>| {
         let kernel = kernel.get();
         match last {
-            // Under a slider what was possible stays so, and its effect is told when the slider is
-            // released.
+            // Under a slider what was possible stays so, and its effect is shown when the slider
+            // is released.
             Some((of, offers)) if *of == kernel && page.slider.is_held() => {
-                let untold = |offer: &Offer| Offer {
+                let without_effect = |offer: &Offer| Offer {
                     effect: String::new(),
                     ..offer.clone()
                 };
                 let offers = offers.as_ref();
-                let untold = |all: &Arc<Vec<Offer>>| Arc::new(all.iter().map(untold).collect());
-                (kernel, offers.map(untold))
+                let without_effects =
+                    |all: &Arc<Vec<Offer>>| Arc::new(all.iter().map(without_effect).collect());
+                (kernel, offers.map(without_effects))
             }
             _ => (kernel, kernel.and_then(|kernel| page.merge_offers(kernel))),
         }

@@ -76,9 +76,7 @@ pub fn NumberTable(
 /// A number that explains itself. Elsewhere than in a [`NumberTable`] each is a tab stop.
 #[component]
 pub fn Number(
-    /// The explanation.
-    #[prop(into)]
-    explanation: ExplanationOf,
+    #[prop(into)] explanation: ExplanationOf,
     /// The number as it is shown.
     children: Children,
 ) -> impl IntoView {
@@ -141,11 +139,7 @@ pub fn Parts(
 
 /// A number that its view explains, as it is told.
 #[component]
-pub fn OwnNumber(
-    /// The explanation.
-    #[prop(into)]
-    explanation: Signal<Option<Explanation>>,
-) -> impl IntoView {
+pub fn OwnNumber(#[prop(into)] explanation: Signal<Option<Explanation>>) -> impl IntoView {
     let value = move || {
         explanation.with(|explanation| {
             explanation

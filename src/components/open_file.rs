@@ -114,7 +114,7 @@ async fn open_model(page: Page, file: &FileReading, format: ModelFormat) {
             page.tell_failure(problem);
             return;
         }
-        file.tell_progress(reader.progress());
+        file.show_progress(reader.progress());
     }
     match reader.finish() {
         Ok(converted) => {

@@ -27,7 +27,7 @@ pub async fn open_profile(page: Page, file: &FileReading, kind: Kind) {
                 return;
             }
         }
-        file.tell_progress(start as f64 / bytes as f64);
+        file.show_progress(start as f64 / bytes as f64);
     }
     match reader.finish() {
         Ok(profile) => page.open_profile(profile, name),

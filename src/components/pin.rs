@@ -60,7 +60,7 @@ fn PinnedLine() -> impl IntoView {
         view! {
             <span class="pinned-figure">
                 <span class="quiet">{what}" "</span>
-                <Number explanation=page.told_pinned(of)>{text(|against| &against.pinned)}</Number>
+                <Number explanation=page.explain_pinned(of)>{text(|against| &against.pinned)}</Number>
                 " "
                 <span class=move || if is_changed.get() { "saved" } else { "quiet" }>
                     <Show when=move || is_changed.get() fallback=change>

@@ -45,8 +45,8 @@ pub fn Strip() -> impl IntoView {
     browser::on_window(ev::pointerdown, move |event| {
         let is_at_message =
             (live.get_untracked()).is_some_and(|live| browser::is_within(&event, &live));
-        let is_told = || page.screen.notice.with_untracked(Option::is_some);
-        if is_told() && !is_at_message && untrack(|| page.screen.plays_puzzle()) {
+        let has_message = || page.screen.notice.with_untracked(Option::is_some);
+        if has_message() && !is_at_message && untrack(|| page.screen.plays_puzzle()) {
             page.screen.notice.set(None);
         }
     });
@@ -69,10 +69,7 @@ pub fn Strip() -> impl IntoView {
 
 /// The latest message.
 #[component]
-fn NoticeLine(
-    /// The message.
-    notice: Notice,
-) -> impl IntoView {
+fn NoticeLine(notice: Notice) -> impl IntoView {
     let page = Page::of_context();
     let Notice {
         text,

@@ -1,4 +1,4 @@
-//! Why two ops are apart, with numbers that explain themselves.
+//! Why two ops are separate, with numbers that explain themselves.
 
 use crate::app::state::{ExplanationOf, Page};
 use crate::components::keyed_rows::row_at;
@@ -12,19 +12,19 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// The verdict on two ops in a sentence or two.
+/// Why two ops are separate, in a sentence or two.
 #[component]
 pub fn VerdictWords(
     /// The two ops.
     ops: Memo<Option<(OpId, OpId)>>,
-    /// What is said about them.
-    said: Memo<Option<Arc<SaidVerdict>>>,
+    verdict: Memo<Option<Arc<SaidVerdict>>>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let parts = Memo::new(move |_| {
-        said.with(|said| {
-            said.as_ref()
-                .map(|said| said.parts.clone())
+        verdict.with(|verdict| {
+            verdict
+                .as_ref()
+                .map(|verdict| verdict.parts.clone())
                 .unwrap_or_default()
         })
     });
@@ -33,7 +33,7 @@ pub fn VerdictWords(
             return Either::Left(move || part.with(|part| sentence(&part.text)));
         };
         let explanation = ExplanationOf::own(move || {
-            let price = said.with(|said| said.as_ref()?.price)?;
+            let price = verdict.with(|verdict| verdict.as_ref()?.price)?;
             let (ops, price) = (ops.get()?, RepeatedPrice::once(price));
             page.shown
                 .with(|shown| edge_explanation(shown.analysis(), ops, price, saved))

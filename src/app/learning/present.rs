@@ -71,7 +71,7 @@ impl Learning {
     }
 
     /// The fixed strings around the open lesson. Tracked.
-    pub fn words(self) -> Language {
+    pub fn language(self) -> Language {
         let of = |open: &OpenLesson| open.lesson.lang.language();
         self.open
             .with(|open| open.as_ref().map(of).unwrap_or_default())

@@ -53,18 +53,18 @@ pub struct Session {
     /// Set until the picture of what was opened last is drawn.
     start: StoredValue<Option<Start>>,
     /// What was chosen beside the text when something changed last; `None` once that is stored.
-    unstored: StoredValue<Option<Beside>>,
+    unstored: StoredValue<Option<DocumentChoices>>,
     later: Debounce,
 }
 
 /// What a document holds beside its text.
 #[derive(Clone)]
-struct Beside {
+struct DocumentChoices {
     example: Option<&'static str>,
     choices: String,
 }
 
-impl Beside {
+impl DocumentChoices {
     fn of(page: Page) -> Self {
         Self {
             example: page.origin.example.get_untracked(),
@@ -135,7 +135,7 @@ impl Session {
             open: StoredValue::new(open),
             aside: StoredValue::new(None),
             start: StoredValue::new(None),
-            unstored: StoredValue::new(Some(Beside::of(page))),
+            unstored: StoredValue::new(Some(DocumentChoices::of(page))),
             later: Debounce::after(PAUSE).at_most(LONGEST_WAIT),
         };
         if let Some((id, _)) = suspect {
@@ -326,7 +326,8 @@ impl Session {
     }
 
     fn store_later(self) {
-        self.unstored.set_value(Some(Beside::of(self.page)));
+        self.unstored
+            .set_value(Some(DocumentChoices::of(self.page)));
         self.later.call(move || self.store());
     }
 

@@ -19,37 +19,36 @@ use std::sync::Arc;
 pub fn Discussion(
     /// The lesson, if it is one of the page.
     listed: Option<&'static ListedLesson>,
-    /// The title of the lesson.
     title: String,
     /// Its questions that somebody answered.
     columns: Arc<Vec<QuestionColumn>>,
     shown: RwSignal<Option<usize>>,
 ) -> impl IntoView {
     let label = format!("First guesses: {title}");
-    let is_told = RwSignal::new(false);
+    let is_answer_shown = RwSignal::new(false);
     let count = columns.len();
     let show = move |at: usize, with_answer: bool| {
-        is_told.set(with_answer);
+        is_answer_shown.set(with_answer);
         shown.set(Some(at));
     };
     // A disabled button would lose the focus, and with it the keys of the dialog.
-    let is_at_end = move || is_told.get() && shown.get().is_none_or(|at| at + 1 == count);
+    let is_at_end = move || is_answer_shown.get() && shown.get().is_none_or(|at| at + 1 == count);
     let go_on = move || match shown.get_untracked() {
-        Some(_) if !is_told.get_untracked() => is_told.set(true),
+        Some(_) if !is_answer_shown.get_untracked() => is_answer_shown.set(true),
         Some(at) if at + 1 < count => show(at + 1, false),
         // A press too many does not show the class its table with names.
         _ => {}
     };
     // As it came: from a question to the answer of the one before.
     let go_back = move || {
-        if is_told.get_untracked() {
-            is_told.set(false);
+        if is_answer_shown.get_untracked() {
+            is_answer_shown.set(false);
         } else if let Some(before) = shown.get_untracked().and_then(|at| at.checked_sub(1)) {
             show(before, true);
         }
     };
     let close = move || {
-        is_told.set(false);
+        is_answer_shown.set(false);
         shown.set(None);
     };
     let key = move |event: ev::KeyboardEvent| {
@@ -72,12 +71,12 @@ pub fn Discussion(
     };
     let question = move || {
         let column = columns.get(shown.get()?)?;
-        let told = is_told.get();
+        let with_answer = is_answer_shown.get();
         Some(view! {
             <h2>{column.full_title()}</h2>
             <p>{inlines(&column.ask, None)}</p>
-            {guesses(column, told)}
-            {told.then(|| view! { {answer(column)} <p class="quiet">{standings(column)}</p> })}
+            {guesses(column, with_answer)}
+            {with_answer.then(|| view! { {answer(column)} <p class="quiet">{standings(column)}</p> })}
         })
     };
     let place = move || Some(format!("Question {} of {count}", shown.get()? + 1));
@@ -97,9 +96,9 @@ pub fn Discussion(
             </header>
             <div class="discussion-question" aria-live="polite">{question}</div>
             <footer class="lesson-ways">
-                <button type="button" disabled=move || !is_told.get() && shown.get().is_none_or(|at| at == 0) on:click=move |_| go_back()>"Back"</button>
+                <button type="button" disabled=move || !is_answer_shown.get() && shown.get().is_none_or(|at| at == 0) on:click=move |_| go_back()>"Back"</button>
                 <button type="button" class="is-primary" autofocus aria-disabled=move || is_at_end().then_some("true") on:click=move |_| go_on()>
-                    {move || match (is_told.get(), is_at_end()) {
+                    {move || match (is_answer_shown.get(), is_at_end()) {
                         (false, _) => "Tell the answer",
                         (true, false) => "Next question",
                         (true, true) => "That was the last question",

@@ -18,7 +18,6 @@ const TYPING_PAUSE: Duration = Duration::from_millis(200);
 /// The results of the visitor, and the ways to hand them in.
 #[component]
 pub fn HandInPane(
-    /// The lessons.
     learning: Learning,
     /// What the visitor did.
     student_results: StudentResults,

@@ -16,7 +16,6 @@ use leptos::prelude::*;
 /// there.
 #[component]
 fn RoomHead(
-    /// The lessons.
     learning: Learning,
     /// What the room is.
     title: &'static str,

@@ -10,12 +10,7 @@ use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 
 #[component]
-pub fn ClassPane(
-    /// The lessons.
-    learning: Learning,
-    /// The class.
-    classroom: Classroom,
-) -> impl IntoView {
+pub fn ClassPane(learning: Learning, classroom: Classroom) -> impl IntoView {
     let class = classroom.class;
     let has_students = Memo::new(move |_| class.with(|class| !class.students.is_empty()));
     let standing = move || {
@@ -102,10 +97,7 @@ pub fn ClassPane(
 
 /// Files, codes and links of students.
 #[component]
-fn TakeIn(
-    /// The class.
-    classroom: Classroom,
-) -> impl IntoView {
+fn TakeIn(classroom: Classroom) -> impl IntoView {
     let codes = RwSignal::new(String::new());
     let add = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();

@@ -13,7 +13,6 @@ use std::sync::Arc;
 pub fn Questions(
     /// The lesson, if it is one of the page.
     listed: Option<&'static ListedLesson>,
-    /// The title of the lesson.
     title: String,
     /// Its questions.
     columns: Vec<QuestionColumn>,

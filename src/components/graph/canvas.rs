@@ -134,7 +134,6 @@ pub fn GraphCanvas(
 /// The buttons below the picture.
 #[component]
 fn Tools(
-    /// The state of the graph.
     graph: Graph,
     /// What *Full screen* shows, if there is that button.
     panel: Option<NodeRef<html::Section>>,

@@ -16,7 +16,6 @@ const CORNER: f64 = 10.0;
 /// line as well; one of the two is visible.
 #[component]
 pub(super) fn EdgeLines(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,

@@ -15,7 +15,6 @@ use leptos::prelude::*;
 /// one.
 #[component]
 pub(super) fn KernelBox(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,

@@ -16,10 +16,7 @@ use std::sync::Arc;
 
 /// Shown while a part of the graph is out of sight.
 #[component]
-pub(super) fn Minimap(
-    /// The state of the graph.
-    graph: Graph,
-) -> impl IntoView {
+pub(super) fn Minimap(graph: Graph) -> impl IntoView {
     let map = Memo::new(move |_| {
         let picture = graph.placed.with(|placed| placed.layout.size());
         Map::of(picture, graph.viewport.get(), graph.canvas_px.get())
@@ -47,7 +44,6 @@ pub(super) fn Minimap(
 
 #[component]
 fn Small(
-    /// The state of the graph.
     graph: Graph,
     /// From the graph to the minimap.
     map: Memo<Map>,

@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// them in full.
 #[component]
 pub(super) fn OpBox(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,

@@ -10,7 +10,6 @@ use leptos::prelude::*;
 /// drawn in full on top.
 #[component]
 pub(super) fn Overview(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,
@@ -40,7 +39,6 @@ pub(super) fn Overview(
 /// The edges in view, without corners.
 #[component]
 pub(super) fn EdgePaths(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,

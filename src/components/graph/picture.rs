@@ -22,12 +22,7 @@ use std::sync::Arc;
 /// or focused, or is part of a plan or a decision, is always mounted in full, so that keys and
 /// screen readers reach it out of view.
 #[component]
-pub(super) fn Picture(
-    /// The state of the graph.
-    graph: Graph,
-    /// The graph with its layout.
-    placed: Arc<PlacedGraph>,
-) -> impl IntoView {
+pub(super) fn Picture(graph: Graph, placed: Arc<PlacedGraph>) -> impl IntoView {
     graph.start_motion(&placed);
     let placed = StoredValue::new(placed);
     let is_overview = graph.is_overview;

@@ -31,7 +31,6 @@ pub(super) fn RepeatFrames(
 /// The tags, which unfold all rounds, and the marks on the borders.
 #[component]
 pub(super) fn RepeatTags(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,
@@ -48,7 +47,6 @@ pub(super) fn RepeatTags(
 
 #[component]
 fn RepeatTag(
-    /// The state of the graph.
     graph: Graph,
     /// The number of the layout.
     number: usize,

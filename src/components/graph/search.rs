@@ -35,10 +35,7 @@ pub fn GraphSearch() -> impl IntoView {
 }
 
 #[component]
-fn Field(
-    /// The text field.
-    field: NodeRef<html::Input>,
-) -> impl IntoView {
+fn Field(field: NodeRef<html::Input>) -> impl IntoView {
     let page = Page::of_context();
     let query = RwSignal::new(String::new());
     let place = RwSignal::new(0_usize);

@@ -9,7 +9,6 @@ use leptos::prelude::*;
 /// reason, or the name of one on chip.
 #[component]
 pub(super) fn SizeLabel(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,

@@ -9,7 +9,6 @@ use leptos::prelude::*;
 /// A pill with the tensor's name and bytes.
 #[component]
 pub(super) fn TensorPill(
-    /// The state of the graph.
     graph: Graph,
     /// The graph with its layout.
     placed: StoredGraph,

@@ -9,10 +9,7 @@ use leptos::prelude::*;
 
 /// The card after the last step.
 #[component]
-pub fn ClosingCard(
-    /// The lessons.
-    learning: Learning,
-) -> impl IntoView {
+pub fn ClosingCard(learning: Learning) -> impl IntoView {
     let heading = NodeRef::<html::H4>::new();
     // Who ends a lesson reads this next: with a screen reader, too.
     heading.on_load(move |_| browser::focus(heading));

@@ -8,10 +8,7 @@ use leptos::prelude::*;
 
 /// The file as text, and what in it is wrong. The lesson above follows each change.
 #[component]
-pub fn LessonEditor(
-    /// The lessons.
-    learning: Learning,
-) -> impl IntoView {
+pub fn LessonEditor(learning: Learning) -> impl IntoView {
     let close = move |_| learning.is_edited.set(false);
     let save = move |_| {
         let open = learning.open.with_untracked(|open| {

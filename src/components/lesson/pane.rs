@@ -44,7 +44,7 @@ pub fn LessonPane() -> impl IntoView {
         }
     });
     let head = NodeRef::<html::Header>::new();
-    let words = move || learning.words();
+    let words = move || learning.language();
     let step = move |Shown { step, .. }| step.map(|step| view! { <StepView learning step head /> });
     view! {
         <div class="lesson" lang=move || words().tag()>
@@ -69,7 +69,6 @@ pub fn LessonPane() -> impl IntoView {
 
 #[component]
 fn StepView(
-    /// The lessons.
     learning: Learning,
     step: LessonStep,
     /// The top of the lesson.
@@ -112,10 +111,7 @@ fn StepView(
 
 /// A button for each step.
 #[component]
-fn StepDots(
-    /// The lessons.
-    learning: Learning,
-) -> impl IntoView {
+fn StepDots(learning: Learning) -> impl IntoView {
     let dots = move || {
         learning.open.with(|open| {
             let open = open.as_ref()?;
@@ -162,12 +158,9 @@ const fn class_of(outcome: StepOutcome) -> &'static str {
 
 /// The ways to other steps, and what can be done with the lesson.
 #[component]
-fn LessonFoot(
-    /// The lessons.
-    learning: Learning,
-) -> impl IntoView {
+fn LessonFoot(learning: Learning) -> impl IntoView {
     let page = Page::of_context();
-    let words = move || learning.words();
+    let words = move || learning.language();
     let is_first = move || learning.step.get() == 0;
     let next = move |event: ev::MouseEvent| {
         // The second press of a double click would skip a step that nobody has seen.

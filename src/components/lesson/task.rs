@@ -16,7 +16,6 @@ use leptos::prelude::*;
 /// The question with its answer field, and the judgement once it is answered.
 #[component]
 pub fn TaskView(
-    /// The lessons.
     learning: Learning,
     /// The task of the present step.
     task: Task,
@@ -153,7 +152,6 @@ fn NumberField(
     form: NodeRef<html::Form>,
     /// Takes the answer.
     answer: impl Fn(&Answer) + Copy + 'static,
-    /// Whether it is answered.
     is_answered: Signal<bool>,
 ) -> impl IntoView {
     let text = RwSignal::new(String::new());
@@ -179,7 +177,6 @@ fn NumberField(
 /// Options to choose from.
 #[component]
 fn Choices(
-    /// The lessons.
     learning: Learning,
     /// The fixed strings.
     words: Language,
@@ -191,7 +188,6 @@ fn Choices(
     form: NodeRef<html::Form>,
     /// Takes the answer.
     answer: impl Fn(&Answer) + Copy + 'static,
-    /// Whether it is answered.
     is_answered: Signal<bool>,
 ) -> impl IntoView {
     let chosen = RwSignal::new(Vec::<usize>::new());
@@ -237,7 +233,6 @@ fn Choices(
 /// What a task to do still wants.
 #[component]
 fn ToDo(
-    /// The lessons.
     learning: Learning,
     /// The fixed strings.
     words: Language,

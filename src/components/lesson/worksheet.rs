@@ -20,10 +20,7 @@ use leptos::prelude::*;
 /// The sheets of the open lesson, over the page, which is not printed meanwhile. Escape closes
 /// them.
 #[component]
-pub fn WorksheetDialog(
-    /// The lessons.
-    learning: Learning,
-) -> impl IntoView {
+pub fn WorksheetDialog(learning: Learning) -> impl IntoView {
     view! {
         <Show when=move || learning.is_worksheet_open.get()>
             <Sheets learning />
@@ -32,12 +29,9 @@ pub fn WorksheetDialog(
 }
 
 #[component]
-fn Sheets(
-    /// The lessons.
-    learning: Learning,
-) -> impl IntoView {
+fn Sheets(learning: Learning) -> impl IntoView {
     // Nothing changes the lesson below the dialog.
-    let words = untrack(|| learning.words());
+    let words = untrack(|| learning.language());
     let seed = RwSignal::new(0_u32);
     let link = RwSignal::new(None::<Result<String, String>>);
     if let Some(open) = learning.open.get_untracked() {

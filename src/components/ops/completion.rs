@@ -1,7 +1,7 @@
 //! The list of completions at the caret of the text area.
 //!
-//! The text area keeps the focus: the list is told by `aria-activedescendant`, and keys that do not
-//! choose from it write as ever.
+//! The text area keeps the focus: screen readers follow the list by `aria-activedescendant`, and
+//! keys that do not choose from it write into the text.
 
 use crate::app::history::Origin;
 use crate::app::state::{Page, SetIfChanged};
@@ -24,7 +24,7 @@ const LETTERS: usize = 2;
 pub struct Completions {
     page: Page,
     /// The list; empty while it is closed.
-    found: RwSignal<Vec<Completion>>,
+    items: RwSignal<Vec<Completion>>,
     /// The one that Enter takes; none until an arrow key chooses.
     chosen: RwSignal<Option<usize>>,
 }
@@ -33,14 +33,14 @@ impl Completions {
     pub(super) fn new(page: Page) -> Self {
         Self {
             page,
-            found: RwSignal::new(Vec::new()),
+            items: RwSignal::new(Vec::new()),
             chosen: RwSignal::new(None),
         }
     }
 
     /// Whether the list is open. Tracked.
     pub(super) fn is_open(self) -> bool {
-        self.found.with(|found| !found.is_empty())
+        self.items.with(|items| !items.is_empty())
     }
 
     /// The id of the chosen option. Tracked.
@@ -50,8 +50,8 @@ impl Completions {
 
     /// Closes the list.
     pub(super) fn close(self) {
-        if !self.found.with_untracked(Vec::is_empty) {
-            self.found.set(Vec::new());
+        if !self.items.with_untracked(Vec::is_empty) {
+            self.items.set(Vec::new());
         }
         self.chosen.set_if_changed(None);
     }
@@ -59,8 +59,8 @@ impl Completions {
     /// Opens the list at a byte of the text, if anything may be written there.
     pub(super) fn open(self, caret: usize) {
         self.chosen.set_if_changed(None);
-        let found = self.page.text.with_untracked(|text| complete(text, caret));
-        self.found.set(found);
+        let items = self.page.text.with_untracked(|text| complete(text, caret));
+        self.items.set(items);
     }
 
     /// Follows the typing: the list opens behind the first letters of a word, and closes where no
@@ -89,7 +89,7 @@ impl Completions {
             self.open(caret);
             return;
         }
-        let count = self.found.with_untracked(Vec::len);
+        let count = self.items.with_untracked(Vec::len);
         if count == 0 {
             return;
         }
@@ -129,7 +129,7 @@ impl Completions {
 
     /// Writes a completion into the text.
     fn take(self, place: usize) {
-        let chosen = self.found.with_untracked(|found| found.get(place).cloned());
+        let chosen = self.items.with_untracked(|items| items.get(place).cloned());
         self.close();
         let taken = |text: &String| edited(text, &[chosen?.edit]);
         let text = self.page.text.with_untracked(taken);
@@ -152,13 +152,13 @@ pub fn CompletionList(
 ) -> impl IntoView {
     let Completions {
         page,
-        found,
+        items,
         chosen,
     } = completions;
     let list = NodeRef::<Ul>::new();
     let place = move || {
-        found.with(|found| {
-            let start = found.first()?.edit.span.start;
+        items.with(|items| {
+            let start = items.first()?.edit.span.start;
             page.text
                 .with_untracked(|text| Some((line_of(text, start), column_of(text, start))))
         })
@@ -196,7 +196,7 @@ pub fn CompletionList(
             </li>
         }
     };
-    let spoken = Memo::new(move |_| match found.with(Vec::len) {
+    let spoken = Memo::new(move |_| match items.with(Vec::len) {
         0 => String::new(),
         1 => "1 completion. Down chooses it.".to_owned(),
         count => format!("{count} completions. Up and Down choose one."),
@@ -213,7 +213,7 @@ pub fn CompletionList(
                 style:top=top
                 style=("--column", column)
             >
-                {move || found.get().into_iter().enumerate().map(option).collect_view()}
+                {move || items.get().into_iter().enumerate().map(option).collect_view()}
             </ul>
         </Show>
         <Announcer text=spoken />

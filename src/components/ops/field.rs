@@ -32,7 +32,6 @@ pub fn Field(
     /// Of which op or tensor, for screen readers.
     #[prop(into)]
     owner: Signal<String>,
-    /// The value in the text.
     value: Memo<String>,
     /// The text with what was typed as the value, or why that is not possible.
     edited: impl Fn(&str, &Parsed, &str) -> Result<String, Diagnostic>

@@ -37,10 +37,7 @@ pub fn OpenMenu() -> impl IntoView {
 }
 
 #[component]
-fn FileButton(
-    /// Whether the menu is open.
-    is_open: RwSignal<bool>,
-) -> impl IntoView {
+fn FileButton(is_open: RwSignal<bool>) -> impl IntoView {
     let page = Page::of_context();
     let choose = move |event: ev::Event| {
         if let Some(file) = browser::chosen_file(&event) {
@@ -65,10 +62,7 @@ fn FileButton(
 
 /// The visitor's own texts. Mounted when the menu opens, so that it lists what is stored then.
 #[component]
-fn Texts(
-    /// Whether the menu is open.
-    is_open: RwSignal<bool>,
-) -> impl IntoView {
+fn Texts(is_open: RwSignal<bool>) -> impl IntoView {
     let session = Session::of_context();
     let texts = RwSignal::new(session.other_texts());
     let row = move |(id, document): Stored| {

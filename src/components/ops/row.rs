@@ -130,7 +130,6 @@ fn OpFieldView(
     /// The values of the row.
     row: Memo<OpRow>,
     field: OpField,
-    /// The value in the text.
     value: Memo<String>,
     /// The placeholder; the label of the field if there is none.
     #[prop(optional, into)]

@@ -16,10 +16,7 @@ const REST: Duration = Duration::from_secs(4);
 /// The bar. It is in sight while the mouse moves or the focus is in it, so that a class sees the
 /// views alone.
 #[component]
-pub fn PresenterBar(
-    /// The state of presenting.
-    presenting: Presenting,
-) -> impl IntoView {
+pub fn PresenterBar(presenting: Presenting) -> impl IntoView {
     let is_resting = RwSignal::new(false);
     let later = Debounce::after(REST);
     let wake = move || {
@@ -81,10 +78,7 @@ pub fn PresenterBar(
 
 /// The lesson and its step.
 #[component]
-fn Place(
-    /// The state of presenting.
-    presenting: Presenting,
-) -> impl IntoView {
+fn Place(presenting: Presenting) -> impl IntoView {
     let learning = Learning::of_context();
     move || {
         let learning = learning.filter(|_| presenting.has_lesson.get())?;

@@ -16,10 +16,7 @@ use slide::WorkshopSlide;
 
 /// The bar with the steps and views, the large pointer, the QR code, and a blank screen.
 #[component]
-pub fn Presenter(
-    /// The state of presenting.
-    presenting: Presenting,
-) -> impl IntoView {
+pub fn Presenter(presenting: Presenting) -> impl IntoView {
     view! {
         <Show when=move || presenting.is_on.get()>
             <WorkshopSlide presenting />

@@ -8,9 +8,7 @@ use leptos::prelude::*;
 pub fn PlanTable(
     /// The workshop, of which the present part is marked while it is presented.
     workshop: Workshop,
-    /// Whether it is presented.
-    #[prop(optional)]
-    is_presented: bool,
+    #[prop(optional)] is_presented: bool,
     /// Goes to the lesson of this id.
     #[prop(into)]
     open: Callback<&'static str>,

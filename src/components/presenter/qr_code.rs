@@ -47,10 +47,7 @@ pub fn QrCode(
 
 /// A dialog with the QR code, large, and the link below it.
 #[component]
-pub fn QrCodeDialog(
-    /// The state of presenting.
-    presenting: Presenting,
-) -> impl IntoView {
+pub fn QrCodeDialog(presenting: Presenting) -> impl IntoView {
     let page = Page::of_context();
     let learning = Learning::of_context();
     let link = RwSignal::new(None::<Result<String, String>>);

@@ -9,10 +9,7 @@ use leptos::prelude::*;
 
 /// The slide of the part that is presented, over the page.
 #[component]
-pub fn WorkshopSlide(
-    /// The state of presenting.
-    presenting: Presenting,
-) -> impl IntoView {
+pub fn WorkshopSlide(presenting: Presenting) -> impl IntoView {
     let slide = Memo::new(move |_| presenting.slide());
     move || slide.get().map(|slide| view! { <SlideView slide /> })
 }

@@ -15,14 +15,14 @@ use std::sync::Arc;
 
 /// What a puzzle is made of: the program of the page, and these words.
 #[derive(Clone, Copy)]
-struct Making {
+struct PuzzleDraft {
     page: Page,
     puzzling: Puzzling,
     title: RwSignal<String>,
     goal: RwSignal<String>,
     /// The puzzle, or why there is none; `None` before it was asked for, and after the words have
     /// changed.
-    made: RwSignal<Option<Result<Arc<Posed>, MakeError>>>,
+    puzzle: RwSignal<Option<Result<Arc<Posed>, MakeError>>>,
 }
 
 /// Opens a puzzle from a file, or makes one.
@@ -52,12 +52,12 @@ pub fn OwnPuzzles(puzzling: Puzzling) -> impl IntoView {
         });
     };
     let goal = page.text.with_untracked(|text| proposed_goal(text));
-    let making = Making {
+    let draft = PuzzleDraft {
         page,
         puzzling,
         title: RwSignal::new(untrack(|| page.program_name())),
         goal: RwSignal::new(goal),
-        made: RwSignal::new(None),
+        puzzle: RwSignal::new(None),
     };
     let is_open = RwSignal::new(false);
     view! {
@@ -75,7 +75,7 @@ pub fn OwnPuzzles(puzzling: Puzzling) -> impl IntoView {
                 "Make a puzzle of this program"
             </button>
         </div>
-        <Show when=move || is_open.get()><MakeForm making /></Show>
+        <Show when=move || is_open.get()><MakeForm draft /></Show>
     }
 }
 
@@ -83,15 +83,15 @@ pub fn OwnPuzzles(puzzling: Puzzling) -> impl IntoView {
 #[component]
 fn MakeForm(
     /// What the puzzle is made of.
-    making: Making,
+    draft: PuzzleDraft,
 ) -> impl IntoView {
-    let Making {
+    let PuzzleDraft {
         page,
         puzzling,
         title,
         goal,
-        made,
-    } = making;
+        puzzle,
+    } = draft;
     let name = move || page.program_name();
     let form = NodeRef::<html::Form>::new();
     let submit = move |event: ev::SubmitEvent| {
@@ -99,15 +99,15 @@ fn MakeForm(
         let posed = (title
             .with_untracked(|title| goal.with_untracked(|goal| puzzling.make(title, goal))))
         .map(Arc::new);
-        made.set(Some(posed));
+        puzzle.set(Some(posed));
         browser::after_picture(move || browser::reveal_within(form, "[role='status']"));
     };
-    let outcome = move || match made.get() {
+    let outcome = move || match puzzle.get() {
         None => ().into_any(),
         Some(Err(problem)) => {
             view! { <p class="task-problem">{problem.to_string()}</p> }.into_any()
         }
-        Some(Ok(posed)) => view! { <Made making posed /> }.into_any(),
+        Some(Ok(posed)) => view! { <HandOut draft posed /> }.into_any(),
     };
     view! {
         <form class="puzzle-make" node_ref=form aria-label="Make a puzzle" on:submit=submit>
@@ -116,27 +116,27 @@ fn MakeForm(
             </p>
             <label>
                 "Title "
-                <input type="text" maxlength="80" prop:value=title on:input:target=move |event| { title.set(event.target().value()); made.set(None); } />
+                <input type="text" maxlength="80" prop:value=title on:input:target=move |event| { title.set(event.target().value()); puzzle.set(None); } />
             </label>
             <label>
                 "Goal: what to think about "
-                <textarea rows="3" maxlength="400" prop:value=goal on:input:target=move |event| { goal.set(event.target().value()); made.set(None); }></textarea>
+                <textarea rows="3" maxlength="400" prop:value=goal on:input:target=move |event| { goal.set(event.target().value()); puzzle.set(None); }></textarea>
             </label>
-            <button type="submit" class:is-primary=move || made.with(Option::is_none)>"Make the puzzle"</button>
+            <button type="submit" class:is-primary=move || puzzle.with(Option::is_none)>"Make the puzzle"</button>
             <div role="status" aria-live="polite">{outcome}</div>
         </form>
     }
 }
 
-/// A puzzle that was made, and the ways to hand it out.
+/// A puzzle, and the ways to hand it out.
 #[component]
-fn Made(
+fn HandOut(
     /// What it was made of.
-    making: Making,
+    draft: PuzzleDraft,
     /// The puzzle.
     posed: Arc<Posed>,
 ) -> impl IntoView {
-    let Making { page, puzzling, .. } = making;
+    let PuzzleDraft { page, puzzling, .. } = draft;
     let state = StoredValue::new(posed.puzzle.page.shared.clone());
     let source = move || state.with_value(|state| PuzzleSource::own(&state.text));
     let copy = move |_| {

@@ -32,7 +32,7 @@ pub fn PuzzlePane() -> impl IntoView {
         None => ().into_any(),
     };
     view! {
-        <div class="puzzle" class:has-just-won=puzzling.has_just_won lang=move || puzzling.words().tag()>
+        <div class="puzzle" class:has-just-won=puzzling.has_just_won lang=move || puzzling.language().tag()>
             {body}
         </div>
     }
@@ -83,7 +83,7 @@ fn PuzzleBody(
 /// The way back to the list.
 #[component]
 fn AllPuzzles(puzzling: Puzzling) -> impl IntoView {
-    view! { <button type="button" class="link-button" on:click=move |_| puzzling.close()>{move || puzzling.words().all_puzzles()}</button> }
+    view! { <button type="button" class="link-button" on:click=move |_| puzzling.close()>{move || puzzling.language().all_puzzles()}</button> }
 }
 
 /// The hints that were asked for.
@@ -96,14 +96,14 @@ fn Hints(puzzling: Puzzling) -> impl IntoView {
             .map(|hint| view! { <li lang="en">{hint}</li> })
             .collect_view()
     };
-    view! { <ol class="puzzle-hints" role="list" aria-label=move || puzzling.words().hints() aria-live="polite">{rows}</ol> }
+    view! { <ol class="puzzle-hints" role="list" aria-label=move || puzzling.language().hints() aria-live="polite">{rows}</ol> }
 }
 
 /// What can be done.
 #[component]
 fn PuzzleWays(puzzling: Puzzling) -> impl IntoView {
     let page = Page::of_context();
-    let words = move || puzzling.words();
+    let words = move || puzzling.language();
     let following = move || {
         let puzzle = page.screen.puzzle.get()?;
         next(puzzle.link_name())

@@ -77,7 +77,7 @@ pub fn StandingLine(
 #[component]
 fn Moves(puzzling: Puzzling) -> impl IntoView {
     let page = Page::of_context();
-    let words = move || puzzling.words();
+    let words = move || puzzling.language();
     let moves = move || {
         let moves = page.moves();
         moves.map_or_else(|| "–".to_owned(), |moves| moves.to_string())
@@ -106,7 +106,7 @@ pub fn Ranks(
     ranks: Vec<RankRow>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let words = move || puzzling.words();
+    let words = move || puzzling.language();
     // Kernels that somebody else made reach none.
     let reached = move || {
         let graded = puzzling.graded().filter(|_| page.moves().is_some())?;

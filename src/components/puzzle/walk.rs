@@ -10,7 +10,7 @@ use leptos::prelude::*;
 #[component]
 pub fn WalkSteps(puzzling: Puzzling) -> impl IntoView {
     let walk = puzzling.walk;
-    let words = move || puzzling.words();
+    let words = move || puzzling.language();
     let at = Memo::new(move |_| walk.with(|walk| walk.as_ref().map_or(0, |walk| walk.at)));
     let count = Memo::new(move |_| {
         let steps = |walk: &Walk| walk.steps.len();

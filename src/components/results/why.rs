@@ -305,7 +305,7 @@ fn Question(
                 <span>"?"</span>
             </div>
             <p role="status" aria-live="polite">
-                <VerdictWords ops said />
+                <VerdictWords ops verdict=said />
             </p>
         </div>
     }

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 impl Page {
-    /// Keeps what is shown for comparison.
+    /// Pins what is shown, to compare with it.
     pub fn pin(self) {
         let pinned = self.shown_as_pinned();
         self.against.pinned.set(Some(Arc::new(pinned)));
@@ -37,7 +37,7 @@ impl Page {
     }
 
     /// The explanation of a figure of the pinned state.
-    pub fn told_pinned(self, figure: Figure) -> ExplanationOf {
+    pub fn explain_pinned(self, figure: Figure) -> ExplanationOf {
         ExplanationOf::own(move || {
             self.against
                 .pinned
@@ -63,7 +63,7 @@ impl Page {
         })
     }
 
-    /// Compares no longer.
+    /// Ends the comparison.
     pub fn unpin(self) {
         self.against.pinned.set(None);
         self.keep_focus();
