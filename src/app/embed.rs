@@ -350,18 +350,18 @@ impl Settings {
         for (name, value) in params {
             let before = changed.as_deref().unwrap_or(text);
             let program = parse(before).program;
-            let place = program
+            let index = program
                 .params
                 .iter()
                 .position(|param| param.name.text == name);
-            let place = place.ok_or_else(|| {
+            let index = index.ok_or_else(|| {
                 let names = program.params.iter().map(|param| param.name.text.as_str());
                 MessageError::NoParam {
                     known: one_of(names),
                     name,
                 }
             })?;
-            changed = Some(set_param(before, &program, place, value));
+            changed = Some(set_param(before, &program, index, value));
         }
         let device = device_id.map(|id| {
             device(&id).ok_or_else(|| MessageError::NoDevice {

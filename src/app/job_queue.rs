@@ -47,9 +47,9 @@ impl JobQueue {
         let awaited = &self.awaited;
         (self.waiting).retain(|waiting| awaited.contains(waiting) || !is_same_kind(waiting, job));
         let mut waiting = self.waiting.iter();
-        let place = waiting.position(|waiting| order(waiting) > order(job));
+        let index = waiting.position(|waiting| order(waiting) > order(job));
         self.waiting
-            .insert(place.unwrap_or(self.waiting.len()), job.clone());
+            .insert(index.unwrap_or(self.waiting.len()), job.clone());
         true
     }
 

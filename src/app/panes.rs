@@ -49,26 +49,26 @@ impl Default for Panes {
 impl Panes {
     /// With a divider as near to a place as the least sizes of the panes allow.
     #[must_use]
-    pub fn moved(self, divider: Divider, place: f64) -> Self {
+    pub fn moved(self, divider: Divider, position: f64) -> Self {
         let [least, greatest] = self.range(divider);
         // What is not a number becomes the least.
-        let place = if place > least {
-            place.min(greatest)
+        let position = if position > least {
+            position.min(greatest)
         } else {
             least
         };
-        let place = (place * STEPS_PER_UNIT).round() / STEPS_PER_UNIT;
+        let position = (position * STEPS_PER_UNIT).round() / STEPS_PER_UNIT;
         match divider {
             Divider::OpsGraph => Self {
-                graph_start: place,
+                graph_start: position,
                 ..self
             },
             Divider::GraphCharts => Self {
-                graph_end: place,
+                graph_end: position,
                 ..self
             },
             Divider::Below => Self {
-                height_px: Some(place),
+                height_px: Some(position),
                 ..self
             },
         }
@@ -101,7 +101,7 @@ impl Panes {
     }
 
     /// The place of a divider; `None` if the window decides it.
-    pub const fn place(self, divider: Divider) -> Option<f64> {
+    pub const fn position(self, divider: Divider) -> Option<f64> {
         match divider {
             Divider::OpsGraph => Some(self.graph_start),
             Divider::GraphCharts => Some(self.graph_end),
@@ -136,16 +136,18 @@ impl FromStr for Panes {
     type Err = std::num::ParseFloatError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let places = text.split(' ').map(str::parse);
-        let places = places.collect::<Result<Vec<f64>, _>>()?;
+        let positions = text.split(' ').map(str::parse);
+        let positions = positions.collect::<Result<Vec<f64>, _>>()?;
         let dividers = [Divider::OpsGraph, Divider::GraphCharts, Divider::Below];
-        let panes = dividers.into_iter().zip(places);
+        let panes = dividers.into_iter().zip(positions);
         // From the outermost places, so that no divider stops at the default place of the other.
         let open = Self {
             graph_start: MIN_PERCENT,
             graph_end: 100.0 - MIN_PERCENT,
             height_px: None,
         };
-        Ok(panes.fold(open, |panes, (divider, place)| panes.moved(divider, place)))
+        Ok(panes.fold(open, |panes, (divider, position)| {
+            panes.moved(divider, position)
+        }))
     }
 }

@@ -247,12 +247,12 @@ impl YourGpu {
             kernels_s: IdVec::from_elem(0.0, partition.kernels.len()),
         };
         let count = kernels.len();
-        for (place, (kernel, launch)) in kernels.into_iter().zip(&job.launches).enumerate() {
+        for (index, (kernel, launch)) in kernels.into_iter().zip(&job.launches).enumerate() {
             times.kernels_s[kernel] = if let Some(&known_s) = known.get(&launch.code) {
                 known_s
             } else {
-                self.tell(format!("Timing {how}, kernel {} of {count}", place + 1));
-                let lone_s = gpu.time_s(&prepared, &job, Some(place)).await?;
+                self.tell(format!("Timing {how}, kernel {} of {count}", index + 1));
+                let lone_s = gpu.time_s(&prepared, &job, Some(index)).await?;
                 known.insert(launch.code.clone(), lone_s);
                 lone_s
             };

@@ -115,11 +115,11 @@ fn next_in_table(event: &KeyboardEvent, key: &str, selector: &str) -> Option<Htm
         "ArrowUp" | "ArrowDown" => {
             let table = row.closest("table").ok()??;
             let rows = elements(table.query_selector_all("tr").ok());
-            let place = rows.iter().position(|other| **other == row)?;
+            let index = rows.iter().position(|other| **other == row)?;
             let in_row = |row: &HtmlElement| of_row(row).get(at).cloned();
             match key {
-                "ArrowUp" => rows.iter().take(place).rev().find_map(in_row),
-                _ => rows.iter().skip(place + 1).find_map(in_row),
+                "ArrowUp" => rows.iter().take(index).rev().find_map(in_row),
+                _ => rows.iter().skip(index + 1).find_map(in_row),
             }
         }
         _ => None,
@@ -128,8 +128,8 @@ fn next_in_table(event: &KeyboardEvent, key: &str, selector: &str) -> Option<Htm
 
 fn elements(found: Option<NodeList>) -> Vec<HtmlElement> {
     let found = found.into_iter().flat_map(|list| {
-        let places = 0..list.length();
-        places.filter_map(move |place| list.item(place))
+        let indices = 0..list.length();
+        indices.filter_map(move |index| list.item(index))
     });
     found.filter_map(|node| node.dyn_into().ok()).collect()
 }
@@ -201,7 +201,7 @@ pub fn scrolled_px() -> f64 {
 
 /// Scrolls `scroller`, but not the page, until `element` in it is in view.
 pub fn reveal_in(scroller: &Element, element: &Element) {
-    let (frame, place) = (
+    let (frame, rect) = (
         scroller.get_bounding_client_rect(),
         element.get_bounding_client_rect(),
     );
@@ -213,8 +213,8 @@ pub fn reveal_in(scroller: &Element, element: &Element) {
         }
     };
     scroller.scroll_by_with_x_and_y(
-        distance(place.left(), place.right(), frame.left(), frame.right()),
-        distance(place.top(), place.bottom(), frame.top(), frame.bottom()),
+        distance(rect.left(), rect.right(), frame.left(), frame.right()),
+        distance(rect.top(), rect.bottom(), frame.top(), frame.bottom()),
     );
 }
 
@@ -278,17 +278,17 @@ where
 
 /// The same, unless at least so many pixels of its height are in view.
 pub fn reveal_unless_seen(element: &Element, least_px: f64) {
-    let place = element.get_bounding_client_rect();
-    let seen_px = place.bottom().min(window_height_px()) - place.top().max(0.0);
-    if seen_px < least_px.min(place.height()) {
+    let rect = element.get_bounding_client_rect();
+    let seen_px = rect.bottom().min(window_height_px()) - rect.top().max(0.0);
+    if seen_px < least_px.min(rect.height()) {
         reveal(element);
     }
 }
 
 /// Whether the window shows an element from its upper to its lower edge.
 pub fn is_in_window(element: &Element) -> bool {
-    let place = element.get_bounding_client_rect();
-    place.top() >= 0.0 && place.bottom() <= window_height_px()
+    let rect = element.get_bounding_client_rect();
+    rect.top() >= 0.0 && rect.bottom() <= window_height_px()
 }
 
 pub(crate) fn window_height_px() -> f64 {

@@ -39,9 +39,9 @@ pub fn keep_in_window(element: NodeRef<html::Div>) {
         let (Some(element), Some(width)) = (element.get(), document_width()) else {
             return;
         };
-        let place = element.get_bounding_client_rect();
-        let beyond_end = (place.right() + EDGE_PX - width).max(0.0);
-        let shift = (EDGE_PX - (place.left() - beyond_end)).max(0.0) - beyond_end;
+        let rect = element.get_bounding_client_rect();
+        let beyond_end = (rect.right() + EDGE_PX - width).max(0.0);
+        let shift = (EDGE_PX - (rect.left() - beyond_end)).max(0.0) - beyond_end;
         if shift != 0.0 {
             let style = (*element).style();
             // Fails for no value of a known property.
@@ -75,14 +75,14 @@ pub fn show_beside(popover: NodeRef<html::Div>, opener: &Opener) {
 /// `cover`, if that lies over it.
 fn reveal_above(element: &HtmlElement, cover: &Element) {
     const MARGIN: &str = "scroll-margin-block-end";
-    let (place, cover) = (
+    let (rect, cover) = (
         element.get_bounding_client_rect(),
         cover.get_bounding_client_rect(),
     );
-    let is_covered = place.left() < cover.right()
-        && cover.left() < place.right()
-        && place.top() < cover.bottom()
-        && cover.top() < place.bottom();
+    let is_covered = rect.left() < cover.right()
+        && cover.left() < rect.right()
+        && rect.top() < cover.bottom()
+        && cover.top() < rect.bottom();
     // Setting and removing a known property does not fail. No later scroll, such as that of a
     // focus, shall heed it.
     let style = element.style();

@@ -62,8 +62,8 @@ fn is_upright() -> bool {
 }
 
 fn has_middle_in_window(element: &Element) -> bool {
-    let place = element.get_bounding_client_rect();
-    (0.0..=window_height_px()).contains(&(place.top() + place.height() / 2.0))
+    let rect = element.get_bounding_client_rect();
+    (0.0..=window_height_px()).contains(&(rect.top() + rect.height() / 2.0))
 }
 
 /// What stands in the middle of the window, and not so high that its own middle may be out of

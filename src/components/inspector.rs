@@ -108,7 +108,7 @@ fn Card(of: Memo<Inspected>) -> impl IntoView {
                 <ForEnumerate
                     each=move || facts.get()
                     key=|fact| (fact.what, fact.parts.iter().map(|part| part.figure).collect::<Vec<_>>())
-                    children=move |place, fact| view! { <FactLine fact=row_at(facts, place, fact) /> }
+                    children=move |index, fact| view! { <FactLine fact=row_at(facts, index, fact) /> }
                 />
             </dl>
             <Show when=tells_all>

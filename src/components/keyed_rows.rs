@@ -7,12 +7,12 @@ use leptos::prelude::*;
 /// Runs its readers only when the row has changed.
 pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
     rows: impl Into<Signal<Vec<T>>>,
-    place: ReadSignal<usize>,
+    index: ReadSignal<usize>,
     first: T,
 ) -> Memo<T> {
     let rows = rows.into();
     Memo::new(move |last: Option<&T>| {
-        let now = rows.with(|rows| rows.get(place.get()).cloned());
+        let now = rows.with(|rows| rows.get(index.get()).cloned());
         // A removed row may run once more before it is unmounted.
         now.or_else(|| last.cloned())
             .unwrap_or_else(|| first.clone())

@@ -120,8 +120,8 @@ pub fn Parts(
     let figures = Memo::new(move |_| {
         parts.with(|parts| parts.iter().map(|part| part.figure).collect::<Vec<_>>())
     });
-    let part = move |(place, figure): (usize, Option<Figure>)| {
-        let text = move || parts.with(|parts| Some(parts.get(place)?.text.clone()));
+    let part = move |(index, figure): (usize, Option<Figure>)| {
+        let text = move || parts.with(|parts| Some(parts.get(index)?.text.clone()));
         match figure {
             Some(figure) => Either::Left(view! { <Number explanation=figure>{text}</Number> }),
             None => Either::Right(text),

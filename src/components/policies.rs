@@ -43,7 +43,7 @@ pub fn Policies() -> impl IntoView {
                 <ForEnumerate
                     each=move || bars.get()
                     key=|bar| bar.policy
-                    children=move |place, bar| view! { <PolicyChoice bar=row_at(bars, place, bar) /> }
+                    children=move |index, bar| view! { <PolicyChoice bar=row_at(bars, index, bar) /> }
                 />
             </fieldset>
             <FusionMenu />

@@ -37,9 +37,9 @@ pub fn Sliders() -> impl IntoView {
                 <ForEnumerate
                     each=move || rows.get()
                     key=|row| row.name.clone()
-                    children=move |place, row| {
+                    children=move |index, row| {
                         let name = row.name.clone();
-                        view! { <Slider name place row=row_at(rows, place, row) /> }
+                        view! { <Slider name index row=row_at(rows, index, row) /> }
                     }
                 />
                 <ShowMore max_rows step=PAGE_ROWS listed=row_count total=param_count />
@@ -60,7 +60,7 @@ fn Slider(
     /// Name of the param.
     name: String,
     /// The index of the param among those of the text.
-    place: ReadSignal<usize>,
+    index: ReadSignal<usize>,
     /// The param.
     row: Memo<SliderRow>,
 ) -> impl IntoView {
@@ -69,7 +69,7 @@ fn Slider(
         let name = name.clone();
         move |value: i64| {
             page.change(Origin::Param(name.clone()), |text, program| {
-                set_param(text, program, place.get_untracked(), value)
+                set_param(text, program, index.get_untracked(), value)
             });
         }
     };
@@ -80,10 +80,10 @@ fn Slider(
     };
     let value = move || row.with(|row| row.value.to_string());
     let end = move |which: usize| move || row.with(|row| Some(row.ends()?[which].to_string()));
-    let range_id = move || format!("param-{}", place.get());
-    let box_id = move || format!("param-{}-box", place.get());
-    let about_id = move || format!("param-{}-about", place.get());
-    let problem_id = move || format!("param-{}-problem", place.get());
+    let range_id = move || format!("param-{}", index.get());
+    let box_id = move || format!("param-{}-box", index.get());
+    let about_id = move || format!("param-{}-about", index.get());
+    let problem_id = move || format!("param-{}-problem", index.get());
     // Where it stood before a pointer pressed it.
     let pressed_at = StoredValue::new(row.with_untracked(|row| row.value));
     // Why the last typed number was refused.

@@ -109,7 +109,7 @@ fn ActionButton(
             session.page.undo();
         }
         NoticeAction::StateKernels { kernels, text } => {
-            session.page.state_kernels(kernels, text.clone());
+            session.page.mark_kernels(kernels, text.clone());
         }
         NoticeAction::OpenLink { state, name } => {
             session.open_sent(SharedState::clone(state), name);

@@ -45,8 +45,8 @@ pub fn VerdictWords(
     view! {
         <ForEnumerate
             each=numbered
-            key=|(place, part)| (*place, part.saved)
-            children=move |place, (_, first)| part(row_at(parts, place, first))
+            key=|(index, part)| (*index, part.saved)
+            children=move |index, (_, first)| part(row_at(parts, index, first))
         />
     }
 }

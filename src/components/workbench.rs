@@ -53,7 +53,7 @@ pub fn Workbench() -> impl IntoView {
         false,
     );
     let width = move |pane: usize| move || format!("{}fr", panes.get().widths()[pane]);
-    let height = move || Some(format!("{}px", panes.get().place(Divider::Below)?));
+    let height = move || Some(format!("{}px", panes.get().position(Divider::Below)?));
     view! {
         <div
             class="workbench"
@@ -93,8 +93,9 @@ fn Splitter(
         Divider::GraphCharts => ("graph-charts", "Width of the graph", "vertical"),
         Divider::Below => ("below", "Height of the graph", "horizontal"),
     };
-    let place = move || (panes.get().place(divider)).unwrap_or_else(|| size_px.get().1);
-    let move_to = move |place: f64| panes.update(|panes| *panes = panes.moved(divider, place));
+    let position = move || (panes.get().position(divider)).unwrap_or_else(|| size_px.get().1);
+    let move_to =
+        move |position: f64| panes.update(|panes| *panes = panes.moved(divider, position));
     let reset = move || panes.update(|panes| *panes = panes.reset(divider));
     let press = move |event: PointerEvent| {
         if event.button() == 0 {
@@ -119,10 +120,10 @@ fn Splitter(
             Divider::OpsGraph | Divider::GraphCharts => ("ArrowLeft", "ArrowRight", STEP_PERCENT),
             Divider::Below => ("ArrowUp", "ArrowDown", STEP_PX),
         };
-        let place = untrack(place);
+        let position = untrack(position);
         match event.key().as_str() {
-            key if key == before => move_to(place - step),
-            key if key == after => move_to(place + step),
+            key if key == before => move_to(position - step),
+            key if key == after => move_to(position + step),
             "Home" => move_to(f64::NEG_INFINITY),
             "End" => move_to(f64::INFINITY),
             "Enter" => reset(),
@@ -143,10 +144,10 @@ fn Splitter(
             tabindex="0"
             aria-label=label
             aria-orientation=orientation
-            aria-valuenow=move || place().round().to_string()
+            aria-valuenow=move || position().round().to_string()
             aria-valuemin=end(0)
             aria-valuemax=end(1)
-            aria-valuetext=move || format!("{}{unit}", place().round())
+            aria-valuetext=move || format!("{}{unit}", position().round())
             title="Drag, or use the arrow keys. Double-click to reset."
             on:pointerdown=press
             on:pointermove=drag

@@ -20,7 +20,7 @@ fn a_divider_goes_where_it_is_moved_and_no_further_than_its_neighbours_allow() {
     ] {
         assert_eq!(widths(panes.moved(divider, place)), expected);
     }
-    let height = |px| panes.moved(Divider::Below, px).place(Divider::Below);
+    let height = |px| panes.moved(Divider::Below, px).position(Divider::Below);
     assert_eq!([height(700.0), height(0.0)], [Some(700.0), Some(320.0)]);
 }
 
@@ -29,10 +29,10 @@ fn the_first_places_come_back() {
     let moved = (Panes::default().moved(Divider::OpsGraph, 50.0)).moved(Divider::Below, 700.0);
     let columns = moved.reset(Divider::OpsGraph);
     assert_eq!(widths(columns), "26.0 41.0 33.0");
-    assert_eq!(columns.place(Divider::Below), Some(700.0));
+    assert_eq!(columns.position(Divider::Below), Some(700.0));
     let height = moved.reset(Divider::Below);
     assert_eq!(widths(height), "50.0 17.0 33.0");
-    assert_eq!(height.place(Divider::Below), None);
+    assert_eq!(height.position(Divider::Below), None);
 }
 
 #[test]

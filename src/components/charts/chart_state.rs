@@ -299,28 +299,28 @@ impl ChartState {
     /// A key is pressed on the focused mark.
     pub(super) fn key_down(self, key: MarkKey, event: &KeyboardEvent) {
         let order = self.focus_order.get_untracked();
-        let Some(place) = order.iter().position(|other| *other == key) else {
+        let Some(index) = order.iter().position(|other| *other == key) else {
             return;
         };
         let target = match event.key().as_str() {
-            "ArrowRight" | "ArrowDown" => (place + 1) % order.len(),
-            "ArrowLeft" | "ArrowUp" => (place + order.len() - 1) % order.len(),
+            "ArrowRight" | "ArrowDown" => (index + 1) % order.len(),
+            "ArrowLeft" | "ArrowUp" => (index + order.len() - 1) % order.len(),
             "Home" => 0,
             "End" => order.len() - 1,
             "Enter" | " " => {
                 self.press(key);
-                place
+                index
             }
             "Escape" if self.pointed.get_untracked().is_some() => {
                 self.hide_tip();
-                place
+                index
             }
             _ => return,
         };
         event.prevent_default();
         // The page would also clear the selection on Escape.
         event.stop_propagation();
-        if target != place
+        if target != index
             && let Some(target) = order.get(target)
         {
             self.focus_element(*target);

@@ -17,27 +17,31 @@ const CORNER: f64 = 10.0;
 #[component]
 pub(super) fn EdgeLines(
     graph: Graph,
-    /// The graph with its layout.
     placed: StoredGraph,
     /// The index of the edge in the layout.
     edge: usize,
 ) -> impl IntoView {
     let number = placed.with_value(|placed| placed.number);
     let (data, is_weight, may_stay_on_chip, selection) = placed.with_value(|placed| {
-        let place = placed.layout.edges.get(edge)?;
-        let data = path_data(&place.points, CORNER);
-        let is_weight = placed.layout.brings_weight(place);
-        // Of what is repeated the last round writes what is read behind it, and the shown one
+        let laid_out = placed.layout.edges.get(edge)?;
+        let data = path_data(&laid_out.points, CORNER);
+        let is_weight = placed.layout.brings_weight(laid_out);
+        // Of what is repeated the last iteration writes what is read behind it, and the shown one
         // stands for it.
-        let producer = placed.analysis.graph.tensors.get(place.tensor)?.producer;
-        let selection = match producer.zip(place.to.op()) {
+        let producer = placed.analysis.graph.tensors.get(laid_out.tensor)?.producer;
+        let selection = match producer.zip(laid_out.to.op()) {
             Some((producer, consumer)) => Selection::Edge { producer, consumer },
-            None => Selection::Tensor(place.tensor),
+            None => Selection::Tensor(laid_out.tensor),
         };
-        Some((data, is_weight, may_stay_on_chip(placed, place), selection))
+        Some((
+            data,
+            is_weight,
+            may_stay_on_chip(placed, laid_out),
+            selection,
+        ))
     })?;
     let look = graph.look(number, move |looks| {
-        let of = |place: &Edge| looks.edge(place);
+        let of = |laid_out: &Edge| looks.edge(laid_out);
         placed
             .with_value(|placed| placed.layout.edges.get(edge).map(of))
             .unwrap_or_default()
@@ -45,8 +49,8 @@ pub(super) fn EdgeLines(
     let is_touched = move || {
         let selection = graph.selection.get();
         placed.with_value(|placed| {
-            let place = placed.layout.edges.get(edge);
-            place.is_some_and(|place| placed.touches(place, selection))
+            let laid_out = placed.layout.edges.get(edge);
+            laid_out.is_some_and(|laid_out| placed.touches(laid_out, selection))
         })
     };
     let on_chip =

@@ -14,12 +14,7 @@ use leptos::prelude::*;
 /// A box around the ops of a kernel, with the number of the kernel. It can be dragged onto another
 /// one.
 #[component]
-pub(super) fn KernelBox(
-    graph: Graph,
-    /// The graph with its layout.
-    placed: StoredGraph,
-    kernel: KernelId,
-) -> impl IntoView {
+pub(super) fn KernelBox(graph: Graph, placed: StoredGraph, kernel: KernelId) -> impl IntoView {
     let placed = placed.get_value();
     let panel = *placed.layout.panels.get(kernel)?;
     let look = placed.kernel_looks.get(kernel).copied().unwrap_or_default();

@@ -11,17 +11,12 @@ use std::sync::Arc;
 /// A button in the shape of the box, under words that may be cut off. The name of the button has
 /// them in full.
 #[component]
-pub(super) fn OpBox(
-    graph: Graph,
-    /// The graph with its layout.
-    placed: StoredGraph,
-    op: OpId,
-) -> impl IntoView {
+pub(super) fn OpBox(graph: Graph, placed: StoredGraph, op: OpId) -> impl IntoView {
     let placed = placed.get_value();
-    let place = placed.layout.ops.get(op)?.clone();
+    let laid_out = placed.layout.ops.get(op)?.clone();
     let kernel = *placed.analysis.partition.kernel_of.get(op)?;
     let kernel_look = placed.kernel_looks.get(kernel).copied().unwrap_or_default();
-    let (rect, middle) = (place.rect, place.rect.center());
+    let (rect, middle) = (laid_out.rect, laid_out.rect.center());
     let target = FocusTarget::Op(op);
     let number = placed.number;
     let inside: Arc<[OpId]> = placed.layout.inside(op).into();
@@ -70,8 +65,8 @@ pub(super) fn OpBox(
                     {move || look.with(|look| look.lone_number.clone())}
                 </text>
                 <text x=middle.x y=middle.y - 3.0>
-                    <tspan class="dag-function">{place.function}</tspan>
-                    <tspan class="dag-label" dx="6">{place.label}</tspan>
+                    <tspan class="dag-function">{laid_out.function}</tspan>
+                    <tspan class="dag-label" dx="6">{laid_out.label}</tspan>
                 </text>
                 <text class="dag-shape" x=middle.x y=middle.y + 11.5>
                     {move || look.with(|look| look.second_line.clone())}

@@ -9,11 +9,7 @@ use leptos::prelude::*;
 /// Ops, kernels and edges in view, without words. They are no buttons; the few that must be are
 /// drawn in full on top.
 #[component]
-pub(super) fn Overview(
-    graph: Graph,
-    /// The graph with its layout.
-    placed: StoredGraph,
-) -> impl IntoView {
+pub(super) fn Overview(graph: Graph, placed: StoredGraph) -> impl IntoView {
     let of_boxes = placed.get_value();
     let boxes = Memo::new(move |_| {
         (graph.sight).with(|sight| boxes(&of_boxes.layout, sight, &of_boxes.kernel_looks))
@@ -38,11 +34,7 @@ pub(super) fn Overview(
 
 /// The edges in view, without corners.
 #[component]
-pub(super) fn EdgePaths(
-    graph: Graph,
-    /// The graph with its layout.
-    placed: StoredGraph,
-) -> impl IntoView {
+pub(super) fn EdgePaths(graph: Graph, placed: StoredGraph) -> impl IntoView {
     let placed = placed.get_value();
     let edges = graph.look(placed.number, move |looks| {
         graph

@@ -1,4 +1,4 @@
-//! The frames of what is repeated: one round is shown, the tag says how many there are.
+//! The frames of what is repeated: one iteration is shown, the tag says how many there are.
 
 use super::placed::StoredGraph;
 use super::state::Graph;
@@ -10,10 +10,7 @@ use leptos::prelude::*;
 
 /// The borders, under everything else.
 #[component]
-pub(super) fn RepeatFrames(
-    /// The graph with its layout.
-    placed: StoredGraph,
-) -> impl IntoView {
+pub(super) fn RepeatFrames(placed: StoredGraph) -> impl IntoView {
     let frame = |frame: &Frame| {
         let parts = frame.parts.iter().map(|part| {
             view! { <rect class="dag-repeat-ground" x=part.x y=part.y width=part.width height=part.height rx="16"></rect> }
@@ -28,13 +25,9 @@ pub(super) fn RepeatFrames(
     placed.with_value(|placed| placed.layout.frames.iter().map(frame).collect_view())
 }
 
-/// The tags, which unfold all rounds, and the marks on the borders.
+/// The tags, which unfold all iterations, and the marks on the borders.
 #[component]
-pub(super) fn RepeatTags(
-    graph: Graph,
-    /// The graph with its layout.
-    placed: StoredGraph,
-) -> impl IntoView {
+pub(super) fn RepeatTags(graph: Graph, placed: StoredGraph) -> impl IntoView {
     let placed = placed.get_value();
     let layout = &placed.layout;
     let tag = |(frame, run): (&Frame, &Repeat)| {

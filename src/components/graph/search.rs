@@ -38,7 +38,7 @@ pub fn GraphSearch() -> impl IntoView {
 fn Field(field: NodeRef<html::Input>) -> impl IntoView {
     let page = Page::of_context();
     let query = RwSignal::new(String::new());
-    let place = RwSignal::new(0_usize);
+    let index = RwSignal::new(0_usize);
     // Names change with the layout only, not with sizes.
     let matches = Memo::new(move |_| {
         page.pictures
@@ -46,7 +46,7 @@ fn Field(field: NodeRef<html::Input>) -> impl IntoView {
             .with(|drawn| query.with(|query| found(&drawn.analysis.graph, query)))
     });
     let go = move |to: usize| {
-        place.set(to);
+        index.set(to);
         let what = matches.with_untracked(|matches| matches.get(to).copied());
         match what {
             Some(Found::Op(op)) => page.select(Selection::Op(op)),
@@ -58,12 +58,12 @@ fn Field(field: NodeRef<html::Input>) -> impl IntoView {
         let count = matches.with_untracked(Vec::len);
         if count > 0 {
             let step = if is_back { count - 1 } else { 1 };
-            go((place.get_untracked().min(count - 1) + step) % count);
+            go((index.get_untracked().min(count - 1) + step) % count);
         }
     };
     let clear = move || {
         query.set(String::new());
-        place.set(0);
+        index.set(0);
     };
     let press = move |event: KeyboardEvent| match &*event.key() {
         "Enter" => {
@@ -86,7 +86,7 @@ fn Field(field: NodeRef<html::Input>) -> impl IntoView {
     let has_query = move || query.with(|query| !query.trim().is_empty());
     let has_several = move || matches.with(|matches| matches.len() > 1);
     let words = move || {
-        has_query().then(|| matches.with(|matches| place_words(place.get(), matches.len())))
+        has_query().then(|| matches.with(|matches| place_words(index.get(), matches.len())))
     };
     view! {
         <div class="graph-search" role="search" aria-label="Operations and tensors of the graph">

@@ -10,31 +10,30 @@ use leptos::prelude::*;
 #[component]
 pub(super) fn TensorPill(
     graph: Graph,
-    /// The graph with its layout.
     placed: StoredGraph,
     /// The index of the pill in the layout.
     pill: PillId,
 ) -> impl IntoView {
     let placed = placed.get_value();
-    let place = placed.layout.pills.get(pill)?.clone();
-    let class = match place.kind {
+    let laid_out = placed.layout.pills.get(pill)?.clone();
+    let class = match laid_out.kind {
         PillKind::Input => "dag-pill is-input",
         PillKind::Weight => "dag-pill is-weight",
         PillKind::Output => "dag-pill is-output",
     };
-    let (rect, middle) = (place.rect, place.rect.center());
-    let tensor = *place.tensors.first()?;
-    let name = place.text.clone();
+    let (rect, middle) = (laid_out.rect, laid_out.rect.center());
+    let tensor = *laid_out.tensors.first()?;
+    let name = laid_out.text.clone();
     let moving = NodeRef::new();
     graph.travel(moving, rect, |motion| motion.pill(&placed.layout, pill));
-    let tensors = place.tensors.clone();
+    let tensors = laid_out.tensors.clone();
     let is_selected = move || match graph.selection.get() {
         Selection::Tensor(tensor) => tensors.contains(&tensor),
         _ => false,
     };
-    let of_text = place.clone();
+    let of_text = laid_out.clone();
     let bytes = graph.look(placed.number, move |looks| looks.pill_text(&of_text));
-    let title = graph.name(placed.number, move |looks| looks.pill_title(&place));
+    let title = graph.name(placed.number, move |looks| looks.pill_title(&laid_out));
     Some(view! {
         <g
             class=class

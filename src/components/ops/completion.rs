@@ -128,8 +128,8 @@ impl Completions {
     }
 
     /// Writes a completion into the text.
-    fn take(self, place: usize) {
-        let chosen = self.items.with_untracked(|items| items.get(place).cloned());
+    fn take(self, index: usize) {
+        let chosen = self.items.with_untracked(|items| items.get(index).cloned());
         self.close();
         let taken = |text: &String| edited(text, &[chosen?.edit]);
         let text = self.page.text.with_untracked(taken);
@@ -139,8 +139,8 @@ impl Completions {
     }
 }
 
-fn option_id(place: usize) -> String {
-    format!("completion-{place}")
+fn option_id(index: usize) -> String {
+    format!("completion-{index}")
 }
 
 /// The open list, below the word that it completes, or above it in the lower half of the editor.
@@ -156,20 +156,24 @@ pub fn CompletionList(
         chosen,
     } = completions;
     let list = NodeRef::<Ul>::new();
-    let place = move || {
+    let line_and_column = move || {
         items.with(|items| {
             let start = items.first()?.edit.span.start;
             page.text
                 .with_untracked(|text| Some((line_of(text, start), column_of(text, start))))
         })
     };
-    let is_above = move || place().is_some_and(|(line, _)| is_low.run(line));
+    let is_above = move || line_and_column().is_some_and(|(line, _)| is_low.run(line));
     let top = move || {
-        let (line, _) = place().unwrap_or_default();
+        let (line, _) = line_and_column().unwrap_or_default();
         let line = if is_above() { line } else { line + 1 };
         format!("calc(var(--code-line) * {line} + var(--space-1))")
     };
-    let column = move || place().map_or(0, |(_, column)| column).to_string();
+    let column = move || {
+        line_and_column()
+            .map_or(0, |(_, column)| column)
+            .to_string()
+    };
     Effect::new(move || {
         if let (Some(chosen), Some(list)) = (chosen.get(), list.get())
             && let Some(option) = u32::try_from(chosen)
@@ -179,16 +183,16 @@ pub fn CompletionList(
             reveal_in(&list, &option);
         }
     });
-    let option = move |(place, completion): (usize, Completion)| {
+    let option = move |(index, completion): (usize, Completion)| {
         view! {
             <li
-                id=option_id(place)
+                id=option_id(index)
                 role="option"
                 class="completion"
-                aria-selected=move || (chosen.get() == Some(place)).to_string()
+                aria-selected=move || (chosen.get() == Some(index)).to_string()
                 // The text area keeps the focus.
                 on:mousedown=|event| event.prevent_default()
-                on:click=move |_| completions.take(place)
+                on:click=move |_| completions.take(index)
             >
                 <span class="completion-label">{completion.label}</span>
                 <span class="completion-kind">{completion.kind.name()}</span>

@@ -20,8 +20,8 @@ pub fn LineFixes(
         let (all, fixes) = (page.checked.diagnostics.get(), page.checked.fixes.get());
         let fixes = fixes_on_line(&all, &fixes, &text, caret);
         let end = line_at(&text, caret).end;
-        let place = (line_of(&text, end), column_of(&text, end));
-        (!fixes.is_empty()).then(|| (place, fixes.to_vec()))
+        let line_and_column = (line_of(&text, end), column_of(&text, end));
+        (!fixes.is_empty()).then(|| (line_and_column, fixes.to_vec()))
     });
     move || {
         here.get().map(|((line, column), fixes)| {

@@ -19,7 +19,7 @@ use leptos::prelude::*;
 pub fn Row(
     table: TableState,
     /// The index of the op among the parsed statements.
-    place: ReadSignal<usize>,
+    index: ReadSignal<usize>,
     /// The values of the row.
     row: Memo<OpRow>,
 ) -> impl IntoView {
@@ -53,7 +53,7 @@ pub fn Row(
         let kernel = kernel.get()?;
         Some(view! { <span class="badge">{kernel.number()}</span> })
     };
-    let at = move || place.get_untracked();
+    let at = move || index.get_untracked();
     let button = move |node, label: &'static str, title, sign, press: fn(TableState, usize)| {
         view! {
             <button
@@ -88,10 +88,10 @@ pub fn Row(
         >
             <td role="cell" class="op-kernel">{badge}</td>
             <td role="cell" class="op-name">
-                <OpFieldView place row field=OpField::Name value=name node_ref=name_field />
+                <OpFieldView index row field=OpField::Name value=name node_ref=name_field />
             </td>
             <td role="cell" class="op-callee">
-                <FunctionPicker table place row />
+                <FunctionPicker table index row />
             </td>
             <td role="cell" class="op-actions">
                 {button(up, "Move up:", "Move up", "↑", |table, at| {
@@ -106,11 +106,11 @@ pub fn Row(
                 {button(remove, "Remove", "Remove", "×", TableState::remove)}
             </td>
             <td role="cell" class="op-inputs">
-                <Inputs table place row />
+                <Inputs table index row />
             </td>
             <td role="cell" class="op-type">
                 <OpFieldView
-                    place
+                    index
                     row
                     field=OpField::Type
                     value=Memo::new(move |_| row.with(|row| row.stated_type.clone()))
@@ -126,7 +126,7 @@ pub fn Row(
 #[component]
 fn OpFieldView(
     /// The index of the op among the parsed statements.
-    place: ReadSignal<usize>,
+    index: ReadSignal<usize>,
     /// The values of the row.
     row: Memo<OpRow>,
     field: OpField,
@@ -143,7 +143,7 @@ fn OpFieldView(
 ) -> impl IntoView {
     let id = row.with_untracked(|row| format!("op-{}-{}", row.id, field.label().replace(' ', "-")));
     let edited = move |text: &str, parsed: &Parsed, typed: &str| {
-        with_field(text, parsed, place.get_untracked(), field, typed)
+        with_field(text, parsed, index.get_untracked(), field, typed)
     };
     view! {
         <Field
@@ -159,7 +159,7 @@ fn OpFieldView(
     }
 }
 
-/// Whether the selection is or contains the op of the row, in any round of its block.
+/// Whether the selection is or contains the op of the row, in any iteration of its block.
 fn belongs(row: &OpRow, page: Page) -> bool {
     let Some(own) = row.op else { return false };
     let selection = page.selection.get();
@@ -182,7 +182,7 @@ fn belongs(row: &OpRow, page: Page) -> bool {
 fn FunctionPicker(
     table: TableState,
     /// The index of the op among the parsed statements.
-    place: ReadSignal<usize>,
+    index: ReadSignal<usize>,
     /// The values of the row.
     row: Memo<OpRow>,
 ) -> impl IntoView {
@@ -191,7 +191,7 @@ fn FunctionPicker(
     // Any listed function can be written. If it does not fit the inputs, a diagnostic says so.
     let choose = move |function: &str| {
         page.change(Origin::Single, |text, program| {
-            set_callee(text, program, place.get_untracked(), function)
+            set_callee(text, program, index.get_untracked(), function)
         });
     };
     // A hundred options in each of sixty rows are most of what a table of a large program would
@@ -253,7 +253,7 @@ fn option(function: &FunctionOption, chosen: &str) -> impl IntoView + use<> {
 fn Inputs(
     table: TableState,
     /// The index of the op among the parsed statements.
-    place: ReadSignal<usize>,
+    index: ReadSignal<usize>,
     /// The values of the row.
     row: Memo<OpRow>,
 ) -> impl IntoView {
@@ -264,7 +264,7 @@ fn Inputs(
     };
     view! {
         <Show when=move || is_separable.get() fallback=in_text_alone>
-            <OpFieldView place row field=OpField::Inputs value=inputs typed=table.typed_inputs />
+            <OpFieldView index row field=OpField::Inputs value=inputs typed=table.typed_inputs />
         </Show>
     }
 }

@@ -41,8 +41,8 @@ pub fn OpsTable() -> impl IntoView {
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.id
-                        children=move |place, row| {
-                            view! { <Row table place row=row_at(rows, place, row) /> }
+                        children=move |index, row| {
+                            view! { <Row table index row=row_at(rows, index, row) /> }
                         }
                     />
                 </tbody>

@@ -91,12 +91,12 @@ impl TableState {
     pub(super) fn add(self, after: Option<usize>) {
         self.page
             .change(Origin::Single, |text, program| add_op(text, program, after));
-        let place = after.map_or_else(|| self.op_count().saturating_sub(1), |after| after + 1);
+        let index = after.map_or_else(|| self.op_count().saturating_sub(1), |after| after + 1);
         if after.is_none() {
             self.max_rows
-                .update(|rows| *rows = place.max(*rows - 1) + 1);
+                .update(|rows| *rows = index.max(*rows - 1) + 1);
         }
-        self.request_focus(place, RowControl::Name);
+        self.request_focus(index, RowControl::Name);
     }
 
     /// Moves an op from one index to another. Its `control` keeps the focus.
@@ -110,18 +110,18 @@ impl TableState {
     }
 
     /// Removes the op at this index. The next one gets the focus.
-    pub(super) fn remove(self, place: usize) {
+    pub(super) fn remove(self, index: usize) {
         self.page.change(Origin::Single, |text, program| {
-            remove_op(text, program, place)
+            remove_op(text, program, index)
         });
         match self.op_count().checked_sub(1) {
-            Some(last) => self.request_focus(place.min(last), RowControl::Remove),
+            Some(last) => self.request_focus(index.min(last), RowControl::Remove),
             None => browser::focus(self.add_button),
         }
     }
 
-    fn request_focus(self, place: usize, control: RowControl) {
-        let row = (self.rows).with_untracked(|rows| rows.get(place).map(|row| row.id));
+    fn request_focus(self, index: usize, control: RowControl) {
+        let row = (self.rows).with_untracked(|rows| rows.get(index).map(|row| row.id));
         self.focus_request.set(row.map(|row| (row, control)));
     }
 

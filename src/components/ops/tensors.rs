@@ -50,9 +50,9 @@ fn TensorsTable(
         max_rows.update(|rows| *rows = (*rows).max(declared.get_untracked()));
         focus_request.set(rows.with_untracked(|rows| Some(rows.last()?.id)));
     };
-    let remove = move |place: usize| {
+    let remove = move |index: usize| {
         page.change(Origin::Single, |text, program| {
-            remove_declaration(text, program, place)
+            remove_declaration(text, program, index)
         });
         browser::focus(add_button);
     };
@@ -70,9 +70,9 @@ fn TensorsTable(
                 <ForEnumerate
                     each=move || rows.get()
                     key=|row| row.id
-                    children=move |place, row| {
-                        let remove = move || remove(place.get_untracked());
-                        view! { <Row place row=row_at(rows, place, row) focus_request remove /> }
+                    children=move |index, row| {
+                        let remove = move || remove(index.get_untracked());
+                        view! { <Row index row=row_at(rows, index, row) focus_request remove /> }
                     }
                 />
             </tbody>
@@ -88,7 +88,7 @@ fn TensorsTable(
 #[component]
 fn Row(
     /// The index of the declaration among the parsed ones.
-    place: ReadSignal<usize>,
+    index: ReadSignal<usize>,
     /// The values of the row.
     row: Memo<TensorRow>,
     /// The row whose name shall get the focus.
@@ -109,7 +109,7 @@ fn Row(
     });
     let field = move |field: TensorField, value, node_ref| {
         let edited = move |text: &str, parsed: &Parsed, typed: &str| {
-            with_tensor_field(text, parsed, place.get_untracked(), field, typed)
+            with_tensor_field(text, parsed, index.get_untracked(), field, typed)
         };
         let field_id = format!("tensor-{id}-{}", field.label().replace(' ', "-"));
         view! { <Field id=field_id what=field.label() owner=name value edited node_ref /> }
@@ -120,7 +120,7 @@ fn Row(
             .find(|r| r.name() == role);
         if let Some(role) = role {
             page.change(Origin::Single, |text, program| {
-                set_role(text, program, place.get_untracked(), role)
+                set_role(text, program, index.get_untracked(), role)
             });
         }
     };

@@ -109,7 +109,7 @@ fn AsDevice(
                 .with(|device| device.probe.as_ref() == Some(&measured))
         })
     };
-    let keep = move |_| page.take_own_device(&measured);
+    let keep = move |_| page.take_your_gpu(&measured);
     let chosen = move || {
         if is_chosen.get() {
             Either::Left(view! { <span>"It is the chosen GPU."</span> })
@@ -120,7 +120,7 @@ fn AsDevice(
     };
     view! {
         <p>{rates}</p>
-        <p class="own-gpu-device">
+        <p class="your-gpu-device">
             {chosen}
             <Show when=move || !is_busy.get()>
                 <button type="button" on:click=move |_| your_gpu.measure()>"Measure again"</button>
@@ -149,7 +149,7 @@ fn Failed(
     });
     view! {
         {found.map(|found| view! { <p class="measured-found">{sentence(&found)}</p> })}
-        <p class="own-gpu-failure">{sentence(&failure_text(&failure))}</p>
+        <p class="your-gpu-failure">{sentence(&failure_text(&failure))}</p>
         {offer}
     }
 }
@@ -233,7 +233,7 @@ fn TimeTable(
         (left_out > 0).then(|| view! { <p class="quiet">"Further kernels: " {left_out}</p> });
     view! {
         <div class="table-scroll" role="group" aria-label="Times on your GPU" tabindex="0">
-            <table class="kernels row-lines own-gpu-times">
+            <table class="kernels row-lines your-gpu-times">
                 <thead>
                     <tr>
                         <th scope="col">"#"</th>
@@ -341,7 +341,7 @@ fn Results<'a>(
     outcome.checks.is_ok().then(|| {
         view! {
             <div class="table-scroll" role="group" aria-label="Results on your GPU" tabindex="0">
-                <table class="kernels row-lines own-gpu-results">
+                <table class="kernels row-lines your-gpu-results">
                     <thead>
                         <tr>
                             <th scope="col">"result"</th>

@@ -96,7 +96,7 @@ impl Page {
     }
 
     /// Replaces the text by one that states `kernels`.
-    pub fn state_kernels(self, kernels: &str, text: String) {
+    pub fn mark_kernels(self, kernels: &str, text: String) {
         self.edit(text, Origin::Single);
         self.screen.notice.set(Some(Notice {
             text: format!("The text now marks {kernels} with @kernel."),

@@ -27,7 +27,7 @@ impl Page {
     }
 
     /// Takes the rates of a GPU that were measured here, and chooses it.
-    pub fn take_own_device(self, probe: &Arc<DeviceProbe>) {
+    pub fn take_your_gpu(self, probe: &Arc<DeviceProbe>) {
         self.chosen
             .measured_devices
             .update(|devices| replace_device(devices, Arc::clone(probe)));

@@ -78,10 +78,10 @@ impl Page {
     pub fn set_param(self, name: &str, value: i64) {
         self.seal();
         self.change(Origin::Param(name.to_owned()), |text, program| {
-            let place = program.params.iter().position(|p| p.name.text == name);
-            place.map_or_else(
+            let index = program.params.iter().position(|p| p.name.text == name);
+            index.map_or_else(
                 || text.to_owned(),
-                |place| set_param(text, program, place, value),
+                |index| set_param(text, program, index, value),
             )
         });
         self.seal();
