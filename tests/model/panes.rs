@@ -61,7 +61,7 @@ fn assert_possible(panes: Panes) {
     );
     for divider in DIVIDERS {
         let [least, greatest] = panes.range(divider);
-        let place = panes.place(divider);
+        let place = panes.position(divider);
         assert!(
             place.is_none_or(|place| (least..=greatest).contains(&place)),
             "{panes}"
