@@ -1,7 +1,6 @@
 //! Presenting to a class: what the speaker puts on the stage, and the window with the notes.
 
 use crate::app::learning::{Learning, is_in_lesson};
-use crate::app::state::Page;
 use crate::app::storage_keys::WORKSHOP;
 use crate::app::stored;
 use fuseline_browser::{self as browser, Channel};
@@ -35,7 +34,6 @@ pub struct LeftWorkshop {
 /// The state of presenting. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]
 pub struct Presenting {
-    page: Page,
     learning: Learning,
     /// Whether the page is presented.
     pub is_on: RwSignal<bool>,
@@ -62,12 +60,11 @@ pub struct Presenting {
 
 impl Presenting {
     /// The state, with nothing presented.
-    pub fn new(page: Page, learning: Learning) -> Self {
+    pub fn new(learning: Learning) -> Self {
         let is_on = RwSignal::new(false);
-        let is_in_lesson = is_in_lesson(page.screen);
+        let is_in_lesson = is_in_lesson(learning.page().screen);
         let left = browser::load(WORKSHOP).and_then(|left| serde_json::from_str(&left).ok());
         let presenting = Self {
-            page,
             learning,
             is_on,
             stage: RwSignal::new(Stage::of_program()),
@@ -224,10 +221,10 @@ impl Presenting {
             }
             PresenterCommand::Next if self.has_lesson.get_untracked() => self.next(),
             PresenterCommand::Previous if self.has_lesson.get_untracked() => self.previous(),
-            PresenterCommand::Next => self.page.show_fused(),
-            PresenterCommand::Previous => self.page.show_unfused(),
+            PresenterCommand::Next => self.learning.page().show_fused(),
+            PresenterCommand::Previous => self.learning.page().show_unfused(),
             PresenterCommand::Toggle(view) => self.stage.update(|stage| stage.toggle(view)),
-            PresenterCommand::ToggleFused => toggle(self.page.chosen.is_fused),
+            PresenterCommand::ToggleFused => toggle(self.learning.page().chosen.is_fused),
             PresenterCommand::ToggleLesson if self.has_lesson.get_untracked() => {
                 self.stage.update(Stage::toggle_lesson);
             }
@@ -299,7 +296,7 @@ impl Presenting {
         self.connect();
         let id = self.id.get_value();
         if !browser::open_window(&format!("{NOTES}={id}"), &channel_name(&id)) {
-            self.page.tell_failure(
+            self.learning.page().tell_failure(
                 "The browser did not open the window with the notes. Allow this page to open windows, and press N again.",
             );
         }
@@ -338,6 +335,7 @@ impl Presenting {
 
     /// What the class sees. Tracked.
     fn shown(self) -> AudienceView {
+        let page = self.learning.page();
         let (step, is_answered) = (
             self.learning.step.get(),
             self.learning.judged.with(Option::is_some),
@@ -356,13 +354,10 @@ impl Presenting {
         AudienceView {
             workshop: self.workshop.get(),
             place,
-            program: self.page.program_name(),
-            result: self
-                .page
-                .analysis
-                .with(|analysis| headline(analysis).sentence()),
+            program: page.program_name(),
+            result: (page.analysis).with(|analysis| headline(analysis).sentence()),
             stage: self.stage.get(),
-            is_fused: self.page.chosen.is_fused.get(),
+            is_fused: page.chosen.is_fused.get(),
             is_blank: self.is_blank.get(),
             began_ms: self.began_ms.get(),
         }

@@ -44,7 +44,6 @@ impl Walk {
 /// The state of the puzzles. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]
 pub struct Puzzling {
-    page: Page,
     session: Session,
     student_results: StudentResults,
     /// The language of its author.
@@ -87,7 +86,6 @@ impl Puzzling {
         });
         let stored = browser::load(PUZZLES).map(|stored| PuzzleProgress::read(&stored));
         let puzzling = Self {
-            page,
             session,
             student_results,
             lang,
@@ -107,9 +105,13 @@ impl Puzzling {
         use_context()
     }
 
+    fn page(self) -> Page {
+        self.session.page
+    }
+
     /// Notes what the visitor reaches, and forgets hints that are about other kernels.
     fn keep(self) {
-        let page = self.page;
+        let page = self.page();
         Effect::new(move |before: Option<Option<PuzzleSource>>| {
             let puzzle = page.screen.puzzle.get();
             if puzzle.is_some() && before.as_ref() != Some(&puzzle) {
@@ -200,7 +202,7 @@ impl Puzzling {
 
     /// Who made the kernels of the page. Tracked.
     pub fn maker(self) -> Maker {
-        let page = self.page;
+        let page = self.page();
         let is_sent =
             || page.origin.sent.with(|sent| sent.link.is_some()) && !page.differs_from_sent();
         match page.moves() {
@@ -234,17 +236,17 @@ impl Puzzling {
 
     /// Shows a puzzle in place of the visitor's own program. Undo ends there until it is closed.
     fn enter(self, open: impl FnOnce()) {
-        let is_first = self.page.screen.puzzle.with_untracked(Option::is_none);
+        let is_first = self.page().screen.puzzle.with_untracked(Option::is_none);
         if is_first && let Some(document) = self.session.set_own_aside() {
             (self.progress).update(|progress| progress.before = Some(document));
         }
         open();
-        self.page.forget_history();
+        self.page().forget_history();
     }
 
     /// Opens the present puzzle at its start, as one step of undo.
     pub fn start_again(self) {
-        if let Some(source) = self.page.screen.puzzle.get_untracked() {
+        if let Some(source) = self.page().screen.puzzle.get_untracked() {
             self.open_at(&source.start());
         }
     }
@@ -252,8 +254,8 @@ impl Puzzling {
     fn open_at(self, state: &SharedState) {
         self.forget_help();
         self.session.open_exercise(state, None);
-        self.page.stepping.step.set_if_changed(None);
-        self.page.select(Selection::Nothing);
+        self.page().stepping.step.set_if_changed(None);
+        self.page().select(Selection::Nothing);
     }
 
     /// The puzzle of the program on the page, with its choices.
@@ -261,13 +263,13 @@ impl Puzzling {
     /// # Errors
     /// Why there is none.
     pub fn make(self, title: &str, goal: &str) -> Result<Posed, MakeError> {
-        make(&shown(self.page), title, goal)
+        make(&shown(self.page()), title, goal)
     }
 
     /// Sets policy, options and device as the puzzle has them, and keeps the kernels.
     pub fn restore_choices(self) {
         if let Some(Ok(posed)) = self.posed.get_untracked() {
-            self.page.choose(|choices| {
+            self.page().choose(|choices| {
                 *choices = Choices {
                     note: choices.note.take(),
                     puzzle: choices.puzzle.take(),
@@ -287,10 +289,10 @@ impl Puzzling {
             self.session.return_to(before.as_deref());
         } else {
             // Undo may bring a puzzle back with a document that is the visitor's own.
-            self.page.choose(|choices| choices.puzzle = None);
+            self.page().choose(|choices| choices.puzzle = None);
             self.session.resume_steps();
         }
-        self.page.screen.is_learning.set_if_changed(true);
+        self.page().screen.is_learning.set_if_changed(true);
     }
 
     fn forget_help(self) {
@@ -301,7 +303,7 @@ impl Puzzling {
     /// The steps from the present kernels to par.
     fn way(self) -> Option<Vec<PuzzleStep>> {
         let posed = self.posed.get_untracked()?.ok()?;
-        posed.way(&untrack(|| present_seen(self.page))?)
+        posed.way(&untrack(|| present_seen(self.page()))?)
     }
 
     /// Gives one more hint: first where to look and why, then the move. Selects what it is about.
@@ -312,7 +314,7 @@ impl Puzzling {
         match self.hints.with_untracked(Vec::len) {
             0 => {
                 self.hints.update(|hints| hints.push(step.nudge.words));
-                self.page.select(match step.nudge.region {
+                self.page().select(match step.nudge.region {
                     Region::Op(op) => Selection::Op(op),
                     Region::Tensor(tensor) => Selection::Tensor(tensor),
                     Region::Kernel(kernel) => Selection::Kernel(kernel),
@@ -321,11 +323,11 @@ impl Puzzling {
             given if given < MAX_HINTS => {
                 self.hints.update(|hints| hints.push(step.hint));
                 let [producer, consumer] = step.edge;
-                let is_edge = (self.page.analysis).with_untracked(|analysis| {
+                let is_edge = (self.page().analysis).with_untracked(|analysis| {
                     let readers = analysis.graph.successors.get(producer);
                     readers.is_some_and(|readers| readers.contains(&consumer))
                 });
-                self.page.select(if is_edge {
+                self.page().select(if is_edge {
                     Selection::Edge { producer, consumer }
                 } else {
                     Selection::Op(consumer)
@@ -342,7 +344,7 @@ impl Puzzling {
             self.start_again();
         }
         if let Some(steps) = self.way() {
-            let before = self.page.present_step();
+            let before = self.page().present_step();
             let steps = Arc::new(steps);
             let at = 0;
             self.walk.set(Some(Walk { before, steps, at }));
@@ -365,9 +367,10 @@ impl Puzzling {
         }
         let manual = Choices {
             policy: Policy::Manual,
-            ..self.page.choices_with(&text)
+            ..self.page().choices_with(&text)
         };
-        (self.page).replace(text, Origin::Single, before.example, manual);
+        self.page()
+            .replace(text, Origin::Single, before.example, manual);
     }
 
     /// Leaves the way, and brings the kernels back that were there in front of it.
@@ -385,7 +388,7 @@ impl Puzzling {
             example,
             choices,
         } = before;
-        (self.page).replace(text, Origin::Single, example, choices);
+        self.page().replace(text, Origin::Single, example, choices);
     }
 }
 

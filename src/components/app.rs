@@ -61,7 +61,7 @@ pub fn App(
             learning.leave();
         },
     );
-    let presenting = Presenting::new(page, learning);
+    let presenting = Presenting::new(learning);
     provide_context(presenting);
     provide_context(Classroom::new(page.origin, page.screen, learning));
     let stage = PageStage::new(page.screen, learning, presenting);

@@ -136,19 +136,8 @@ fn Card(
                 .collect_view()
         })
     };
-    let has_sources = move || {
-        explanation.with(|explanation| {
-            explanation
-                .as_ref()
-                .is_some_and(|explanation| !explanation.sources.is_empty())
-        })
-    };
-    let has_conventions = move || {
-        explanation.with(|explanation| {
-            explanation
-                .as_ref()
-                .is_some_and(|explanation| !explanation.conventions.is_empty())
-        })
+    let has = move |of: fn(&Explanation) -> bool| {
+        move || explanation.with(|explanation| explanation.as_ref().is_some_and(of))
     };
     view! {
         <div
@@ -170,11 +159,11 @@ fn Card(
             <p class="explanation-formula">{part(|explanation| format!("= {}", explanation.formula))}</p>
             {derivation}
             {notes}
-            <Show when=has_conventions>
+            <Show when=has(|explanation| !explanation.conventions.is_empty())>
                 <h3>"How it is counted"</h3>
                 <ul>{conventions}</ul>
             </Show>
-            <Show when=has_sources>
+            <Show when=has(|explanation| !explanation.sources.is_empty())>
                 <h3>"Source"</h3>
                 <ul>{sources}</ul>
             </Show>

@@ -72,9 +72,11 @@ impl Learning {
                 .wanted
                 .with(|wanted| !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds));
             // A slider that is held may be on its way elsewhere.
-            if is_done && !self.page.slider.is_held() && self.judged.with_untracked(Option::is_none)
+            if is_done
+                && !self.page().slider.is_held()
+                && self.judged.with_untracked(Option::is_none)
             {
-                let shown = untrack(|| shown(self.page));
+                let shown = untrack(|| shown(self.page()));
                 self.with_open_step(|open, step| self.student_results.make(open, step, &shown));
                 let done = untrack(|| self.done());
                 let done = done.unwrap_or(Judged {
@@ -88,7 +90,7 @@ impl Learning {
 
     /// The judgement of the present page, in which the task to do is done. Tracked.
     fn done(self) -> Option<Judged> {
-        self.task()?.done(&present_seen(self.page)?)
+        self.task()?.done(&present_seen(self.page())?)
     }
 
     /// The present step has ended.

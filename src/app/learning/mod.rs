@@ -42,7 +42,6 @@ pub enum Room {
 /// The state of the lessons. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]
 pub struct Learning {
-    page: Page,
     session: Session,
     student_results: StudentResults,
     /// What stands where lessons and puzzles are listed.
@@ -87,7 +86,6 @@ impl Learning {
             |_, _| true,
         );
         let learning = Self {
-            page,
             session,
             student_results,
             room: RwSignal::new(Room::Lists),
@@ -116,6 +114,11 @@ impl Learning {
         use_context()
     }
 
+    /// The page that the lessons are about.
+    pub(super) fn page(self) -> Page {
+        self.session.page
+    }
+
     /// Opens the lesson of the last visit where it was, on the page as it is.
     fn resume(self) {
         let Some(LessonPosition { id, step }) = self.progress.with_untracked(|p| p.open.clone())
@@ -127,12 +130,12 @@ impl Learning {
             None => browser::load(OWN_LESSON).map(|text| OpenLesson::own(&text)),
         };
         // Whoever follows a link to a program sees that.
-        let is_of_link = (self.page.origin.sent).with_untracked(|sent| sent.link.is_some());
+        let is_of_link = (self.page().origin.sent).with_untracked(|sent| sent.link.is_some());
         if let Some(open) = open.filter(|_| !is_of_link) {
             self.step
                 .set(step.min(open.lesson.steps.len().saturating_sub(1)));
             self.open.set(Some(open));
-            self.page.screen.is_learning.set(true);
+            self.page().screen.is_learning.set(true);
         }
     }
 
@@ -144,7 +147,7 @@ impl Learning {
                     self.step.get(),
                     // What the visitor has left for the whole page is not what the next visit
                     // opens.
-                    (self.page.screen.is_learning.get())
+                    (self.page().screen.is_learning.get())
                         .then(|| self.open.with(|open| open.as_ref().map(|open| open.id)))
                         .flatten(),
                 )
@@ -179,7 +182,7 @@ impl Learning {
     pub fn open_listed(self, id: &str, step: usize) {
         match listed(id) {
             Some(listed) => self.begin(OpenLesson::listed(listed), step),
-            None => self.page.tell_failure(format!(
+            None => self.page().tell_failure(format!(
                 "There is no lesson {id} on this page. The link may come from another version."
             )),
         }
@@ -195,7 +198,7 @@ impl Learning {
 
     fn begin(self, open: OpenLesson, step: usize) {
         self.room.set_if_changed(Room::Lists);
-        self.page.screen.is_learning.set_if_changed(true);
+        self.page().screen.is_learning.set_if_changed(true);
         let is_first = self.open.with_untracked(Option::is_none);
         if is_first && let Some(document) = self.session.set_own_aside() {
             self.progress
@@ -204,7 +207,7 @@ impl Learning {
         self.open.set(Some(open));
         self.go(step);
         if is_first {
-            self.page.forget_history();
+            self.page().forget_history();
         }
     }
 
@@ -237,12 +240,12 @@ impl Learning {
 
     fn show(self, state: &PageState) {
         // What was said of the page before does not hold for this one.
-        self.page.screen.notice.set(None);
+        self.page().screen.notice.set(None);
         let id = (self.open).with_untracked(|open| open.as_ref()?.id);
         let lesson = id.map(|id| listed_lesson_fragment(id, self.step.get_untracked() + 1));
         self.session.open_exercise(&state.shared, lesson);
-        self.page.stepping.step.set_if_changed(None);
-        self.page.select_mark(state.mark.as_ref());
+        self.page().stepping.step.set_if_changed(None);
+        self.page().select_mark(state.mark.as_ref());
     }
 
     /// Closes the lesson, brings back the program and the choices from before it, and shows the
@@ -258,7 +261,7 @@ impl Learning {
         self.open.set(None);
         let before = (self.progress).with_untracked(|progress| progress.before.clone());
         self.session.return_to(before.as_deref());
-        self.page.screen.is_learning.set_if_changed(true);
+        self.page().screen.is_learning.set_if_changed(true);
     }
 
     /// Closes what is open, a lesson or the lists, and shows the page from its top with the program
@@ -266,8 +269,8 @@ impl Learning {
     pub fn leave(self) {
         self.room.set_if_changed(Room::Lists);
         self.close();
-        self.page.screen.is_learning.set_if_changed(false);
-        self.page.keep_focus();
+        self.page().screen.is_learning.set_if_changed(false);
+        self.page().keep_focus();
         // The answers of the lesson have moved it.
         browser::scroll_to_top();
     }

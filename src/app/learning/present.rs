@@ -25,7 +25,7 @@ impl Learning {
         } else {
             states.asked.shared
         };
-        let page = self.page;
+        let page = self.page();
         page.text.with(|text| *text != of_step.text)
             || page.chosen.policy.get() != of_step.policy
             || page.chosen.fusion.get() != of_step.fusion
