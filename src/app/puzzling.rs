@@ -217,10 +217,10 @@ impl Puzzling {
     /// there until it is closed.
     pub fn open(self, source: &PuzzleSource) {
         let id = source.progress_id();
-        let kept =
+        let left =
             (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
-        let kept = kept.and_then(|kernels| read_state(kernels.into()).ok());
-        self.enter(|| self.open_at(&kept.unwrap_or_else(|| source.start())));
+        let left = kept.and_then(|kernels| read_state(kernels.into()).ok());
+        self.enter(|| self.open_at(&left.unwrap_or_else(|| source.start())));
     }
 
     /// Opens what an address or the tab's history leads to.

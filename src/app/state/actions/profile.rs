@@ -55,7 +55,7 @@ impl Page {
             names.join(" and ")
         );
         let run = self.best_run(&profile);
-        let kept =
+        let device_kept =
             (profile.probe.as_ref()).map_or(Ok(()), |probe| self.keep_device_of_profile(probe));
         self.against.profile.set(Some(Arc::new(OpenProfile {
             profile,
@@ -64,7 +64,7 @@ impl Page {
             run,
         })));
         self.screen.tab.set(Tab::Measured);
-        match kept {
+        match device_kept {
             Ok(()) => self.tell(text),
             Err(problem) => {
                 self.tell_failure(format!(
