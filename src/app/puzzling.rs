@@ -219,7 +219,7 @@ impl Puzzling {
         let id = source.progress_id();
         let left =
             (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
-        let left = kept.and_then(|kernels| read_state(kernels.into()).ok());
+        let left = left.and_then(|kernels| read_state(kernels.into()).ok());
         self.enter(|| self.open_at(&left.unwrap_or_else(|| source.start())));
     }
 
