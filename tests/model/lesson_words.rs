@@ -248,7 +248,7 @@ fn a_first_wrong_answer_gets_no_right_one() {
                 }
             }
             TaskKind::Choose(_) | TaskKind::Each { .. } => {
-                let options = task.choosables(&seen).unwrap_or_default();
+                let options = task.options(&seen).unwrap_or_default();
                 let places = |is_right: bool| -> Vec<usize> {
                     let places = options.iter().enumerate();
                     let places = places.filter(|(_, option)| option.is_right == is_right);
@@ -293,7 +293,7 @@ fn every_wrong_choice_gets_a_hint_of_its_own() {
     for (id, task, states) in tasks() {
         let seen = states.answered.analyzed().unwrap_or_else(|| unreachable!());
         let ask = &task.ask;
-        let options = task.choosables(&seen).unwrap_or_default();
+        let options = task.options(&seen).unwrap_or_default();
         let wrong = (options.iter().enumerate()).filter(|(_, option)| !option.is_right);
         let mut told = Vec::new();
         for (at, option) in wrong {

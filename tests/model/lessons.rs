@@ -150,7 +150,7 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                     assert!(wrong.is_ok_and(|judged| !judged.is_right), "{id}: {figure}");
                 }
                 TaskKind::Choose(_) | TaskKind::Each { .. } => {
-                    let options = task.choosables(&seen).unwrap_or_default();
+                    let options = task.options(&seen).unwrap_or_default();
                     let of = |is_right: bool| {
                         let places = options.iter().enumerate();
                         let places = places.filter(|(_, option)| option.is_right == is_right);

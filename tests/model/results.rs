@@ -61,7 +61,7 @@ fn asked(open: &OpenLesson, step: usize, task: &Task) -> Asked {
             (text(&right.to_string()), Some(text("1")))
         }
         TaskKind::Choose(_) | TaskKind::Each { .. } => {
-            let options = task.choosables(&seen).unwrap();
+            let options = task.options(&seen).unwrap();
             let all: Vec<usize> = (0..options.len()).collect();
             let right: Vec<usize> = (all.iter().copied())
                 .filter(|&at| options[at].is_right)

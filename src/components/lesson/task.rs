@@ -6,7 +6,8 @@ use crate::app::state::SetIfChanged;
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
 use fuseline_learn::language::Language;
-use fuseline_learn::lesson::answer::{Answer, Choosable, Judged};
+use fuseline_learn::lesson::answer::{Answer, Judged};
+use fuseline_learn::lesson::options::TaskOption;
 use fuseline_learn::lesson::task::{Task, TaskKind};
 use fuseline_learn::lesson::value::{AnswerUnit, Unit};
 use leptos::ev::SubmitEvent;
@@ -83,7 +84,7 @@ pub fn TaskView(
         }
         TaskKind::Choose(_) | TaskKind::Each { .. } => {
             let seen = learning.seen.get_untracked();
-            let options = seen.and_then(|seen| task.choosables(&seen.answered).ok());
+            let options = seen.and_then(|seen| task.options(&seen.answered).ok());
             let options: Vec<_> = options.unwrap_or_default();
             let is_one = matches!(task.kind, TaskKind::Choose(_))
                 && options.iter().filter(|option| option.is_right).count() == 1;
@@ -180,7 +181,7 @@ fn Choices(
     learning: Learning,
     /// The fixed strings.
     words: Language,
-    options: Vec<Choosable>,
+    options: Vec<TaskOption>,
     /// Whether exactly one is right.
     is_one: bool,
     /// Whether they are names of tensors or kernels, and not sentences.
@@ -207,7 +208,7 @@ fn Choices(
         answer(&Answer::Chosen(chosen.get_untracked()));
     };
     let options = options.into_iter().enumerate().map(|(at, option)| {
-        let Choosable { label, about, .. } = option;
+        let TaskOption { label, about, .. } = option;
         let about = (!about.is_empty()).then(|| view! { " " <small>{about}</small> });
         view! {
             <label class="task-option">

@@ -1,7 +1,7 @@
 //! Verdicts on answers, the right answer and its reason.
 
 use super::StepStates;
-use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
+use super::answer_reason::{around, param_value};
 use super::arithmetic::answer_in;
 use super::error::{AnswerError, NumberError, ValueError};
 use super::prose::quoted;
@@ -38,15 +38,6 @@ pub struct Judged {
     pub nudge: String,
 }
 
-/// An option, and whether the engine finds it right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choosable {
-    pub label: String,
-    /// Which tensor or kernel that is; may be empty.
-    pub about: String,
-    pub is_right: bool,
-}
-
 /// A given number beside the right one.
 struct Numbers {
     given: f64,
@@ -62,38 +53,10 @@ impl Numbers {
 }
 
 impl Task {
-    /// The options to choose among; empty if the task asks for no choice.
-    ///
-    /// # Errors Why the engine cannot say what is right.
-    pub fn choosables(&self, analyzed: &AnalyzedProgram) -> Result<Vec<Choosable>, ValueError> {
-        match &self.kind {
-            TaskKind::Choose(choices) => (choices.iter())
-                .map(|choice| {
-                    Ok(Choosable {
-                        label: choice.label.clone(),
-                        about: String::new(),
-                        is_right: choice.condition.holds(analyzed)?,
-                    })
-                })
-                .collect(),
-            TaskKind::Each { things, condition } => (things_of(*things, analyzed).into_iter())
-                .map(|thing| {
-                    Ok(Choosable {
-                        label: thing.name,
-                        about: thing.about,
-                        is_right: condition.about(&thing.subject).holds(analyzed)?,
-                    })
-                })
-                .collect(),
-            TaskKind::Number { .. } | TaskKind::First { .. } | TaskKind::Do { .. } => {
-                Ok(Vec::new())
-            }
-        }
-    }
-
     /// Compares an answer with what the engine finds in the state of the answered step.
     ///
-    /// # Errors What is wrong with the answer or the task, so that there is no verdict.
+    /// # Errors
+    /// What is wrong with the answer or the task, so that there is no verdict.
     pub fn judge(
         &self,
         answer: &Answer,
@@ -148,7 +111,7 @@ impl Task {
                 }))
             }
             (TaskKind::Choose(_) | TaskKind::Each { .. }, Answer::Chosen(chosen)) => {
-                let options = self.choosables(analyzed)?;
+                let options = self.options(analyzed)?;
                 let options = options.iter().enumerate();
                 let chosen = options.filter(|(at, _)| chosen.contains(at));
                 Ok(self.labels(chosen.map(|(_, option)| option)))
@@ -226,117 +189,6 @@ impl Task {
         mistake.map_or(side, |mistake| &mistake.nudge).to_owned()
     }
 
-    fn judge_choice(
-        &self,
-        chosen: &[usize],
-        analyzed: &AnalyzedProgram,
-    ) -> Result<Judged, AnswerError> {
-        let options = self.choosables(analyzed)?;
-        if chosen.iter().any(|&at| at >= options.len()) {
-            return Err(AnswerError::NoSuchOption);
-        }
-        let differs = |is_right: bool| {
-            let mut options = options.iter().enumerate();
-            options
-                .any(|(at, option)| option.is_right == is_right && chosen.contains(&at) != is_right)
-        };
-        let is_one = options.iter().filter(|option| option.is_right).count() == 1;
-        let hint = self.first_wrong_hint(&options, chosen, analyzed);
-        let verdict = match (differs(false), differs(true)) {
-            (false, false) => "",
-            (true, true) if is_one && chosen.len() == 1 => {
-                if hint.is_empty() {
-                    self.language.choose_another()
-                } else {
-                    ""
-                }
-            }
-            (true, true) => self.language.wrong_and_missing(),
-            (true, false) => self.language.something_wrong(),
-            (false, true) => self.language.something_missing(),
-        };
-        let nudge = join_sentences(verdict, &hint);
-        let why = self.why_chosen(&options, chosen, analyzed);
-        Ok(self.judged(&nudge, &self.right_labels(&options), 0.0, why, analyzed))
-    }
-
-    /// Why the first of the wrongly chosen options is wrong. The others are left to the visitor.
-    fn first_wrong_hint(
-        &self,
-        options: &[Choosable],
-        chosen: &[usize],
-        analyzed: &AnalyzedProgram,
-    ) -> String {
-        let mut wrong = (options.iter().enumerate())
-            .filter(|(at, option)| chosen.contains(at) && !option.is_right);
-        let Some((at, _)) = wrong.next() else {
-            return String::new();
-        };
-        match &self.kind {
-            TaskKind::Choose(choices) => {
-                choices.get(at).map_or("", |choice| &choice.hint).to_owned()
-            }
-            TaskKind::Each { things, condition } => {
-                let subject = things_of(*things, analyzed).into_iter().nth(at);
-                subject.map_or_else(String::new, |thing| {
-                    reason_for_things(&[thing.subject], condition, analyzed)
-                })
-            }
-            TaskKind::Number { .. } | TaskKind::First { .. } | TaskKind::Do { .. } => String::new(),
-        }
-    }
-
-    fn right_labels(&self, options: &[Choosable]) -> String {
-        self.labels(options.iter().filter(|option| option.is_right))
-    }
-
-    fn labels<'a>(&self, options: impl Iterator<Item = &'a Choosable>) -> String {
-        let quoted = options.map(|option| match &self.kind {
-            TaskKind::Each { .. } => format!("`{}`", option.label),
-            _ => self.language.option(&option.label),
-        });
-        self.language.listed(quoted.collect())
-    }
-
-    /// Why the chosen options are right or not: what was wrongly chosen comes first, then what was
-    /// left out.
-    fn why_chosen(
-        &self,
-        options: &[Choosable],
-        chosen: &[usize],
-        analyzed: &AnalyzedProgram,
-    ) -> String {
-        match &self.kind {
-            TaskKind::Choose(choices) => {
-                let mut pairs = choices.iter().zip(options);
-                let right = pairs.find(|(_, option)| option.is_right);
-                right.map_or_else(String::new, |(choice, _)| {
-                    reasons_of(&choice.condition, analyzed)
-                })
-            }
-            TaskKind::Each { things, condition } => {
-                let things = things_of(*things, analyzed);
-                let why = |is_chosen: bool, is_right: bool| {
-                    let explanation = things.iter().zip(options).enumerate();
-                    let explanation = explanation.filter(|(at, (_, option))| {
-                        chosen.contains(at) == is_chosen && option.is_right == is_right
-                    });
-                    let explanation: Vec<_> = explanation
-                        .map(|(_, (thing, _))| thing.subject.clone())
-                        .collect();
-                    reason_for_things(&explanation, condition, analyzed)
-                };
-                let wrong = join_sentences(&why(true, false), &why(false, true));
-                if wrong.is_empty() {
-                    why(true, true)
-                } else {
-                    wrong
-                }
-            }
-            _ => String::new(),
-        }
-    }
-
     /// The right answer in a few words, for a visitor who gives up. `None` where the engine finds
     /// none.
     pub fn right_answer(&self, states: &StepStates) -> Option<String> {
@@ -378,7 +230,7 @@ impl Task {
                 Some((format!("{}.", param_value(param, right as f64)), words))
             }
             TaskKind::Choose(_) | TaskKind::Each { .. } => {
-                let options = self.choosables(analyzed).ok()?;
+                let options = self.options(analyzed).ok()?;
                 let right = (options.iter().enumerate()).filter(|(_, option)| option.is_right);
                 let right: Vec<_> = right.map(|(at, _)| at).collect();
                 let why = self.why_chosen(&options, &right, analyzed);
@@ -389,7 +241,7 @@ impl Task {
     }
 
     /// A verdict with its nudge. An empty nudge means that the answer is right.
-    fn judged(
+    pub(super) fn judged(
         &self,
         nudge: &str,
         value: &str,

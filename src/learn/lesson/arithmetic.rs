@@ -33,7 +33,8 @@ pub fn number_in(text: &str, unit: Unit) -> Result<f64, NumberError> {
 /// `1,500` may mean two numbers where the language has a decimal comma: the answer is right if
 /// either number is.
 ///
-/// # Errors What is wrong and what to write instead.
+/// # Errors
+/// What is wrong and what to write instead.
 pub(super) fn answer_in(
     text: &str,
     unit: Unit,

@@ -108,7 +108,7 @@ fn check_task(
             check_mistakes(task, first as f64, *within, answered)
         }
         TaskKind::Choose(_) | TaskKind::Each { .. } => {
-            let options = task.choosables(answered).map_err(wrong)?;
+            let options = task.options(answered).map_err(wrong)?;
             match options.iter().filter(|option| option.is_right).count() {
                 0 => Err((
                     task.line,

@@ -16,6 +16,7 @@ mod markdown;
 pub mod mistake;
 pub mod named_figure;
 pub mod open;
+pub mod options;
 pub mod progress;
 pub mod prose;
 mod reason;

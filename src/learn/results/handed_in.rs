@@ -48,7 +48,8 @@ pub fn begins_results(start: &str) -> bool {
 /// Everything that was handed in by a file or by pasted text, with any text between the codes.
 /// `O(text)`.
 ///
-/// # Errors There is nothing of the kind, or a file is broken.
+/// # Errors
+/// There is nothing of the kind, or a file is broken.
 pub fn handed_in(text: &str) -> Result<Vec<HandedIn>, HandInError> {
     if begins_results(text) {
         let one = if text.trim_start().starts_with(CLASS) {

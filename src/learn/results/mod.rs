@@ -115,7 +115,8 @@ impl Results {
 
     /// Reads stored or handed-in results. Longer text than a page writes is cut.
     ///
-    /// # Errors It is something else, or from another version of the page.
+    /// # Errors
+    /// It is something else, or from another version of the page.
     pub fn read(json: &str) -> Result<Self, serde_json::Error> {
         let mut read: Self = serde_json::from_str(json)?;
         read.limit();

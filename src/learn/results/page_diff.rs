@@ -67,7 +67,8 @@ impl PageDiff {
 
     /// The state of the page with this difference. A size that the page lacks is left out.
     ///
-    /// # Errors The choices cannot be read, or the kernels are those of another program.
+    /// # Errors
+    /// The choices cannot be read, or the kernels are those of another program.
     pub fn applied(&self, asked: &SharedState) -> Result<SharedState, ShareError> {
         let op_count = parse(&asked.text).program.ops.len();
         if !self.kernels.is_empty() && self.kernels.len() != op_count {
@@ -86,7 +87,8 @@ impl PageDiff {
 
     /// The analysed program of the page with this difference.
     ///
-    /// # Errors Why it cannot be analysed.
+    /// # Errors
+    /// Why it cannot be analysed.
     pub fn analyzed(&self, asked: &PageState) -> Result<AnalyzedProgram, &'static str> {
         let shared = self.applied(&asked.shared);
         let shared = shared.map_err(|_| "it does not fit this page")?;

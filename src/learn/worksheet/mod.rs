@@ -177,7 +177,7 @@ fn field(task: &Task, asked: &PageState, answered: &AnalyzedProgram) -> Option<F
         } => param(name, true).or(Some(Field::OnPage)),
         TaskKind::Do { .. } => Some(Field::OnPage),
         TaskKind::Choose(_) | TaskKind::Each { .. } => {
-            let options = task.choosables(answered).ok()?;
+            let options = task.options(answered).ok()?;
             let right = options.iter().filter(|option| option.is_right).count();
             let are_names = matches!(task.kind, TaskKind::Each { .. });
             let labels = options.into_iter().map(|option| {

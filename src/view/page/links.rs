@@ -165,7 +165,8 @@ pub fn listed_puzzle_in(fragment: &str) -> Option<&str> {
 /// The kind of content of a fragment (without `#`), and its compressed bytes in standard base64.
 /// `O(fragment)`.
 ///
-/// # Errors The fragment is not a complete link of this version.
+/// # Errors
+/// The fragment is not a complete link of this version.
 pub fn packed_in(fragment: &str) -> Result<(Payload, String), ShareError> {
     if fragment.len() > MAX_LINK_BYTES {
         return Err(ShareError::TooLarge);

@@ -248,7 +248,8 @@ impl<'a> Why<'a> {
     /// The saving of merging two kernels by hand; nothing for a kernel and itself.
     /// `O(ops + reads)`.
     ///
-    /// # Errors Why they may not be merged.
+    /// # Errors
+    /// Why they may not be merged.
     pub fn merge(&self, a: KernelId, b: KernelId) -> Result<Price, Reason> {
         if a == b {
             return Ok(Price::NOTHING);
