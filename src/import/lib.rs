@@ -35,7 +35,7 @@ pub struct Imported {
     /// Operators that are not understood, in the order of their first op, and the number of their
     /// ops.
     pub opaque: IndexMap<String, usize>,
-    /// Ops whose shape cannot be told.
+    /// Ops of unknown shape.
     pub shapeless: usize,
     /// What else there is to say, a sentence each.
     pub notes: Vec<String>,

@@ -14,7 +14,7 @@ use fuseline_core::resolve::infer_call;
 /// Sizes, outermost first.
 pub(crate) type Sizes = Vec<Size>;
 
-/// The shape of a statement's output; `None` where it cannot be told.
+/// The shape of a statement's output; `None` where it does not follow.
 pub(crate) fn infer(
     function: Function,
     statement: &OpStatement,

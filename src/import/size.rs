@@ -1,5 +1,5 @@
 //! Sizes as polynomials over the params, so that a size that a file computes (`batch * heads`) can
-//! be told and compared.
+//! be written and compared.
 
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::program::{BinaryOp, Expr, ExprKind};

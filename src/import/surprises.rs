@@ -10,9 +10,9 @@ use std::ops::RangeInclusive;
 pub enum Surprise {
     /// The fused run is slower.
     Slower,
-    /// Memory bounds the pattern, and the speed-up is not between [`USUAL_SPEEDUP`].
+    /// The pattern is memory-bound, and the speed-up is not between [`USUAL_SPEEDUP`].
     Unusual,
-    /// The device model expects this speed-up, which differs by more than [`MOST_ERROR`].
+    /// The device model predicts this speed-up, which differs by more than [`MOST_ERROR`].
     Unexpected(f64),
     /// On another GPU the pattern was faster by more than [`WORTHWHILE`] and not on this one, or
     /// the other way round.
@@ -28,7 +28,7 @@ pub enum Surprise {
     Apart,
 }
 
-/// Speed-ups that are usual where memory bounds a pattern.
+/// Usual speed-ups of memory-bound patterns.
 pub const USUAL_SPEEDUP: RangeInclusive<f64> = 1.5..=3.0;
 /// The larger of a measured and a predicted speed-up over the smaller. Nine of ten rows on the H200
 /// are within 1.24.
@@ -50,7 +50,7 @@ pub(super) fn is_near(a: f64, b: f64) -> bool {
 }
 
 /// The surprises of a record, the worst first: by itself, beside the speed-up that the device model
-/// expects, and beside the records of other GPUs. `O(records of others)`.
+/// predicts, and beside the records of other GPUs. `O(records of others)`.
 pub fn surprises(
     record: &FusionCalibration,
     predicted_speedup: Option<f64>,

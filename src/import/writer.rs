@@ -22,7 +22,7 @@ pub(crate) struct Known {
     pub(crate) name: String,
     /// `None` for text, and where the file does not say.
     pub(crate) dtype: Option<DType>,
-    /// `None` where it cannot be told.
+    /// `None` where it is unknown.
     pub(crate) shape: Option<Sizes>,
     /// Its elements, if they are few and known.
     pub(crate) value: Option<Constant>,

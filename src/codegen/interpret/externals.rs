@@ -48,7 +48,7 @@ pub(super) fn values(
     drawn.map(|value| rounded(value, dtype)).collect()
 }
 
-/// Which numbers an external tensor gets, so that its readers compute something that tells.
+/// Which numbers an external tensor gets, so that its readers compute something significant.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Normally distributed.

@@ -91,7 +91,7 @@ impl Expressions {
         id
     }
 
-    /// The expression, or what it always is where its indices tell.
+    /// The expression, or the simpler one that it equals for all values of its indices.
     pub(super) fn expr(&mut self, expr: Expr) -> ExprId {
         match expr {
             Expr::Below(a, b) => {
@@ -119,7 +119,7 @@ impl Expressions {
         id
     }
 
-    /// Tells that a value is an element of a tensor.
+    /// Records that a value is an element of a tensor.
     pub(super) fn is_element(&mut self, value: ExprId, tensor: TensorId, place: IndexId) {
         self.names.entry(value).or_insert(tensor);
         let places = self.places.entry(value).or_default();
@@ -240,8 +240,8 @@ impl Expressions {
         }
     }
 
-    /// The expressions that these need, themselves among them, ascending; those behind a `stop` are
-    /// left out, but not it.
+    /// The roots and the expressions that they depend on, ascending. Operands of an expression at
+    /// which `stop` holds are not followed.
     pub(super) fn needed(
         &self,
         roots: impl IntoIterator<Item = ExprId>,

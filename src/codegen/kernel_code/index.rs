@@ -1,9 +1,9 @@
 //! Indices: whole numbers that follow from the variables of a kernel, in a normal form in which
 //! equal ones are found equal.
 //!
-//! An index is a sum of variables, quotients and remainders, each times a factor. Splitting a place
-//! into the index of a shape and putting it together again gives the place back, which is how a
-//! value that two views of a tensor read is computed once.
+//! An index is a sum of variables, quotients and remainders, each times a factor. Unraveling a
+//! position into the indices of a shape and raveling it again gives the same index, so a value that
+//! two views of a tensor read is found equal and computed once.
 
 use super::expression::{ExprId, Expressions};
 use fuseline_core::model::ids::define_ids;
@@ -15,11 +15,11 @@ define_ids! {
     pub struct VariableId;
 }
 
-/// What runs from 0 to below an extent: the elements of a grid, the rows, the columns of a row, the
-/// steps of a sum.
+/// A loop or thread index from 0 to below an extent: over the elements of a grid, rows, the columns
+/// of a row, or the steps of a sum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name in the code.
+    /// The name in the code.
     pub name: String,
     /// The number of its values.
     pub extent: u64,

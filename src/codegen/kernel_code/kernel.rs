@@ -12,7 +12,7 @@ pub struct Kernel {
     pub expressions: Expressions,
     /// The tensors that it reads, then those that it writes.
     pub arguments: Vec<Argument>,
-    /// Who computes what.
+    /// How the elements are distributed over threads.
     pub grid: Grid,
     /// Rows that the threads of a row share: the number of values of each.
     pub shared: IdVec<SharedId, u64>,

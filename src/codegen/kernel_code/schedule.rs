@@ -1,4 +1,4 @@
-//! Who computes what: the kind of a kernel, and its steps.
+//! Which threads compute what: the kind of a kernel, and its steps.
 
 mod element_indices;
 mod elements;
@@ -116,7 +116,7 @@ fn arguments(
         .collect()
 }
 
-/// Whether the op reduces rows; a pool takes windows together instead.
+/// Whether the op reduces rows; a pool reduces windows instead.
 fn reduces_rows(op: &Op) -> bool {
     op.op_type == OpType::Reduction && !op.function.is_some_and(Function::is_pool)
 }

@@ -133,7 +133,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// The GPU as a device like others. WebGPU tells nothing of matrix units, caches and the size
+    /// The GPU as a device like others. WebGPU says nothing about matrix units, caches and the size
     /// of its memory; the memory of a workgroup is the largest that it admits.
     ///
     /// # Errors

@@ -99,7 +99,7 @@ pub struct FusionCalibration {
 }
 
 impl FusionCalibration {
-    /// Whether one kernel ran, so that it tells what fusing the whole pattern brings.
+    /// Whether one kernel ran, so that its time is that of the whole pattern fused.
     pub const fn is_one_kernel(&self) -> bool {
         self.fused_kernels == 1
     }

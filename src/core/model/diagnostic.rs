@@ -112,7 +112,7 @@ pub enum Code {
     HeadsDoNotDivide,
 }
 
-/// An error, a warning or a note about a text, with its place and ways to mend it.
+/// An error, a warning or a note about a text, with its position and ways to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How much it matters.

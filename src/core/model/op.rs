@@ -71,8 +71,8 @@ pub struct Op {
     /// attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
-    /// The round of a block in which the mark holds, counted over all blocks from 1 on; 0 outside
-    /// of blocks and without a mark.
+    /// The iteration of a block in which the mark holds, counted over all blocks from 1 on; 0
+    /// outside of blocks and without a mark.
     #[serde(skip)]
     pub mark_round: u32,
 }
@@ -129,8 +129,8 @@ impl Op {
         self
     }
 
-    /// The round in which its kernel mark holds, and the mark. Ops for which both are equal form
-    /// one kernel.
+    /// The iteration in which its kernel mark holds, and the mark. Ops for which both are equal
+    /// form one kernel.
     pub fn mark(&self) -> Option<(u32, u32)> {
         Some((self.mark_round, self.kernel?))
     }

@@ -222,22 +222,23 @@ pub enum Argument<'a> {
     Literal(&'a str),
 }
 
-/// `x = y` in the header of a block: from the second round on, `x` is the `y` of the round before.
+/// `x = y` in the header of a block: from the second iteration on, `x` is the `y` of the iteration
+/// before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What the block reads; in the first round the tensor of this name outside.
+    /// What the block reads; in the first iteration the tensor of this name outside.
     pub name: Name,
     /// What an op of the block writes.
     pub from: Name,
 }
 
-/// `repeat L with x = y {`, statements, `}`: the statements run `count` times, one round after
-/// another. Behind the block a name of it is that of the last round.
+/// `repeat L with x = y {`, statements, `}`: the statements run `count` times, one iteration after
+/// another. Behind the block a name of it is that of the last iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Number of rounds.
+    /// Number of iterations.
     pub count: Expr,
-    /// What a round reads of the round before.
+    /// What an iteration reads of the iteration before.
     pub carried: Vec<Carried>,
     /// Its part of [`Program::declarations`]: each iteration has tensors of its own.
     pub declarations: Range<usize>,

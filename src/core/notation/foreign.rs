@@ -6,36 +6,36 @@ use crate::notation::declared::misdeclared;
 use crate::notation::lexer::{Lexeme, Token};
 use crate::notation::spelling::{quoted, shortened};
 
-/// What a word at the start of a line asks for.
-enum Mend {
-    /// The line goes.
+/// What is removed for a word at the start of a line.
+enum Removal {
+    /// The line.
     Line,
-    /// The word goes.
+    /// The word.
     Word,
-    /// Something that depends on the rest of the program.
+    /// Nothing: what to write depends on the rest of the program.
     ByHand,
 }
 
 /// Words that begin statements of other languages, and what to do.
 #[rustfmt::skip]
-const WORDS: &[(&str, Mend, &str)] = &[
-    ("import", Mend::Line, "remove the line: a program has only declarations and ops"),
-    ("from", Mend::Line, "remove the line: a program has only declarations and ops"),
-    ("print", Mend::Line, "remove the line: the page shows every number"),
-    ("assert", Mend::Line, "remove the line: Fuseline checks all shapes"),
-    ("with", Mend::Line, "remove the line, and start the following lines without indentation"),
-    ("pass", Mend::Line, "remove the line"),
-    ("del", Mend::Line, "remove the line: a tensor lives until its last reader"),
-    ("class", Mend::ByHand, "write the ops of its `forward`, one per line"),
-    ("def", Mend::ByHand, "declare its inputs, such as `input x : f16[1024, 4096]`, and write its ops below"),
-    ("for", Mend::ByHand, "write `repeat 12 with x = y {`, the ops of one iteration, and `}` on its own line"),
-    ("while", Mend::ByHand, "write `repeat 12 with x = y {`, the ops of one iteration, and `}` on its own line"),
-    ("if", Mend::ByHand, "write the ops of the branch that runs"),
-    ("elif", Mend::ByHand, "write the ops of the branch that runs"),
-    ("else", Mend::ByHand, "write the ops of the branch that runs"),
-    ("let", Mend::Word, "begin with the name of the output: `y = relu(x)`"),
-    ("const", Mend::Word, "begin with the name of the output: `y = relu(x)`"),
-    ("var", Mend::Word, "begin with the name of the output: `y = relu(x)`"),
+const WORDS: &[(&str, Removal, &str)] = &[
+    ("import", Removal::Line, "remove the line: a program has only declarations and ops"),
+    ("from", Removal::Line, "remove the line: a program has only declarations and ops"),
+    ("print", Removal::Line, "remove the line: the page shows every number"),
+    ("assert", Removal::Line, "remove the line: Fuseline checks all shapes"),
+    ("with", Removal::Line, "remove the line, and start the following lines without indentation"),
+    ("pass", Removal::Line, "remove the line"),
+    ("del", Removal::Line, "remove the line: a tensor lives until its last reader"),
+    ("class", Removal::ByHand, "write the ops of its `forward`, one per line"),
+    ("def", Removal::ByHand, "declare its inputs, such as `input x : f16[1024, 4096]`, and write its ops below"),
+    ("for", Removal::ByHand, "write `repeat 12 with x = y {`, the ops of one iteration, and `}` on its own line"),
+    ("while", Removal::ByHand, "write `repeat 12 with x = y {`, the ops of one iteration, and `}` on its own line"),
+    ("if", Removal::ByHand, "write the ops of the branch that runs"),
+    ("elif", Removal::ByHand, "write the ops of the branch that runs"),
+    ("else", Removal::ByHand, "write the ops of the branch that runs"),
+    ("let", Removal::Word, "begin with the name of the output: `y = relu(x)`"),
+    ("const", Removal::Word, "begin with the name of the output: `y = relu(x)`"),
+    ("var", Removal::Word, "begin with the name of the output: `y = relu(x)`"),
 ];
 
 /// The error of a statement of another language, with what to write instead; `None` for any other
@@ -55,7 +55,7 @@ pub(super) fn answered(text: &str, tokens: &[Token], problem: &Diagnostic) -> Op
         .or_else(|| call(text, tokens, problem))
 }
 
-fn mended(problem: &Diagnostic, hint: String, fixes: Vec<Fix>) -> Diagnostic {
+fn with_fixes(problem: &Diagnostic, hint: String, fixes: Vec<Fix>) -> Diagnostic {
     Diagnostic {
         hint: Some(hint),
         fixes,
@@ -82,26 +82,26 @@ fn keyword(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
         Some(Fix::new("Remove this line", TextEdit::remove(whole)))
     };
     if first.kind == Lexeme::At {
-        return Some(mended(
+        return Some(with_fixes(
             &no_statement("@", first.span),
             "remove the line: a program has only declarations and ops".to_owned(),
             vec![remove()?],
         ));
     }
-    let (_, mend, hint) = WORDS.iter().find(|(known, ..)| *known == word)?;
+    let (_, removal, hint) = WORDS.iter().find(|(known, ..)| *known == word)?;
     let behind = tokens.get(1);
     let is_name = behind.is_some_and(|t| t.kind == Lexeme::Equals);
-    let fixes = match mend {
+    let fixes = match removal {
         _ if is_name => return None,
-        Mend::Line => vec![remove()?],
-        Mend::Word => {
+        Removal::Line => vec![remove()?],
+        Removal::Word => {
             let end = behind?.span.start;
             let removed = TextEdit::remove(Span::new(first.span.start, end));
             vec![Fix::new(format!("Remove `{word}`"), removed)]
         }
-        Mend::ByHand => Vec::new(),
+        Removal::ByHand => Vec::new(),
     };
-    Some(mended(
+    Some(with_fixes(
         &no_statement(word, first.span),
         (*hint).to_owned(),
         fixes,
@@ -129,15 +129,15 @@ fn result(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
                 let hint = format!(
                     "remove the line: a tensor that no op reads is a result; write `{output}` if an op also reads it"
                 );
-                return Some(mended(&problem, hint, fixes));
+                return Some(with_fixes(&problem, hint, fixes));
             }
             let hint = "write the last op with an output: `y = relu(x)`; a tensor that no op reads is a result";
-            Some(mended(&problem, hint.to_owned(), Vec::new()))
+            Some(with_fixes(&problem, hint.to_owned(), Vec::new()))
         }
         "output" if rest.get(1)?.kind == Lexeme::Equals => {
             let removed = Span::new(first.span.start, value.span.start);
             let output = value.span.slice(text);
-            Some(mended(
+            Some(with_fixes(
                 &Diagnostic::error(Code::Syntax, "`output` cannot begin an op").at(first.span),
                 format!(
                     "remove the word; `output {output}` on its own line is for a result that ops also read"
@@ -175,11 +175,11 @@ fn words(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnosti
             edits: edits.collect(),
         };
         let hint = format!("write a word without quotes: {}", quoted(word));
-        return Some(mended(problem, hint, vec![fix]));
+        return Some(with_fixes(problem, hint, vec![fix]));
     }
     if let Some(first) = tokens.first().filter(|t| is_quote(t)) {
         let fix = Fix::new("Write `#`", TextEdit::insert(first.span.start, "# "));
-        return Some(mended(
+        return Some(with_fixes(
             problem,
             "begin a comment with `#`".to_owned(),
             vec![fix],
@@ -192,7 +192,7 @@ fn words(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnosti
     });
     if let Some([_, one, other]) = slashes {
         let fix = Fix::new("Write `#`", TextEdit::replace(one.span.to(other.span), "#"));
-        return Some(mended(
+        return Some(with_fixes(
             problem,
             "begin a comment with `#`".to_owned(),
             vec![fix],
@@ -213,7 +213,7 @@ fn assignment(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diag
         Lexeme::Colon | Lexeme::Equals if is_equals(rest.first()) => {
             let both = operator.span.to(rest.first()?.span);
             let fix = Fix::new("Write `=`", TextEdit::replace(both, "="));
-            Some(mended(problem, "write one `=`".to_owned(), vec![fix]))
+            Some(with_fixes(problem, "write one `=`".to_owned(), vec![fix]))
         }
         Lexeme::Plus | Lexeme::Minus | Lexeme::Star | Lexeme::Slash if is_equals(rest.first()) => {
             let function = match operator.kind {
@@ -226,7 +226,7 @@ fn assignment(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diag
                 [_, other] => other.span.slice(text),
                 _ => "b",
             };
-            Some(mended(
+            Some(with_fixes(
                 problem,
                 format!(
                     "each op writes a new tensor: write `{output}_2 = {function}({output}, {other})`, and read `{output}_2` below"
@@ -254,7 +254,7 @@ fn several_outputs(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option
     if matches!(method, "shape" | "size") {
         let first = outputs.first()?;
         let hint = format!("write each size as a param: `param {first} = 1024`");
-        return Some(mended(problem, hint, Vec::new()));
+        return Some(with_fixes(problem, hint, Vec::new()));
     }
     let parts = outputs.len();
     let line = |(index, output): (usize, &&str)| {
@@ -285,7 +285,7 @@ fn several_outputs(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option
         _ => "an op has one output: write one line per output".to_owned(),
     };
     let fixes = is_chunk_of_last.then_some(fix).into_iter().collect();
-    Some(mended(problem, hint, fixes))
+    Some(with_fixes(problem, hint, fixes))
 }
 
 /// `relu(x)`, `y = relu x`, `y = x[0]`
@@ -298,7 +298,7 @@ fn call(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic
                 "Name the output `y`",
                 TextEdit::insert(statement.start, "y = "),
             );
-            Some(mended(
+            Some(with_fixes(
                 problem,
                 format!("name the output: `y = {written}`"),
                 vec![fix],
@@ -316,7 +316,7 @@ fn call(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic
                 format!("Write `{call}`"),
                 TextEdit::replace(at, call.clone()),
             );
-            Some(mended(
+            Some(with_fixes(
                 problem,
                 format!("write the inputs in parentheses: `{call}`"),
                 vec![fix],
@@ -330,7 +330,7 @@ fn call(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic
             let tensor = tensor.span.slice(text);
             let hint =
                 format!("write a part of a tensor as `slice({tensor}, start=0, end=1, axis=0)`");
-            Some(mended(problem, hint, Vec::new()))
+            Some(with_fixes(problem, hint, Vec::new()))
         }
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! Texts of other tools: a model as another program writes it down, recognised as a whole.
 //!
-//! Such a text has an error in each line, none of which says what to do. So it is told once what
-//! the text is, and the way to bring in the model that it describes.
+//! Such a text has an error in each line, none of which says what to do. So one diagnostic says
+//! what the text is, and how to bring in the model that it describes.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 

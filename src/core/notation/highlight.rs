@@ -125,9 +125,9 @@ enum StatementPart {
     Param,
     /// What the values of a param divide.
     Dividend,
-    /// The number of rounds of a block.
+    /// The number of iterations of a block.
     Count,
-    /// What a round reads of the round before.
+    /// What an iteration reads of the iteration before.
     Carried,
     /// Before the call or the type.
     Head,

@@ -6,7 +6,7 @@ use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
 use crate::model::functions::{AttributeKind, AttributeName, Function};
 use crate::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement, Program};
-use crate::notation::mend::without_arguments;
+use crate::notation::fix_edits::without_arguments;
 use crate::notation::spelling::{nearest, quoted};
 
 /// The attributes of one call, and the params that their expressions may name.

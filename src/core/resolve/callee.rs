@@ -7,7 +7,7 @@ use crate::model::functions::{ANY_NUMBER, AttributeName, Function};
 use crate::model::op_type::OpType;
 use crate::model::program::OpStatement;
 use crate::notation::declared::{creation_problem, is_creation};
-use crate::notation::mend::without_arguments;
+use crate::notation::fix_edits::without_arguments;
 use crate::notation::spelling::quoted;
 use crate::resolve::attributes::word;
 use crate::resolve::expr::Params;

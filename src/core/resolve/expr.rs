@@ -3,7 +3,7 @@
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
 use crate::model::program::{BinaryOp, Expr, ExprKind, Param, Program};
-use crate::notation::mend::before_all;
+use crate::notation::fix_edits::before_all;
 use crate::notation::spelling::{nearest, quoted, shortened};
 use crate::notation::{print_expr, written_name};
 use std::cell::Cell;

@@ -164,7 +164,7 @@ pub fn resolve(program: &Program) -> Resolved {
     check_carried(program, &scope, &mut diagnostics);
     mark_outputs(program, &scope, &mut ops, &mut diagnostics);
     let unknown_ops = mark_read_by_unknown(program, &scope, &unknown, &mut ops);
-    tell_once(&mut diagnostics, program, &scope);
+    merge_iterations(&mut diagnostics, program, &scope);
     sort_in_text_order(&mut diagnostics);
     let is_resolved = |&id: &StatementId| ops[id].is_some();
     let resolved = ops.ids().filter(is_resolved);
@@ -188,16 +188,16 @@ fn in_iteration(problem: Diagnostic, iteration: Option<Iteration>) -> Diagnostic
     }
 }
 
-/// Of the diagnostics about one op of a block, keeps of each kind the one of the first iteration.
-/// Turns statements in their iterations into those of the program.
-fn tell_once(diagnostics: &mut Vec<Diagnostic>, program: &Program, scope: &Scope<'_>) {
-    let mut told = HashSet::new();
+/// Keeps one diagnostic of each kind for a statement of a block, that of the first iteration, and
+/// gives it the statement's index in the program.
+fn merge_iterations(diagnostics: &mut Vec<Diagnostic>, program: &Program, scope: &Scope<'_>) {
+    let mut seen = HashSet::new();
     diagnostics.retain_mut(|diagnostic| {
         let Some(id) = diagnostic.op else { return true };
         let op = scope.runs.get(StatementId::new(id)).map(|run| run.op);
         diagnostic.op = op;
         let block = op.and_then(|op| program.block_of_op(op));
-        block.is_none() || told.insert((op, diagnostic.code, diagnostic.span))
+        block.is_none() || seen.insert((op, diagnostic.code, diagnostic.span))
     });
 }
 

@@ -7,7 +7,7 @@ use crate::model::functions::{Function, ShapeRule};
 use crate::model::op::TensorRole;
 use crate::model::program::{Argument, OpStatement};
 use crate::notation::declared::creation_problem;
-use crate::notation::mend::{before_ops, declaration, with_attribute, without_arguments};
+use crate::notation::fix_edits::{before_ops, declaration, with_attribute, without_arguments};
 use crate::notation::spelling::quoted;
 use crate::notation::written_name;
 use crate::resolve::callee::Callee;

@@ -6,7 +6,7 @@ use crate::model::fix::{Fix, TextEdit};
 use crate::model::functions::pytorch::{Alias, Answer, alias, answer, attribute};
 use crate::model::functions::{self, AttributeName, Function, ShapeRule};
 use crate::model::program::{Argument, Attribute, AttributeValue, Expr, ExprKind, OpStatement};
-use crate::notation::mend::{with_attribute, without_arguments};
+use crate::notation::fix_edits::{with_attribute, without_arguments};
 use crate::notation::spelling::quoted;
 use crate::notation::written_name;
 use crate::resolve::expr::Params;

@@ -7,7 +7,7 @@ use crate::model::functions::{AttributeName, Function, ShapeRule};
 use crate::model::op::{Op, UnknownOperator, byte_count, element_count, shape_text};
 use crate::model::op_type::OpType;
 use crate::model::program::{OpStatement, TypeAnnotation};
-use crate::notation::mend::{with_annotation, with_attribute, without_arguments};
+use crate::notation::fix_edits::{with_annotation, with_attribute, without_arguments};
 use crate::notation::spelling::quoted;
 use crate::resolve::attributes::{Attributes, check_attributes};
 use crate::resolve::callee::{Callee, check_inputs};

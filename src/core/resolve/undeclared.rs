@@ -13,7 +13,7 @@ use crate::model::op::{Op, TensorRole, shape_text};
 use crate::model::op_type::OpType;
 use crate::model::program::{Name, OpStatement};
 use crate::model::sizes::inferred_operand;
-use crate::notation::mend::{before_ops, declaration, with_attribute};
+use crate::notation::fix_edits::{before_ops, declaration, with_attribute};
 use crate::notation::spelling::quoted;
 use crate::notation::written_name;
 use crate::resolve::attributes;

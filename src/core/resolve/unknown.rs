@@ -6,7 +6,7 @@ use crate::model::functions::Function;
 use crate::model::ids::IdVec;
 use crate::model::op::{Op, UnknownReader, shape_text};
 use crate::model::program::Program;
-use crate::notation::mend::with_annotation;
+use crate::notation::fix_edits::with_annotation;
 use crate::notation::spelling::quoted;
 use crate::resolve::scope::{KnownTensors, Scope, StatementId};
 

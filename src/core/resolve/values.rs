@@ -174,7 +174,7 @@ pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut
                 .at(dividend.span)
                 .hint("widen the range"),
             ),
-            // The parser has said that a value is outside the range.
+            // A value outside the range has a diagnostic of the parser.
             Ok(Some(values))
                 if !values.contains(param.value)
                     && (range.min..=range.max).contains(&param.value) =>

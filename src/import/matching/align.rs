@@ -17,7 +17,7 @@ pub(super) fn align(
         return Vec::new();
     }
     let half = (MAX_PAIRS / rows / 2).max(LEAST_BAND) + columns.div_ceil(rows);
-    // The columns of a row that are looked at.
+    // The columns of a row that lie in the band.
     let band = |row: usize| {
         // Their product may have more bits than a `usize` of wasm32.
         let centre = row as u64 * columns as u64 / rows as u64;

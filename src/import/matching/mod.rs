@@ -76,14 +76,14 @@ impl Matching {
         missing.map(|(id, _)| id)
     }
 
-    /// Predicted kernels that something ran for.
+    /// Predicted kernels with measured ones.
     pub fn found(&self) -> impl Iterator<Item = KernelId> + '_ {
         let launches = self.of_kernel.iter_enumerated();
         let found = launches.filter(|(_, ran)| !ran.is_empty());
         found.map(|(kernel, _)| kernel)
     }
 
-    /// What ran for predicted kernels, in order.
+    /// Measured kernels with a predicted one, in order.
     pub fn launches_found(&self) -> impl Iterator<Item = &MeasuredKernel> {
         let kernels = self.run.kernels.iter().zip(&self.of_measured);
         kernels.filter_map(|(ran, found)| found.as_ref().map(|_| ran))
@@ -106,7 +106,7 @@ impl Matching {
         counted.sum(self.launches(kernel))
     }
 
-    /// What ran for a predicted kernel.
+    /// The measured kernels of a predicted one.
     pub fn launches(&self, kernel: KernelId) -> impl Iterator<Item = &MeasuredKernel> {
         let at = self.of_kernel.get(kernel).map_or(&[][..], Vec::as_slice);
         at.iter().filter_map(|&at| self.run.kernels.get(at))
@@ -204,8 +204,8 @@ pub fn match_kernels(analysis: &Analysis, run: &MeasuredRun) -> Matching {
     }
 }
 
-/// What each kernel takes by the prediction that is like the measurement; lower bounds are of cold
-/// caches anyway.
+/// The predicted time of each kernel, with a cold cache where the run had one. Lower bounds assume
+/// cold caches anyway.
 fn predicted_times(analysis: &Analysis, run: &MeasuredRun) -> IdVec<KernelId, f64> {
     let kernels = analysis.fused.kernels.ids();
     kernels
@@ -226,7 +226,7 @@ fn counted(run: &MeasuredRun) -> Counted {
     }
 }
 
-/// Pairs by name what the order left over, each with the best of those that are free.
+/// Pairs the kernels that the order left over by name, each with the best free one.
 fn pair_left_over(
     expected: &[Launch],
     measured: &[Measured<'_>],

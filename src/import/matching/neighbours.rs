@@ -1,5 +1,4 @@
-//! What a profile shows as worth fusing: kernels that run one behind the other, are bound by memory
-//! and are over soon.
+//! Pairs of kernels that a profile shows as worth fusing: consecutive, memory-bound and short.
 
 use super::Matching;
 use fuseline_core::analysis::Analysis;
@@ -28,7 +27,7 @@ pub struct Neighbours {
     pub merge: Result<Price, Reason>,
 }
 
-/// The neighbours in a row that are bound by memory and both take at most [`SHORT_LAUNCHES`]
+/// The consecutive kernels that are memory-bound and both take at most [`SHORT_LAUNCHES`]
 /// launches, as measured: those first that save the most time, then those that cannot be one
 /// kernel. At most 200 are priced. As [`Why::merge`] for each.
 pub fn short_neighbours(analysis: &Analysis, matching: &Matching) -> Vec<Neighbours> {
@@ -36,7 +35,7 @@ pub fn short_neighbours(analysis: &Analysis, matching: &Matching) -> Vec<Neighbo
     let time = |kernel| matching.time_s(kernel).filter(|time_s| *time_s <= limit_s);
     let is_memory_bound = |kernel: KernelId| {
         let kernel = &analysis.fused.kernels[kernel];
-        // A kernel that is over before the next launch would be bound by memory if it were longer.
+        // A kernel that is over before the next launch would be memory-bound if it were longer.
         matches!(kernel.placement.bound, Bound::Memory | Bound::Launch)
             && kernel.work.matrix_dtype.is_none()
     };

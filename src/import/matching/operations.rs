@@ -205,8 +205,8 @@ const LIBRARY: &[(&[&str], Operations)] = &[
 /// small letters, and the operation.
 #[rustfmt::skip]
 const HELPERS: &[(&[&str], Operations)] = &[
-    // A matmul or attention that is split along K has the word in its name, too, so what adds the
-    // parts is told by both of its words.
+    // A matmul or attention that is split along K has the word in its name, too, so a kernel
+    // that adds the parts is recognized by both of its words.
     (&["splitkreduce", "splitk_reduce", "reducesplitk", "reduce_splitk"], MATRIX), (&["splitkv_combine", "fwd_combine", "fwdcombine"], ATTENTION),
     (&["nchwtonhwc", "nhwctonchw", "addpadding", "reorder_kernel"], MATRIX),
     (&["batch_norm_calc_invstd"], BATCH_NORM), (&["computefusedparams", "groupnormkernelimpl"], GROUP_NORM),
@@ -221,11 +221,11 @@ pub(super) enum Shape {
     Rows,
     /// On matrix units.
     Matrix,
-    /// The name does not tell.
+    /// The name does not say.
     Unknown,
 }
 
-/// What the name of a kernel tells.
+/// What follows from the name of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) operations: Operations,
@@ -310,7 +310,8 @@ pub const fn of_function(function: Function) -> Operations {
     }
 }
 
-/// What the name of a kernel that ran tells. `O(name)` with a large factor: ask once for each name.
+/// The operations and the shape of a kernel that ran, from its name. `O(name)` with a large factor:
+/// ask once for each name.
 pub(super) fn of_name(name: &str) -> Named {
     if let Some(rest) = name.strip_prefix("triton_") {
         let (form, words) = rest.split_once("_fused_").unwrap_or((rest, ""));
@@ -346,7 +347,8 @@ pub(super) fn of_name(name: &str) -> Named {
     }
 }
 
-/// What the compiler's name tells: `poi` and `add_relu` of `triton_poi_fused_add_relu_0`.
+/// The operations and the shape from a name of the compiler: `poi` and `add_relu` of
+/// `triton_poi_fused_add_relu_0`.
 fn generated(form: &str, words: &str) -> Named {
     let mut operations = Operations::NONE;
     let mut rest = words;

@@ -139,8 +139,8 @@ impl<'a> Call<'a> {
     }
 
     /// The whole numbers of an input, or of the attribute that older versions have in its place.
-    /// `None` when neither is given, and when the input is not known, which [`Self::has`] tells
-    /// apart.
+    /// `None` when neither is given, and when the input is not known; [`Self::has`] separates the
+    /// two.
     pub(super) fn numbers(&self, place: usize, name: &str) -> Option<Vec<i64>> {
         match self.sizes(place) {
             Some(sizes) => sizes.iter().map(Size::as_int).collect(),
@@ -229,8 +229,8 @@ impl<'a> Call<'a> {
         Some(axes)
     }
 
-    /// The new shape of a node that keeps its elements, with its open size told where it can be;
-    /// otherwise what the file says.
+    /// The new shape of a node that keeps its elements, with its open size where that follows;
+    /// otherwise the shape that the file states.
     pub(super) fn reshaped(&self) -> Option<Sizes> {
         self.computed_shape().or_else(|| self.output.shape.clone())
     }

@@ -5,7 +5,7 @@ use super::{MAX_KERNELS, MAX_NAME_BYTES};
 use fuseline_core::json::JsonError;
 use std::io;
 
-/// Behind what is said of a file that ends too early.
+/// The end of the message about a file that ends too early.
 const CUT: &str = "the file may have been copied while the profiler was still writing";
 
 /// Why a file is no measurement, as sentences for the visitor who opened it.

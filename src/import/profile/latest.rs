@@ -1,18 +1,18 @@
-//! The last of many things: of a long trace no more is kept than fits.
+//! The latest items of a stream, up to a limit, so that a long trace fits into memory.
 
-/// Things with their starts, of which the latest are kept.
+/// Items with their starts, of which the latest are kept.
 pub(super) struct Latest<T> {
-    /// The start of each, and the thing.
+    /// The start of each item, and the item.
     items: Vec<(f64, T)>,
     /// How many are kept at the end.
     most: usize,
     passed_over: PassedOver,
 }
 
-/// What was too early to be kept.
+/// The items that were too early to be kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PassedOver {
-    /// How many things.
+    /// How many items.
     pub(super) count: usize,
     /// When the last of them started.
     pub(super) until_s: f64,

@@ -170,7 +170,7 @@ impl Archive {
         let broken = |what: &str| Problem::new(format!("its entry `{}` {what}", entry.name));
         let content = if entry.is_deflated {
             let mut content = Vec::new();
-            // One more tells that there is more than the archive says.
+            // One byte more shows that there are more than the archive says.
             DeflateDecoder::new(self.content.as_slice())
                 .take(entry.bytes + 1)
                 .read_to_end(&mut content)

@@ -64,8 +64,8 @@ impl Definitions<'_> {
         self.element(definition, x, &at)
     }
 
-    /// Row-major order, unless the shapes tell that columns are split over heads or heads brought
-    /// together.
+    /// Row-major order, unless the shapes show that columns are split over heads, or heads
+    /// joined.
     fn rearranged(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let shape = self.shape_of_operand(x)?;
         let Some(heads) = heads_between(&shape, &definition.op.shape) else {

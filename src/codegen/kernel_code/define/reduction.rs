@@ -8,7 +8,7 @@ use crate::kernel_code::index::{IndexId, VariableId};
 use crate::rows::{Reduced, Row, reduced};
 use fuseline_core::model::functions::{Function, ShapeRule};
 
-/// The rows that a reduction takes together.
+/// The rows that a reduction combines.
 struct Rows {
     x: Operand,
     shape: Vec<u64>,

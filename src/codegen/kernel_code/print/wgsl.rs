@@ -280,7 +280,7 @@ impl Threads for Wgsl {
     }
 }
 
-/// Functions that the language lacks, by the word that tells that a kernel calls one.
+/// Functions that the language lacks, by the word in a kernel that calls one.
 fn helpers(threads: u64) -> Vec<(&'static str, String)> {
     let mut helpers: Vec<(&str, String)> = [
         ("sum_of_row", "partial[lane_id] + partial[lane_id + half]"),

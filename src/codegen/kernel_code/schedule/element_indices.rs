@@ -1,7 +1,7 @@
-//! Where the tensors of a kernel stand in the order in which it goes over elements.
+//! Which element of each tensor belongs to the loop variables of a kernel.
 //!
-//! A kernel goes over the elements of its product, or of its rows. What ops behind it move is
-//! written where it moves to.
+//! A kernel loops over the elements of its product, or of its rows. An op behind it that moves
+//! elements changes their index, and the kernel writes each element where it moves to.
 
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::expression::{ExprId, Expressions};
@@ -22,11 +22,11 @@ pub(super) type ElementIndices = HashMap<TensorId, ElementIndex, FxBuildHasher>;
 #[derive(Clone)]
 pub(super) struct ElementIndex {
     pub(super) at: Vec<IndexId>,
-    /// When there is one: what is behind the end of a slice belongs to no element of it.
+    /// When there is such an element: what is behind the end of a slice belongs to none of it.
     pub(super) only_if: Option<ExprId>,
 }
 
-/// Follows the places through these ops, ascending.
+/// Follows the indices through these ops, ascending.
 pub(super) fn follow(definitions: &mut Definitions<'_>, ops: &[OpId], places: &mut ElementIndices) {
     let graph = definitions.graph;
     for &op in ops {

@@ -58,7 +58,7 @@ pub(super) fn schedule<'a>(
     Ok(None)
 }
 
-/// How far apart the columns are that an op brings together or takes apart.
+/// The distance of the columns that an op joins or splits.
 fn distance(definitions: &Definitions<'_>, op: OpId) -> Option<u64> {
     let definition = &definitions.graph.ops[op];
     match definition.function? {

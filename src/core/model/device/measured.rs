@@ -216,9 +216,9 @@ impl Ratios {
     }
 }
 
-/// What the probe tells of the H200 itself: a kernel that does next to nothing, among a hundred in
-/// one graph. The fixed time of a kernel that does something, with its first loads and last stores,
-/// is longer.
+/// What the probe measures on the H200 itself: a kernel that does next to nothing, among a hundred
+/// in one graph. The fixed time of a kernel that does something, with its first loads and last
+/// stores, is longer.
 const H200_PROBED_KERNEL_S: f64 = 1.1e-6;
 
 /// A multiplication with an addition.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The rates that a short measurement tells of a GPU: the probe of a program's script, or WebGPU.
+/// The rates of a GPU by a short measurement: the probe of a program's script, or WebGPU.
 /// Each has a physical meaning; none is fitted. It is JSON in files, links and the browser's
 /// storage alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
@@ -61,7 +61,7 @@ pub struct DeviceProbe {
     pub shared_bytes_per_block: Option<u32>,
 }
 
-/// A file of the script: the probe beside what else it tells.
+/// A file of the script: the probe beside its other results.
 #[derive(Deserialize)]
 struct File {
     device: DeviceProbe,
@@ -91,10 +91,10 @@ pub enum ProbeError {
     /// A figure that no device has.
     #[error("device.{0}")]
     Figure(#[from] FigureError),
-    /// A measurement that is not made yet.
+    /// A measurement of a later day than today.
     #[error("device.measured_on is {day}, and today is {today}")]
     Future {
-        /// When it is said to be made.
+        /// The day that the file states.
         day: Day,
         /// The day on which it is read.
         today: Day,
@@ -120,7 +120,7 @@ pub enum FigureError {
 }
 
 impl DeviceProbe {
-    /// A probe of the figures that every measurement tells: bandwidth in byte/s, f32 rate of the
+    /// A probe of the figures that every measurement has: bandwidth in byte/s, f32 rate of the
     /// vector units in FLOP/s, time of a tiny kernel in seconds. The other figures are fields to be
     /// set; [`DeviceProbe::check`] says whether all can be.
     pub fn new(

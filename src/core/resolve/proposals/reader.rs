@@ -237,7 +237,8 @@ impl Reader<'_> {
         Some(shape)
     }
 
-    /// Reduced axes have the size 1, which is the only one that the output tells.
+    /// The shape before a reduction. Reduced axes have the size 1, because the output says nothing
+    /// about them.
     fn before_reduction(&self) -> Option<Vec<u64>> {
         let mut shape = self.op.shape.clone();
         if self.attributes.flag(AttributeName::Keepdim) {

@@ -6,7 +6,7 @@ use crate::model::fix::TextEdit;
 use crate::model::functions::AttributeName;
 use crate::model::op::shape_text;
 use crate::model::program::{Name, OpStatement};
-use crate::notation::mend::with_attribute;
+use crate::notation::fix_edits::with_attribute;
 use crate::notation::spelling::quoted;
 use crate::resolve::attributes::Attributes;
 

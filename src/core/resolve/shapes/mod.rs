@@ -17,7 +17,7 @@ use crate::model::dtype::DType;
 use crate::model::functions::{AttributeName, ShapeRule};
 use crate::model::program::Program;
 use crate::model::program::{Attribute, Name};
-use crate::notation::mend::with_annotation;
+use crate::notation::fix_edits::with_annotation;
 use attention::attention;
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use call::{axis, dimension, missing};

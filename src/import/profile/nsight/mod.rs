@@ -20,14 +20,14 @@ pub(super) struct Table {
     /// The units of the columns of a raw page.
     units: Option<Vec<String>>,
     rows: Vec<Row>,
-    /// Process and id of the last row, by which the lines of one kernel are told from those of the
+    /// Process and id of the last row, which separate the lines of one kernel from those of the
     /// next.
     last: (String, String),
     names: Names,
     device: Option<String>,
 }
 
-/// A kernel, and what the lines about it have said.
+/// A kernel, and the figures from its lines.
 struct Row {
     variant: Option<&'static str>,
     /// Without its numbers, which other rows may help to read.

@@ -70,7 +70,7 @@ impl Field {
     }
 }
 
-/// What an event has said so far. Times are in microseconds.
+/// The fields of an event as far as they are read, times in microseconds.
 #[derive(Default)]
 struct TraceEvent {
     name: String,

@@ -1,4 +1,4 @@
-//! What the events of a trace have said: kernels, and which of them are a run.
+//! What a trace records: kernels, and which of them are a run.
 
 use super::TraceEvent;
 use crate::profile::latest::Latest;
@@ -12,7 +12,7 @@ const STEP: &str = "ProfilerStep#";
 /// Most ranges with the name of a variant, and most steps, that are kept.
 const MAX_RANGES: usize = 10_000;
 
-/// What the events have said. Times are in seconds.
+/// The events of a trace that matter, times in seconds.
 pub(super) struct Recording {
     pub(super) events: usize,
     pub(super) device: Option<String>,

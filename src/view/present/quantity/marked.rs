@@ -94,7 +94,8 @@ impl Values<'_> {
         })
     }
 
-    /// What limits a kernel on the roofline, where that is not the bottleneck of its predicted time.
+    /// What limits a kernel on the roofline, where that is not the bottleneck of its predicted
+    /// time.
     pub(in crate::present) fn roofline_bound_beside(&self, scope: Scope) -> Option<&'static str> {
         let Scope::Kernel(id) = scope else {
             return None;
