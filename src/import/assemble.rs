@@ -21,13 +21,13 @@ impl Writer {
     /// Which tensors the outputs need, by index; all if there are no outputs.
     pub(crate) fn needed(&self, outputs: &[usize]) -> Vec<bool> {
         let mut is_needed = vec![outputs.is_empty(); self.tensors.len()];
-        for &place in outputs {
-            is_needed[place] = true;
+        for &index in outputs {
+            is_needed[index] = true;
         }
         for (op, output) in self.ops.iter().rev() {
             if is_needed[*output] {
-                for place in (op.inputs.iter()).filter_map(|input| self.by_name.get(&input.text)) {
-                    is_needed[*place] = true;
+                for index in (op.inputs.iter()).filter_map(|input| self.by_name.get(&input.text)) {
+                    is_needed[*index] = true;
                 }
             }
         }
@@ -40,8 +40,8 @@ impl Writer {
         let mut is_read = vec![false; self.tensors.len()];
         for (op, output) in &self.ops {
             if is_needed[*output] {
-                for place in (op.inputs.iter()).filter_map(|input| self.by_name.get(&input.text)) {
-                    is_read[*place] = true;
+                for index in (op.inputs.iter()).filter_map(|input| self.by_name.get(&input.text)) {
+                    is_read[*index] = true;
                 }
             }
         }
@@ -49,8 +49,8 @@ impl Writer {
             params: self.params.statements(),
             ..Program::default()
         };
-        for (place, role) in self.external {
-            if let Some(known) = self.tensors.get(place).filter(|_| is_read[place])
+        for (index, role) in self.external {
+            if let Some(known) = self.tensors.get(index).filter(|_| is_read[index])
                 && let Some(shape) = &known.shape
             {
                 program.declarations.push(Declaration {
@@ -101,9 +101,9 @@ impl Writer {
         let mut seen = HashSet::new();
         let returned = outputs
             .iter()
-            .filter(|&&place| is_read[place] && written.contains(&place));
-        let returned = returned.filter(|place| seen.insert(**place));
-        let known = returned.filter_map(|&place| self.tensors.get(place));
+            .filter(|&&index| is_read[index] && written.contains(&index));
+        let returned = returned.filter(|index| seen.insert(**index));
+        let known = returned.filter_map(|&index| self.tensors.get(index));
         program.outputs = known.map(|known| nameless(known.name.clone())).collect();
         Ok(Imported {
             program,

@@ -32,8 +32,8 @@ impl Writer {
     /// and those that are too large to pack, are ops of their own. Gives the index of each tensor.
     pub(crate) fn opaque(&mut self, operator: &Operator<'_>, parts: &[Part]) -> Vec<Option<usize>> {
         let mut seen = HashSet::new();
-        let places = operator.reads.iter().filter(|&&place| seen.insert(place));
-        let known = places.filter_map(|&place| self.tensors.get(place));
+        let indices = operator.reads.iter().filter(|&&index| seen.insert(index));
+        let known = indices.filter_map(|&index| self.tensors.get(index));
         let large = known.filter(|known| known.value.is_none());
         let mut arguments: Vec<String> = large.map(|known| known.name.clone()).collect();
         arguments.push(format!("name={}", written_name(&identifier(operator.name))));
@@ -75,15 +75,15 @@ impl Writer {
             };
             let ops = statements(&text).unwrap_or_default();
             let stated = dims.as_ref().map(|dims| (dims, known.dtype));
-            let place = self.write(ops, name, std::mem::take(&mut title), stated);
-            if let Some(own) = place.and_then(|place| self.tensors.get_mut(place)) {
+            let index = self.write(ops, name, std::mem::take(&mut title), stated);
+            if let Some(own) = index.and_then(|index| self.tensors.get_mut(index)) {
                 own.is_fixed = known.is_fixed;
             }
-            written[at] = place;
+            written[at] = index;
         }
         // All of them are one operator.
-        let places = first..self.tensors.len();
-        self.operator_of.extend(places.map(|place| (place, first)));
+        let indices = first..self.tensors.len();
+        self.operator_of.extend(indices.map(|index| (index, first)));
         written
     }
 }

@@ -96,15 +96,15 @@ impl Params {
         if let Some([dim]) = dims.map(|d| d.annotation.dims.as_slice()) {
             let mut param = |name: &str| match (self.by_name.get(name), input) {
                 (Some(&known), _) => Some(known),
-                (None, Some(place)) => Some(self.declare(name, place, names)),
+                (None, Some(index)) => Some(self.declare(name, index, names)),
                 (None, None) => None,
             };
             if let Some(size) = size_of(dim, &mut param) {
                 return Some(size);
             }
         }
-        let place = input?;
-        Some(Size::param(self.declare(text, place, names)))
+        let index = input?;
+        Some(Size::param(self.declare(text, index, names)))
     }
 
     /// A new param for a dimension of an input.
@@ -189,7 +189,7 @@ const KINDS: &[(&[&str], i64, Range)] = &[
     (&["seq", "len", "tok", "time"], 512, (1, 16_384, 1)),
 ];
 
-/// Default and range of a size: by its name, otherwise by its place, as batches come first and
+/// Default and range of a size: by its name, otherwise by its position, as batches come first and
 /// images last.
 fn default_of(name: &str, dim: usize, rank: usize) -> (i64, Range) {
     let name = name.to_lowercase();

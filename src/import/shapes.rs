@@ -128,12 +128,12 @@ impl Call<'_> {
 /// The dimension that a number stands for in a tensor of this rank; negative ones count from the
 /// end.
 pub(crate) fn dimension(value: i64, rank: usize) -> Option<usize> {
-    let place = if value < 0 {
+    let index = if value < 0 {
         rank.checked_sub(usize::try_from(value.unsigned_abs()).ok()?)
     } else {
         usize::try_from(value).ok()
     };
-    place.filter(|&place| place < rank)
+    index.filter(|&index| index < rank)
 }
 
 /// Whether these are all dimensions of a tensor of this rank, each once.
@@ -179,7 +179,7 @@ fn reduce(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
     };
     let keeps = call.flag(AttributeName::Keepdim, true);
     let sizes = input.iter().enumerate();
-    let reduced = sizes.filter_map(|(place, size)| match (axes.contains(&place), keeps) {
+    let reduced = sizes.filter_map(|(index, size)| match (axes.contains(&index), keeps) {
         (false, _) => Some(size.clone()),
         (true, keeps) => keeps.then(|| Size::from(1)),
     });
@@ -223,13 +223,13 @@ fn reshape(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 fn slice(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
     let axis = call.axis(input)?;
     let size = input.get(axis)?;
-    let place = |name: AttributeName, default: Size| match call.size(name) {
+    let index = |name: AttributeName, default: Size| match call.size(name) {
         None => Some(default),
         Some(value) if value.as_int().is_some_and(|value| value < 0) => size.add(&value),
         value => value,
     };
-    let length = place(AttributeName::End, size.clone())?
-        .sub(&place(AttributeName::Start, Size::from(0))?)?;
+    let length = index(AttributeName::End, size.clone())?
+        .sub(&index(AttributeName::Start, Size::from(0))?)?;
     let step = call
         .size(AttributeName::Step)
         .map_or(Some(1), |step| step.as_int())?;
@@ -246,8 +246,8 @@ fn expand(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
     let outer = shape.len().checked_sub(input.len())?;
     let sizes = shape.into_iter().enumerate();
     sizes
-        .map(|(place, size)| match size.as_int() {
-            Some(-1) => input.get(place.checked_sub(outer)?).cloned(),
+        .map(|(index, size)| match size.as_int() {
+            Some(-1) => input.get(index.checked_sub(outer)?).cloned(),
             _ => Some(size),
         })
         .collect()
@@ -258,7 +258,7 @@ fn repeat(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
     let outer = times.len().checked_sub(input.len())?;
     let sizes = times.iter().enumerate();
     sizes
-        .map(|(place, times)| match place.checked_sub(outer) {
+        .map(|(index, times)| match index.checked_sub(outer) {
             Some(own) => input.get(own)?.mul(times),
             None => Some(times.clone()),
         })
@@ -283,8 +283,8 @@ fn by_samples(function: Function, call: &Call<'_>, inputs: &[&[Size]]) -> Option
     let Params { values, larger, .. } = call.params;
     let shape = sample(function, call, inputs, values)?;
     let other = sample(function, call, inputs, larger).filter(|other| other.len() == shape.len());
-    let sizes = shape.iter().enumerate().map(|(place, &size)| {
-        let other = other.as_ref().and_then(|other| other.get(place)).copied();
+    let sizes = shape.iter().enumerate().map(|(index, &size)| {
+        let other = other.as_ref().and_then(|other| other.get(index)).copied();
         let is_same =
             |known: &&Size| known.value(values) == Some(size) && known.value(larger) == other;
         if other == Some(size) {
@@ -309,8 +309,8 @@ fn sample(
             .collect::<Option<Vec<u64>>>()
     };
     let shapes: Vec<Vec<u64>> = inputs.iter().map(shape_of).collect::<Option<_>>()?;
-    let types = shapes.iter().enumerate().map(|(place, shape)| {
-        let dtype = function.input_dtype(place).unwrap_or(DType::F32);
+    let types = shapes.iter().enumerate().map(|(index, shape)| {
+        let dtype = function.input_dtype(index).unwrap_or(DType::F32);
         (shape.as_slice(), dtype)
     });
     let types: Vec<(&[u64], DType)> = types.collect();

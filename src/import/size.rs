@@ -105,8 +105,8 @@ impl Size {
         for (params, factor) in &self.terms {
             let mut left = params.clone();
             for param in divisor {
-                let place = left.iter().position(|own| own == param)?;
-                left.remove(place);
+                let index = left.iter().position(|own| own == param)?;
+                left.remove(index);
             }
             if factor.checked_rem(*by)? != 0 {
                 return None;

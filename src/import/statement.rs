@@ -98,7 +98,7 @@ pub(crate) fn literals(
         .max();
     let (mut names, mut written) = (Vec::new(), Vec::new());
     let mut known = inputs.iter();
-    for (place, (argument, _)) in op.arguments().into_iter().enumerate() {
+    for (index, (argument, _)) in op.arguments().into_iter().enumerate() {
         let text = match argument {
             Argument::Literal(text) => Some(text.to_owned()),
             Argument::Tensor(_) => known.next().copied().flatten().and_then(|input| {
@@ -113,7 +113,7 @@ pub(crate) fn literals(
         };
         match (text, argument) {
             (Some(text), _) => written.push(Literal {
-                place,
+                place: index,
                 text,
                 span: Span::default(),
             }),
@@ -132,7 +132,7 @@ pub(crate) fn nameless(text: String) -> Name {
     }
 }
 
-/// A type without a place in a text.
+/// A type without a span in a text.
 pub(crate) fn annotation(dtype: DType, shape: &[Size], params: &Params) -> TypeAnnotation {
     TypeAnnotation {
         dtype,

@@ -16,13 +16,13 @@ const MAX_SETS: usize = 200;
 /// Predicted kernels of a program, and what ran for them.
 type Ran<'a> = (&'a Analysis, &'a Matching);
 
-/// A pattern as a whole program runs it, all its places together.
+/// A pattern as a whole program runs it, all its occurrences together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatternInProgram {
     /// The name of the pattern.
     pub fusion_pattern: String,
-    /// In how many places of the program it was compared.
-    pub places: usize,
+    /// How many occurrences in the program were compared.
+    pub occurrences: usize,
     /// Time of its ops as kernels of their own, in seconds.
     pub unfused_s: f64,
     /// Time of the compiler's kernels.
@@ -80,12 +80,12 @@ pub fn patterns_in_program(
             .entry(name.clone())
             .or_insert_with(|| PatternInProgram {
                 fusion_pattern: name.clone(),
-                places: 0,
+                occurrences: 0,
                 unfused_s: 0.0,
                 fused_s: 0.0,
                 fused_by_records_s: 0.0,
             });
-        pattern.places += 1;
+        pattern.occurrences += 1;
         pattern.unfused_s += ops_s;
         pattern.fused_s += fused_s;
         pattern.fused_by_records_s += ops_s / occurrence.record.speedup_factor;

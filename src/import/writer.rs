@@ -41,7 +41,7 @@ pub(crate) struct Writer {
     pub(crate) by_name: HashMap<String, usize>,
     /// External tensors, in the order of their declarations.
     pub(crate) external: Vec<(usize, TensorRole)>,
-    /// Ops, each with the place of its output.
+    /// Ops, each with the index of its output.
     pub(crate) ops: Vec<(OpStatement, usize)>,
     /// Outputs of operators that no function gives, by index, with the index that all outputs of
     /// one operator share.
@@ -66,17 +66,17 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// Adds a tensor; gives its place.
+    /// Adds a tensor; gives its index.
     pub(crate) fn tensor(&mut self, known: Known) -> usize {
-        let place = self.tensors.len();
-        self.by_name.insert(known.name.clone(), place);
+        let index = self.tensors.len();
+        self.by_name.insert(known.name.clone(), index);
         self.tensors.push(known);
-        place
+        index
     }
 
     /// The rank of a tensor; 0 where it is not known.
-    pub(crate) fn rank(&self, place: usize) -> usize {
-        let known = self.tensors.get(place);
+    pub(crate) fn rank(&self, index: usize) -> usize {
+        let known = self.tensors.get(index);
         known
             .and_then(|known| known.shape.as_ref())
             .map_or(0, Vec::len)
@@ -95,7 +95,7 @@ impl Writer {
     }
 
     /// Adds the statements of a node, the last of which writes its output, called `name`; gives its
-    /// place. `title` is a wish for the label.
+    /// index. `title` is a wish for the label.
     pub(crate) fn write(
         &mut self,
         ops: Vec<OpStatement>,
@@ -127,7 +127,7 @@ impl Writer {
                 continue;
             };
             let inputs = op.inputs.iter().map(|input| self.by_name.get(&input.text));
-            let inputs = inputs.map(|place| place.and_then(|&place| self.tensors.get(place)));
+            let inputs = inputs.map(|index| index.and_then(|&index| self.tensors.get(index)));
             let inputs: Vec<Option<&Known>> = inputs.collect();
             let dtype = dtype_of(function, &op, &inputs);
             let shapes = inputs
@@ -153,16 +153,16 @@ impl Writer {
             if let Some((inputs, literals)) = literals {
                 (op.inputs, op.literals) = (inputs, literals);
             }
-            let place = self.tensor(Known {
+            let index = self.tensor(Known {
                 name: op.output.text.clone(),
                 dtype,
                 shape,
                 ..Known::default()
             });
             if is_last {
-                written = Some(place);
+                written = Some(index);
             }
-            self.ops.push((op, place));
+            self.ops.push((op, index));
         }
         written
     }

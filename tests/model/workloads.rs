@@ -148,7 +148,10 @@ fn a_pattern_in_a_model_is_compared_with_its_records() {
     let [norm] = &bert[..] else {
         panic!("{bert:?}");
     };
-    assert_eq!((&*norm.fusion_pattern, norm.places), ("add_layernorm", 24));
+    assert_eq!(
+        (&*norm.fusion_pattern, norm.occurrences),
+        ("add_layernorm", 24)
+    );
     assert!((norm.speedup() - norm.unfused_s / norm.fused_s).abs() < 1e-12);
     assert!(
         norm.speedup() > 2.0 && norm.speedup_of_records() < 1.5,

@@ -124,7 +124,7 @@ impl Proposals<'_> {
             operands: reads.iter().map(|&tensor| self.shape(tensor)).collect(),
             is_choice,
         };
-        let fitting = missing.filter_map(|(place, &tensor)| Some((tensor, reader.operand(place)?)));
+        let fitting = missing.filter_map(|(index, &tensor)| Some((tensor, reader.operand(index)?)));
         fitting.collect()
     }
 
@@ -136,7 +136,7 @@ impl Proposals<'_> {
         for (id, _, op) in self.known.resolved() {
             let Some(written) = op.dtype else { continue };
             let function = op.function;
-            let fixed = |place| function.and_then(|function| function.input_dtype(place));
+            let fixed = |index| function.and_then(|function| function.input_dtype(index));
             let reads = &self.known.scope.reads[id];
             let compared = function
                 .is_some_and(|f| f.row().result_dtype == Some(DType::Bool))
@@ -145,12 +145,12 @@ impl Proposals<'_> {
                     known.map_or(DType::F16, |(_, dtype)| dtype)
                 });
             let leading = leading_input(op);
-            for (place, &tensor) in reads.iter().enumerate() {
+            for (index, &tensor) in reads.iter().enumerate() {
                 if self.shapes.contains_key(&tensor) {
-                    let dtype = fixed(place).or(compared).unwrap_or(written);
+                    let dtype = fixed(index).or(compared).unwrap_or(written);
                     read_first.entry(tensor).or_insert(dtype);
                     let dtypes = demanded.entry(tensor).or_default();
-                    let is_demanded = fixed(place).is_some() || leading == Some(place);
+                    let is_demanded = fixed(index).is_some() || leading == Some(index);
                     if is_demanded && !dtypes.contains(&dtype) {
                         dtypes.push(dtype);
                     }

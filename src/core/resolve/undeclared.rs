@@ -135,9 +135,9 @@ fn in_text(
     tensor: NameId,
     mut shape: Vec<u64>,
 ) -> Vec<u64> {
-    let place = known.scope.reads[reader].iter().position(|&t| t == tensor);
+    let index = known.scope.reads[reader].iter().position(|&t| t == tensor);
     let flag =
-        place.and_then(|place| [AttributeName::TransposeA, AttributeName::TransposeB].get(place));
+        index.and_then(|index| [AttributeName::TransposeA, AttributeName::TransposeB].get(index));
     let statement = known.statement(reader);
     if let (Some(flag), Some(statement), [p, q]) = (flag, statement, &mut shape[..])
         && attributes::is_set(statement, *flag)
@@ -207,11 +207,11 @@ pub(super) fn missing_size(
     known: &KnownTensors<'_>,
     params: &Params<'_>,
 ) -> Diagnostic {
-    let place = reads
+    let index = reads
         .iter()
         .position(|&t| known.type_of(t).is_none())
         .unwrap_or(0);
-    let Some(name) = statement.inputs.get(place) else {
+    let Some(name) = statement.inputs.get(index) else {
         return Diagnostic::error(Code::MissingShape, "an input has no size");
     };
     let missing = Diagnostic::error(
@@ -237,23 +237,23 @@ pub(super) fn missing_size(
                 TextEdit::replace(name.span, written_name(meant)),
             );
     }
-    let is_value = |place: &usize| function.input_dtype(*place).is_none();
-    let known_type = |place: usize| known.type_of(*reads.get(place)?);
+    let is_value = |index: &usize| function.input_dtype(*index).is_none();
+    let known_type = |index: usize| known.type_of(*reads.get(index)?);
     let value = (0..reads.len()).filter(is_value).find_map(known_type);
-    let example_of = |place: usize, name: &str| {
+    let example_of = |index: usize, name: &str| {
         let value = value.map_or(DType::F16, |(_, dtype)| dtype);
-        let dtype = function.input_dtype(place).unwrap_or(value);
-        let shape = example_shape(function, place, operands);
-        declaration(role_of(Some(function), place), name, dtype, &shape)
+        let dtype = function.input_dtype(index).unwrap_or(value);
+        let shape = example_shape(function, index, operands);
+        declaration(role_of(Some(function), index), name, dtype, &shape)
     };
-    let example = example_of(place, &name.text);
+    let example = example_of(index, &name.text);
     // All that are missing, because the shape needs all of them.
     let mut lines = Vec::new();
     let inputs = reads.iter().zip(&statement.inputs).enumerate();
-    for (place, (&tensor, name)) in inputs.take(MOST_DECLARED) {
-        let is_first = reads.iter().position(|&t| t == tensor) == Some(place);
+    for (index, (&tensor, name)) in inputs.take(MOST_DECLARED) {
+        let is_first = reads.iter().position(|&t| t == tensor) == Some(index);
         if known.type_of(tensor).is_none() && is_first {
-            lines.push(format!("{}\n", example_of(place, &name.text)));
+            lines.push(format!("{}\n", example_of(index, &name.text)));
         }
     }
     let label = match lines.len() {
@@ -271,10 +271,10 @@ pub(super) fn missing_size(
 const MOST_DECLARED: usize = 8;
 
 /// An example of a shape for the missing input that fits the known operands.
-fn example_shape(function: Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
+fn example_shape(function: Function, index: usize, operands: &[Operand<'_>]) -> Vec<u64> {
     const FREE: u64 = 1024;
     let other = operands.first().map_or(&[][..], |operand| operand.shape);
-    match (function.row().shape_rule, place, other) {
+    match (function.row().shape_rule, index, other) {
         (ShapeRule::Matmul, 0, &[.., k, _]) | (ShapeRule::Linear, 0 | 1, &[.., k]) => vec![FREE, k],
         (ShapeRule::Matmul, _, &[.., k]) => vec![k, FREE],
         (ShapeRule::Conv2d, 0, &[_, channels, ..]) => vec![1, channels, 56, 56],
@@ -288,7 +288,7 @@ fn example_shape(function: Function, place: usize, operands: &[Operand<'_>]) -> 
 }
 
 /// The usual role of an input at this position of a call.
-fn role_of(function: Option<Function>, place: usize) -> TensorRole {
+fn role_of(function: Option<Function>, index: usize) -> TensorRole {
     let takes_weights = function.is_some_and(|f| match f.row().shape_rule {
         ShapeRule::Matmul
         | ShapeRule::Linear
@@ -299,7 +299,7 @@ fn role_of(function: Option<Function>, place: usize) -> TensorRole {
         ShapeRule::SameAsFirst => f.row().op_type == OpType::Reduction,
         _ => false,
     });
-    if takes_weights && place > 0 {
+    if takes_weights && index > 0 {
         TensorRole::Weight
     } else {
         TensorRole::Input

@@ -244,14 +244,14 @@ fn pair_left_over(
         .take(MAX_LEFT_OVER)
         .collect();
     for column in columns {
-        let scored = rows.iter().enumerate().filter_map(|(place, &row)| {
+        let scored = rows.iter().enumerate().filter_map(|(index, &row)| {
             let score = expected[row].score(&measured[column])?;
-            (score >= LEAST).then_some((score, place))
+            (score >= LEAST).then_some((score, index))
         });
         // The first of the best.
         let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        if let Some((_, place)) = best {
-            let row = rows.remove(place);
+        if let Some((_, index)) = best {
+            let row = rows.remove(index);
             is_taken[row] = true;
             of_measured[column] = Some(Match {
                 kernel: expected[row].id,

@@ -98,20 +98,20 @@ impl<'a> Call<'a> {
         self.inputs.len()
     }
 
-    pub(super) fn input(&self, place: usize) -> Option<&'a Known> {
-        self.inputs.get(place).copied().flatten()
+    pub(super) fn input(&self, index: usize) -> Option<&'a Known> {
+        self.inputs.get(index).copied().flatten()
     }
 
-    pub(super) fn shape(&self, place: usize) -> Option<&'a [Size]> {
-        self.input(place)?.shape.as_deref()
+    pub(super) fn shape(&self, index: usize) -> Option<&'a [Size]> {
+        self.input(index)?.shape.as_deref()
     }
 
-    pub(super) fn rank(&self, place: usize) -> Option<usize> {
-        self.shape(place).map(<[Size]>::len)
+    pub(super) fn rank(&self, index: usize) -> Option<usize> {
+        self.shape(index).map(<[Size]>::len)
     }
 
-    pub(super) fn value(&self, place: usize) -> Option<&'a Constant> {
-        let known = self.input(place)?;
+    pub(super) fn value(&self, index: usize) -> Option<&'a Constant> {
+        let known = self.input(index)?;
         if known.is_fixed && known.value.is_some() {
             self.is_fixed.set(true);
         }
@@ -119,8 +119,8 @@ impl<'a> Call<'a> {
     }
 
     /// The element type of an input as the file numbers it.
-    pub(super) fn element_type(&self, place: usize) -> Option<i32> {
-        let name = self.node.inputs.get(place)?;
+    pub(super) fn element_type(&self, index: usize) -> Option<i32> {
+        let name = self.node.inputs.get(index)?;
         self.tensors.element_types.get(name.as_str()).copied()
     }
 
@@ -134,33 +134,33 @@ impl<'a> Call<'a> {
     }
 
     /// The elements of an input, as sizes.
-    pub(super) fn sizes(&self, place: usize) -> Option<Sizes> {
-        self.value(place)?.sizes()
+    pub(super) fn sizes(&self, index: usize) -> Option<Sizes> {
+        self.value(index)?.sizes()
     }
 
     /// The whole numbers of an input, or of the attribute that older versions have in its place.
     /// `None` when neither is given, and when the input is not known; [`Self::has`] separates the
     /// two.
-    pub(super) fn numbers(&self, place: usize, name: &str) -> Option<Vec<i64>> {
-        match self.sizes(place) {
+    pub(super) fn numbers(&self, index: usize, name: &str) -> Option<Vec<i64>> {
+        match self.sizes(index) {
             Some(sizes) => sizes.iter().map(Size::as_int).collect(),
             None => self.ints(name).map(<[i64]>::to_vec),
         }
     }
 
     /// Whether an input is given.
-    pub(super) fn has(&self, place: usize) -> bool {
-        self.input(place).is_some()
+    pub(super) fn has(&self, index: usize) -> bool {
+        self.input(index).is_some()
     }
 
     /// Number of elements of an input.
-    pub(super) fn elements(&self, place: usize) -> Option<Size> {
-        elements(self.shape(place)?)
+    pub(super) fn elements(&self, index: usize) -> Option<Size> {
+        elements(self.shape(index)?)
     }
 
     /// The one number of an input as the notation writes it.
-    pub(super) fn number_text(&self, place: usize) -> Option<String> {
-        match self.value(place)?.only()? {
+    pub(super) fn number_text(&self, index: usize) -> Option<String> {
+        match self.value(index)?.only()? {
             Scalar::Int(size) => size.as_int().map(|number| number.to_string()),
             Scalar::Float(number) => float_text(*number),
         }
@@ -220,8 +220,8 @@ impl<'a> Call<'a> {
     }
 
     /// The dimensions that a reduction or a squeeze names, ascending.
-    pub(super) fn axes(&self, place: usize, rank: usize) -> Option<Vec<usize>> {
-        let named = self.numbers(place, "axes")?;
+    pub(super) fn axes(&self, index: usize, rank: usize) -> Option<Vec<usize>> {
+        let named = self.numbers(index, "axes")?;
         let axes = named.into_iter().map(|axis| dimension(axis, rank));
         let mut axes: Vec<usize> = axes.collect::<Option<_>>()?;
         axes.sort_unstable();
@@ -260,7 +260,7 @@ impl<'a> Call<'a> {
                 let kept = shape
                     .iter()
                     .enumerate()
-                    .filter(|(place, _)| !axes.contains(place));
+                    .filter(|(index, _)| !axes.contains(index));
                 Some(kept.map(|(_, size)| size.clone()).collect())
             }
             "Unsqueeze" => {
@@ -268,8 +268,8 @@ impl<'a> Call<'a> {
                 let rank = shape.len().checked_add(named.len())?;
                 let axes = self.axes(1, rank)?;
                 let mut own = shape.iter();
-                let sizes = (0..rank).map(|place| {
-                    if axes.contains(&place) {
+                let sizes = (0..rank).map(|index| {
+                    if axes.contains(&index) {
                         Some(Size::from(1))
                     } else {
                         own.next().cloned()
@@ -292,8 +292,8 @@ impl<'a> Call<'a> {
         };
         let keeps_zeros = self.int("allowzero") == Some(1);
         let sizes = wanted.into_iter().enumerate();
-        let sizes = sizes.map(|(place, size)| match size.as_int() {
-            Some(0) if !keeps_zeros => shape.get(place).cloned(),
+        let sizes = sizes.map(|(index, size)| match size.as_int() {
+            Some(0) if !keeps_zeros => shape.get(index).cloned(),
             _ => Some(size),
         });
         let sizes: Sizes = sizes.collect::<Option<_>>()?;

@@ -34,7 +34,7 @@ pub(super) fn folded(call: &Call<'_>) -> Option<Constant> {
 }
 
 fn computed(call: &Call<'_>) -> Option<Constant> {
-    let input = |place| call.value(place);
+    let input = |index| call.value(index);
     match call.operator() {
         "Constant" => held(call),
         "Shape" => {
@@ -89,7 +89,7 @@ fn computed(call: &Call<'_>) -> Option<Constant> {
             })
         }
         "Range" => {
-            let number = |place| match input(place)?.only()? {
+            let number = |index| match input(index)?.only()? {
                 Scalar::Int(size) => size.as_int(),
                 Scalar::Float(_) => None,
             };

@@ -41,7 +41,7 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     let outputs = outputs.filter_map(|output| import.by_file_name.get(output.name.as_str()));
     let outputs: Vec<usize> = outputs.copied().collect();
     let is_needed = import.written.needed(&outputs);
-    let needs = |places: &&Vec<usize>| places.iter().any(|&place| is_needed[place]);
+    let needs = |indices: &&Vec<usize>| indices.iter().any(|&index| is_needed[index]);
     let assumed = import.assumed.iter().filter(needs).count();
     let mut imported = import.written.finish(&outputs)?;
     imported.notes.extend(match assumed {
@@ -66,7 +66,7 @@ pub(super) struct Import<'a> {
     pub(super) element_types: HashMap<&'a str, i32>,
     /// Types that the file states.
     pub(super) stated: HashMap<&'a str, &'a TensorType>,
-    /// The places of the outputs of each `If` whose condition is known only at run time.
+    /// The indices of the outputs of each `If` whose condition is known only at run time.
     assumed: Vec<Vec<usize>>,
     /// Tensors of the file that something reads.
     is_read: HashSet<&'a str>,
@@ -88,15 +88,15 @@ impl<'a> Import<'a> {
                 .map(|shape| {
                     let rank = shape.dims.len();
                     let sizes = shape.dims.iter().enumerate();
-                    let size = |(place, dim): (usize, &Dim)| match (dim.value, &dim.param) {
+                    let size = |(index, dim): (usize, &Dim)| match (dim.value, &dim.param) {
                         (Some(value), _) if value > 0 => Size::from(value),
                         (_, param) => {
-                            let unnamed = format!("{}_{place}", input.name);
+                            let unnamed = format!("{}_{index}", input.name);
                             let text = param.as_deref().filter(|text| !text.is_empty());
                             let text = text.unwrap_or(&unnamed);
                             let known = self.written.params.read(
                                 text,
-                                Some((place, rank)),
+                                Some((index, rank)),
                                 &mut self.written.names,
                             );
                             known.unwrap_or(Size::from(1))
@@ -116,8 +116,8 @@ impl<'a> Import<'a> {
             self.written.spend(tensor.dims.len())?;
             let shape = tensor.dims.iter().map(|&dim| Size::from(dim)).collect();
             let number = Some(tensor.data_type);
-            let place = self.external(&tensor.name, Some(shape), number, TensorRole::Weight);
-            if let Some(known) = self.written.tensors.get_mut(place) {
+            let index = self.external(&tensor.name, Some(shape), number, TensorRole::Weight);
+            if let Some(known) = self.written.tensors.get_mut(index) {
                 known.value = value_of(tensor);
             }
         }
@@ -147,10 +147,10 @@ impl<'a> Import<'a> {
         };
         self.element_types
             .extend(number.map(|number| (name, number)));
-        let place = self.written.tensor(known);
-        self.by_file_name.insert(name, place);
-        self.written.external.push((place, role));
-        place
+        let index = self.written.tensor(known);
+        self.by_file_name.insert(name, index);
+        self.written.external.push((index, role));
+        index
     }
 
     /// The ops of a node, for each of its outputs that is read.
@@ -163,14 +163,14 @@ impl<'a> Import<'a> {
         let mut used: Vec<(usize, &'a str)> =
             used.map(|(at, output)| (at, output.as_str())).collect();
         if operators::find(&node.operator).is_none_or(|operator| !operator.is_list) {
-            // Places that are found come before the values at them, and a sum before its norm.
+            // Indices come before the values at them, and a sum before its norm.
             used.reverse();
         }
         let reads = reads(node);
-        let places = reads
+        let tensors = reads
             .iter()
             .filter_map(|&input| self.by_file_name.get(input));
-        let sizes: usize = places.map(|&place| self.written.rank(place)).sum();
+        let sizes: usize = tensors.map(|&tensor| self.written.rank(tensor)).sum();
         self.written
             .spend(used.len().saturating_mul(reads.len() + sizes))?;
         let mut unknown = Vec::new();
@@ -192,8 +192,8 @@ impl<'a> Import<'a> {
         let Some(condition) = condition else {
             return Ok(false);
         };
-        let place = self.by_file_name.get(condition.as_str());
-        let known = place.and_then(|&place| self.written.tensors.get(place));
+        let index = self.by_file_name.get(condition.as_str());
+        let known = index.and_then(|&index| self.written.tensors.get(index));
         let value = known.and_then(|known| known.value.as_ref()?.only());
         let holds = match value {
             Some(Scalar::Int(size)) => size
@@ -215,15 +215,15 @@ impl<'a> Import<'a> {
             return Ok(false);
         };
         self.enter(graph)?;
-        let mut places = Vec::new();
+        let mut indices = Vec::new();
         for (output, inner) in node.outputs.iter().zip(&graph.outputs) {
-            if let Some(&place) = self.by_file_name.get(inner.name.as_str()) {
-                self.by_file_name.insert(output, place);
-                places.push(place);
+            if let Some(&index) = self.by_file_name.get(inner.name.as_str()) {
+                self.by_file_name.insert(output, index);
+                indices.push(index);
             }
         }
         if holds.is_none() {
-            self.assumed.push(places);
+            self.assumed.push(indices);
         }
         Ok(true)
     }

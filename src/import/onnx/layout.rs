@@ -29,8 +29,8 @@ pub(super) fn borders(call: &Call<'_>) -> Option<Vec<i64>> {
     };
     let rank = call.rank(0)?;
     let mut borders = vec![[0, 0]; rank];
-    for (place, axis) in axes.into_iter().enumerate() {
-        *borders.get_mut(axis)? = [*pads.get(place)?, *pads.get(place + pads.len() / 2)?];
+    for (index, axis) in axes.into_iter().enumerate() {
+        *borders.get_mut(axis)? = [*pads.get(index)?, *pads.get(index + pads.len() / 2)?];
     }
     borders.reverse();
     while borders.len() > 1 && borders.last() == Some(&[0, 0]) {
@@ -42,7 +42,7 @@ pub(super) fn borders(call: &Call<'_>) -> Option<Vec<i64>> {
 /// A slice along each axis that is named.
 pub(super) fn slices(call: &Call<'_>) -> Option<String> {
     let shape = call.shape(0)?;
-    let sizes = |place: usize, name: &str| match call.sizes(place) {
+    let sizes = |index: usize, name: &str| match call.sizes(index) {
         Some(sizes) => Some(sizes),
         None => call
             .ints(name)
@@ -61,10 +61,10 @@ pub(super) fn slices(call: &Call<'_>) -> Option<String> {
     };
     let mut lines = Vec::new();
     let mut input = "{0}".to_owned();
-    for (place, start) in starts.iter().enumerate() {
-        let axis = dimension(along.get(place)?.as_int()?, shape.len())?;
-        let (size, end) = (shape.get(axis)?, ends.get(place)?);
-        let step = steps.get(place)?.as_int().filter(|&step| step > 0)?;
+    for (index, start) in starts.iter().enumerate() {
+        let axis = dimension(along.get(index)?.as_int()?, shape.len())?;
+        let (size, end) = (shape.get(axis)?, ends.get(index)?);
+        let step = steps.get(index)?.as_int().filter(|&step| step > 0)?;
         // An end past the last element is the last one.
         let is_rest = call.default_of(end)? >= call.default_of(size)?;
         let start_at = start
@@ -184,11 +184,11 @@ pub(super) fn image(call: &Call<'_>) -> Option<String> {
         .map(|image| call.list(&image))
 }
 
-/// The largest values. Where their places are read, too, those are found first.
+/// The largest values. Where their indices are read, too, those are written first.
 pub(super) fn topk(call: &Call<'_>) -> String {
     let axis = call.int("axis").unwrap_or(-1);
     match call.other_output(1) {
-        Some(places) => format!("gather({{0}}, {places}, axis={axis})"),
+        Some(indices) => format!("gather({{0}}, {indices}, axis={axis})"),
         None => format!("topk({{0}}, count={{count}}, axis={axis})"),
     }
 }

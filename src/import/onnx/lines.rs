@@ -39,11 +39,11 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
             let mut last = inputs.next()?;
             let count = inputs.len();
             let mut text = String::new();
-            for (place, input) in inputs.enumerate() {
-                let now = if place + 1 == count {
+            for (index, input) in inputs.enumerate() {
+                let now = if index + 1 == count {
                     output.clone()
                 } else {
-                    format!("{output}_{place}")
+                    format!("{output}_{index}")
                 };
                 // Writing to a `String` cannot fail.
                 let _ = writeln!(text, "{now} = {function}({last}, {input})");

@@ -29,19 +29,19 @@ impl<'a> Import<'a> {
         } else {
             format!("{}.{}", node.domain, node.operator)
         };
-        let places = reads
+        let indices = reads
             .iter()
             .filter_map(|&input| self.by_file_name.get(input));
         let operator = Operator {
             name: &name,
-            reads: &places.copied().collect::<Vec<_>>(),
+            reads: &indices.copied().collect::<Vec<_>>(),
             title: title_of(node),
             packed: &format!("{}_all", node.operator),
         };
-        let places = self.written.opaque(&operator, &parts);
-        let written = names.into_iter().zip(places);
+        let indices = self.written.opaque(&operator, &parts);
+        let written = names.into_iter().zip(indices);
         self.by_file_name
-            .extend(written.filter_map(|(name, place)| Some((name, place?))));
+            .extend(written.filter_map(|(name, index)| Some((name, index?))));
     }
 
     /// Writes one output of a node, or finds the tensor that it is; gives it back where the table
@@ -94,9 +94,9 @@ impl<'a> Import<'a> {
             let weight = known.value.as_ref().map_or(0, Constant::weight);
             let rank = known.shape.as_ref().map_or(0, Vec::len);
             self.written.spend(weight + rank)?;
-            let place = self.written.tensor(known);
-            self.by_file_name.insert(output, place);
-            self.written.external.push((place, TensorRole::Weight));
+            let tensor = self.written.tensor(known);
+            self.by_file_name.insert(output, tensor);
+            self.written.external.push((tensor, TensorRole::Weight));
             return Ok(None);
         }
         let text = text_of(&call, &name);
@@ -124,11 +124,11 @@ impl<'a> Import<'a> {
         };
         let is_fixed = call.is_fixed.get();
         let stated = dims.as_ref().map(|dims| (dims, dtype));
-        let place = self.written.write(ops, &name, title_of(node), stated);
-        if let Some(place) = place {
-            self.by_file_name.insert(output, place);
+        let tensor = self.written.write(ops, &name, title_of(node), stated);
+        if let Some(tensor) = tensor {
+            self.by_file_name.insert(output, tensor);
         }
-        if let Some(known) = place.and_then(|place| self.written.tensors.get_mut(place)) {
+        if let Some(known) = tensor.and_then(|tensor| self.written.tensors.get_mut(tensor)) {
             known.is_fixed = is_fixed;
         }
         Ok(None)

@@ -130,19 +130,19 @@ fn zero_point(call: &Call<'_>, dtype: DType) -> Option<(String, String)> {
 
 /// An input with one value for all, or one for each place along the axis, so that it is broadcast
 /// along that.
-fn along_axis(call: &Call<'_>, place: usize, what: &str) -> Option<(String, String)> {
-    let own = call.shape(place)?;
+fn along_axis(call: &Call<'_>, index: usize, what: &str) -> Option<(String, String)> {
+    let own = call.shape(index)?;
     let rank = call.rank(0)?;
     let is_one = own.iter().all(Size::is_one);
     match own {
-        _ if is_one => Some((String::new(), format!("{{{place}}}"))),
+        _ if is_one => Some((String::new(), format!("{{{index}}}"))),
         [count] => {
             let axis = dimension(call.int("axis").unwrap_or(1), rank)?;
             let mut shape = vec![Size::from(1); rank - axis];
             *shape.first_mut()? = count.clone();
             let shape = call.list(&shape);
             Some((
-                format!("{{y}}_{what} = reshape({{{place}}}, shape={shape})\n"),
+                format!("{{y}}_{what} = reshape({{{index}}}, shape={shape})\n"),
                 format!("{{y}}_{what}"),
             ))
         }

@@ -117,7 +117,7 @@ pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
 /// The FLOPs of the products of such an operator; `None` where none are known.
 pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
     let first = call.shape(0)?;
-    let weight = |place: usize| elements(call.shape(place)?);
+    let weight = |index: usize| elements(call.shape(index)?);
     let times = match call.operator() {
         // Each step multiplies by both weights, of all directions.
         "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" if first.len() == 3 => {
@@ -179,28 +179,28 @@ fn transposed(call: &Call<'_>, x: &[Size]) -> Option<Sizes> {
     let groups = Size::from(call.int("group").unwrap_or(1));
     let channels = weight.get(1)?.mul(&groups)?;
     let image = x.get(2..)?;
-    let of = |name: &str, place: usize, default: i64| match call.ints(name) {
-        Some(list) => list.get(place).copied(),
+    let of = |name: &str, index: usize, default: i64| match call.ints(name) {
+        Some(list) => list.get(index).copied(),
         None => Some(default),
     };
     let stated = call.ints("output_shape");
-    let size = |(place, size): (usize, &Size)| {
+    let size = |(index, size): (usize, &Size)| {
         if let Some(stated) = stated {
-            return stated.get(place).map(|&size| Size::from(size));
+            return stated.get(index).map(|&size| Size::from(size));
         }
-        let stride = of("strides", place, 1)?;
+        let stride = of("strides", index, 1)?;
         if matches!(call.word("auto_pad"), Some("SAME_UPPER" | "SAME_LOWER")) {
             return size.mul(&Size::from(stride));
         }
         let reach = weight
-            .get(place + 2)?
+            .get(index + 2)?
             .as_int()?
             .checked_sub(1)?
-            .checked_mul(of("dilations", place, 1)?)?;
-        let pads = of("pads", place, 0)?.checked_add(of("pads", place + image.len(), 0)?)?;
+            .checked_mul(of("dilations", index, 1)?)?;
+        let pads = of("pads", index, 0)?.checked_add(of("pads", index + image.len(), 0)?)?;
         let more = reach
             .checked_add(1)?
-            .checked_add(of("output_padding", place, 0)?)?
+            .checked_add(of("output_padding", index, 0)?)?
             .checked_sub(pads)?;
         size.sub(&Size::from(1))?
             .mul(&Size::from(stride))?

@@ -269,10 +269,10 @@ impl Skim {
     /// The number that `bytes` start with, and its length; `None` when the slice ends in it.
     fn varint(&self, bytes: &[u8], is_last: bool) -> Result<Option<(u64, usize)>, Problem> {
         let mut value = 0_u64;
-        for (place, &byte) in bytes.iter().take(10).enumerate() {
-            value |= u64::from(byte & 0x7f) << (7 * place).min(63);
+        for (index, &byte) in bytes.iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * index).min(63);
             if byte < 0x80 {
-                return Ok(Some((value, place + 1)));
+                return Ok(Some((value, index + 1)));
             }
         }
         if bytes.len() >= 10 {

@@ -66,16 +66,16 @@ fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
             .map(Size::as_int)
             .collect::<Option<_>>()?,
     };
-    let of = |name: &str, place: usize, default: i64| match call.ints(name) {
-        Some(list) => list.get(place).copied(),
+    let of = |name: &str, index: usize, default: i64| match call.ints(name) {
+        Some(list) => list.get(index).copied(),
         None => Some(default),
     };
     let mut windows = Vec::new();
-    for (place, size) in image.iter().enumerate() {
+    for (index, size) in image.iter().enumerate() {
         let mut window = Window {
-            kernel: *kernel.get(place)?,
-            stride: of("strides", place, 1).filter(|&stride| stride > 0)?,
-            dilation: of("dilations", place, 1)?,
+            kernel: *kernel.get(index)?,
+            stride: of("strides", index, 1).filter(|&stride| stride > 0)?,
+            dilation: of("dilations", index, 1)?,
             border: [0; 2],
             rounds_up: call.int("ceil_mode").unwrap_or(0) != 0,
         };
@@ -101,7 +101,7 @@ fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
                     [more, less]
                 }
             }
-            _ => [of("pads", place, 0)?, of("pads", place + image.len(), 0)?],
+            _ => [of("pads", index, 0)?, of("pads", index + image.len(), 0)?],
         };
         windows.push(window);
     }

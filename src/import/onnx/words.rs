@@ -23,8 +23,8 @@ impl Blanks for Call<'_> {
     }
 
     fn word(&self, name: &str) -> Option<String> {
-        if let Some(place) = name.strip_prefix('#') {
-            return self.number_text(place.parse().ok()?);
+        if let Some(index) = name.strip_prefix('#') {
+            return self.number_text(index.parse().ok()?);
         }
         match name.parse::<usize>() {
             Ok(_) => Blanks::input(self, name),
@@ -118,8 +118,8 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         "times" => call.sizes(1).map(|times| call.list(&times)),
         "pads" => pads(call),
         "all" => {
-            let places = (0..call.input_count()).filter(|&place| call.has(place));
-            let inputs: Vec<String> = places.map(|place| format!("{{{place}}}")).collect();
+            let indices = (0..call.input_count()).filter(|&index| call.has(index));
+            let inputs: Vec<String> = indices.map(|index| format!("{{{index}}}")).collect();
             (inputs.len() > 1).then(|| inputs.join(", "))
         }
         "slices" => slices(call),
@@ -162,15 +162,15 @@ fn created_shape(call: &Call<'_>) -> Option<Sizes> {
     match call.operator() {
         "ConstantOfShape" => call.sizes(0),
         "Range" => {
-            let given = |place: usize| call.value(place)?.only();
-            let number = |place: usize| match given(place)? {
+            let given = |at: usize| call.value(at)?.only();
+            let number = |at: usize| match given(at)? {
                 Scalar::Int(size) => size.as_int().map(|number| number as f64),
                 Scalar::Float(number) => Some(*number),
             };
             if let (Some(start), Some(end), Some(step)) = (number(0), number(1), number(2)) {
                 return Some(vec![whole(((end - start) / step).ceil().max(0.0))?]);
             }
-            let size = |place: usize| match given(place)? {
+            let size = |at: usize| match given(at)? {
                 Scalar::Int(size) => Some(size.clone()),
                 Scalar::Float(number) => whole(*number).filter(|_| number.fract() == 0.0),
             };
@@ -179,10 +179,10 @@ fn created_shape(call: &Call<'_>) -> Option<Sizes> {
         }
         "GatherND" => {
             let (data, index) = (call.shape(0)?, call.shape(1)?);
-            let (length, places) = index.split_last()?;
+            let (length, positions) = index.split_last()?;
             let batch = usize::try_from(call.int("batch_dims").unwrap_or(0)).ok()?;
             let from = batch.checked_add(usize::try_from(length.as_int()?).ok()?)?;
-            Some([places, data.get(from..)?].concat())
+            Some([positions, data.get(from..)?].concat())
         }
         "DepthToSpace" | "SpaceToDepth" => {
             let block = Size::from(call.int("blocksize")?);
@@ -231,8 +231,8 @@ fn skip_sum(call: &Call<'_>, output: &str) -> String {
 }
 
 fn bounds(call: &Call<'_>) -> Option<String> {
-    let bound = |place: usize, name: &str| match (call.has(place), call.float(name)) {
-        (true, _) => Some(format!(", {name}={}", call.number_text(place)?)),
+    let bound = |index: usize, name: &str| match (call.has(index), call.float(name)) {
+        (true, _) => Some(format!(", {name}={}", call.number_text(index)?)),
         (false, Some(bound)) => Some(format!(", {name}={}", float_text(bound)?)),
         (false, None) => Some(String::new()),
     };

@@ -67,10 +67,10 @@ pub enum ProfileError {
         name: String,
     },
     /// A trace that is not JSON.
-    #[error("This trace is not valid JSON at {place}, after {events} events: {found}.")]
+    #[error("This trace is not valid JSON at {position}, after {events} events: {found}.")]
     NotJson {
         /// Line and byte.
-        place: String,
+        position: String,
         /// How many events are read.
         events: usize,
         /// What is there instead, as a clause.
@@ -93,11 +93,11 @@ pub enum ProfileError {
     },
     /// A string or a number in a trace that does not end.
     #[error(
-        "This trace has a value of more than {most_mb} MB before {place}, which no profiler writes."
+        "This trace has a value of more than {most_mb} MB before {position}, which no profiler writes."
     )]
     LongValue {
         /// Line and byte.
-        place: String,
+        position: String,
         /// The limit.
         most_mb: usize,
     },
@@ -114,10 +114,10 @@ pub enum ProfileError {
         most_gb: u64,
     },
     /// A packed file whose content is not what was packed.
-    #[error("This gzip file is damaged {place} byte {byte}: {problem}.")]
+    #[error("This gzip file is damaged {position} byte {byte}: {problem}.")]
     Damaged {
         /// Before or after the byte.
-        place: &'static str,
+        position: &'static str,
         /// How many bytes are read.
         byte: u64,
         /// What the unpacker says.

@@ -16,7 +16,7 @@ impl Lines {
         self.bytes += slice.len();
     }
 
-    /// The place behind this many bytes of the file, which is in `slice`, the next one:
+    /// The position behind this many bytes of the file, which is in `slice`, the next one:
     /// `line 3, byte 20`.
     pub(super) fn position(&self, slice: &[u8], offset: usize) -> String {
         let before = slice

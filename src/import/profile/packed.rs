@@ -55,7 +55,7 @@ impl Unpacker {
     /// was unpacked.
     pub(super) fn unpack(&mut self, packed: &[u8]) -> Result<(usize, Vec<u8>), ProfileError> {
         let read = (self.decoder.write(packed)).map_err(|problem| ProfileError::Damaged {
-            place: "after",
+            position: "after",
             byte: self.read,
             problem,
         })?;
@@ -71,7 +71,7 @@ impl Unpacker {
             .map_err(|problem| match problem.kind() {
                 std::io::ErrorKind::UnexpectedEof => ProfileError::CutPacked(read),
                 _ => ProfileError::Damaged {
-                    place: "before",
+                    position: "before",
                     byte: read,
                     problem,
                 },

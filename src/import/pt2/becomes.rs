@@ -3,7 +3,7 @@
 /// What an output of a node is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Becomes {
-    /// The tensor at this place, in the element type of the output.
+    /// The tensor at this index, in the element type of the output.
     Same(usize),
     /// Its elements in the shape of the output.
     Reshape(usize),

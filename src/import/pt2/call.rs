@@ -19,7 +19,7 @@ pub(super) struct Call<'a> {
     /// `Tensor` of `torch.ops.aten.add.Tensor`.
     pub(super) overload: &'a str,
     pub(super) graph: &'a Graph,
-    /// Places of tensors by their name in the graph.
+    /// Indices of tensors by their name in the graph.
     pub(super) tensors: &'a HashMap<&'a str, usize>,
     pub(super) written: &'a Writer,
     pub(super) symbols: &'a Symbols<'a>,
@@ -28,7 +28,7 @@ pub(super) struct Call<'a> {
     /// Tensors of the graph that something reads.
     pub(super) is_read: &'a HashSet<&'a str>,
     /// Which output it is, its element type and its shape.
-    pub(super) place: usize,
+    pub(super) index: usize,
     pub(super) dtype: DType,
     pub(super) shape: Sizes,
     /// What stands for tensors that have been cast, by the argument.
@@ -47,20 +47,20 @@ impl<'a> Call<'a> {
         self.argument(name).is_some()
     }
 
-    /// The place of the tensor of an argument.
-    pub(super) fn tensor_place(&self, name: &str) -> Option<usize> {
+    /// The index of the tensor of an argument.
+    pub(super) fn tensor_index(&self, name: &str) -> Option<usize> {
         match self.argument(name)? {
             Argument::Tensor(tensor) => self.tensors.get(tensor.as_str()).copied(),
             _ => None,
         }
     }
 
-    pub(super) fn known(&self, place: usize) -> Option<&'a Known> {
-        self.written.tensors.get(place)
+    pub(super) fn known(&self, index: usize) -> Option<&'a Known> {
+        self.written.tensors.get(index)
     }
 
     pub(super) fn tensor(&self, name: &str) -> Option<&'a Known> {
-        self.known(self.tensor_place(name)?)
+        self.known(self.tensor_index(name)?)
     }
 
     /// What the file says of the tensor of an argument.
@@ -77,8 +77,8 @@ impl<'a> Call<'a> {
             return None;
         };
         let known = names.iter().map(|name| {
-            let place = self.tensors.get(name.as_deref()?)?;
-            self.known(*place)
+            let index = self.tensors.get(name.as_deref()?)?;
+            self.known(*index)
         });
         Some(known.collect())
     }
@@ -170,14 +170,14 @@ impl<'a> Call<'a> {
     }
 
     /// Whether something reads another output.
-    pub(super) fn uses(&self, place: usize) -> bool {
-        let output = self.outputs.get(place).copied().flatten();
+    pub(super) fn uses(&self, index: usize) -> bool {
+        let output = self.outputs.get(index).copied().flatten();
         output.is_some_and(|output| self.is_read.contains(output))
     }
 
     /// Another output, which has been written before.
-    pub(super) fn output(&self, place: usize) -> Option<&'a Known> {
-        let output = self.outputs.get(place).copied().flatten()?;
+    pub(super) fn output(&self, index: usize) -> Option<&'a Known> {
+        let output = self.outputs.get(index).copied().flatten()?;
         self.known(*self.tensors.get(output)?)
     }
 
@@ -186,8 +186,8 @@ impl<'a> Call<'a> {
     }
 
     /// Whether a tensor has the element type of the output, and its shape where that is asked.
-    pub(super) fn is_known(&self, place: usize, has_shape: bool) -> bool {
-        self.known(place).is_some_and(|known| {
+    pub(super) fn is_known(&self, index: usize, has_shape: bool) -> bool {
+        self.known(index).is_some_and(|known| {
             known.dtype == Some(self.dtype)
                 && (!has_shape || known.shape.as_deref() == Some(self.shape.as_slice()))
         })

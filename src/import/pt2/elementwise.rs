@@ -16,11 +16,11 @@ fn binary(call: &Call<'_>, function: &str, neutral: Option<f64>) -> Option<Becom
         Some("floor") => "floor_divide",
         Some(_) => return None,
     };
-    if let (Some(place), Some(number)) = (call.tensor_place("self"), call.number("other"))
+    if let (Some(index), Some(number)) = (call.tensor_index("self"), call.number("other"))
         && neutral.is_some_and(|neutral| neutral.total_cmp(&number).is_eq())
         && call.tensor("self").and_then(|known| known.shape.as_ref()) == Some(&call.shape)
     {
-        return Some(Becomes::Same(place));
+        return Some(Becomes::Same(index));
     }
     if !call.differs("alpha", 1.0) {
         return Some(lines(
@@ -172,7 +172,7 @@ pub(super) fn bounds(call: &Call<'_>) -> Option<String> {
 pub(super) fn dropout(call: &Call<'_>) -> Option<Becomes> {
     // In place its tensor is called otherwise.
     let name = if call.has("input") { "input" } else { "self" };
-    let input = call.tensor_place(name)?;
+    let input = call.tensor_index(name)?;
     let is_off = call.has("train") && !call.flag("train") || !call.differs("p", 0.0);
     if is_off {
         return Some(Becomes::Same(input));
@@ -184,13 +184,13 @@ pub(super) fn dropout(call: &Call<'_>) -> Option<Becomes> {
 /// The first tensor, in another type where the output has one.
 pub(super) fn same(call: &Call<'_>) -> Option<Becomes> {
     let mut inputs = call.node.inputs.iter();
-    let place = inputs.find_map(|argument| call.tensor_place(&argument.name))?;
-    Some(Becomes::Same(place))
+    let index = inputs.find_map(|argument| call.tensor_index(&argument.name))?;
+    Some(Becomes::Same(index))
 }
 
 /// What is written into a tensor, in its shape.
 pub(super) fn copy(call: &Call<'_>) -> Option<Becomes> {
-    let source = call.tensor_place("src")?;
+    let source = call.tensor_index("src")?;
     if call.shape_of("src") == Some(call.shape.as_slice()) {
         return Some(Becomes::Same(source));
     }

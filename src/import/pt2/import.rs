@@ -53,7 +53,7 @@ pub(super) struct Import<'a> {
 /// A graph that is gone through.
 pub(super) struct Frame<'a> {
     pub(super) graph: &'a Graph,
-    /// Places of tensors by their name.
+    /// Indices of tensors by their name.
     pub(super) tensors: HashMap<&'a str, usize>,
     pub(super) is_read: HashSet<&'a str>,
     /// The tensor whose memory each view shows.
@@ -64,7 +64,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Import<'a> {
-    /// Declares inputs, parameters and buffers; gives their places.
+    /// Declares inputs, parameters and buffers; gives their indices.
     fn externals(&mut self, exported: &'a Exported) -> Result<HashMap<&'a str, usize>, Problem> {
         let graph = &exported.graph_module.graph;
         let specs = exported.graph_module.signature.input_specs.iter();
@@ -91,9 +91,9 @@ impl<'a> Import<'a> {
                     shape: Some(self.shape(meta).0),
                     ..Known::default()
                 };
-                let place = self.written.tensor(known);
-                self.written.external.push((place, role));
-                given.insert(name, place);
+                let index = self.written.tensor(known);
+                self.written.external.push((index, role));
+                given.insert(name, index);
             }
         }
         Ok(given)
@@ -105,7 +105,7 @@ impl<'a> Import<'a> {
         (sizes, exact.into_iter().all(|is_exact| is_exact))
     }
 
-    /// Goes through a graph whose inputs stand at `given`; gives the places of all its tensors.
+    /// Goes through a graph whose inputs are `given`; gives the indices of all its tensors.
     fn graph(
         &mut self,
         graph: &'a Graph,
@@ -139,13 +139,13 @@ impl<'a> Import<'a> {
         }
         let mut weight = outputs.len();
         for name in node.tensors() {
-            let Some(&place) = frame.tensors.get(name) else {
+            let Some(&index) = frame.tensors.get(name) else {
                 return Err(Problem::new(format!(
                     "its node {} reads `{name}`, which no earlier node writes",
                     node.target
                 )));
             };
-            weight += 1 + self.written.rank(place);
+            weight += 1 + self.written.rank(index);
         }
         self.written.spend(weight.saturating_mul(outputs.len()))?;
         if self.inlined(node, &outputs, frame)? {
@@ -161,9 +161,9 @@ impl<'a> Import<'a> {
             ""
         };
         let used = outputs.iter().enumerate();
-        let used = used.filter_map(|(place, output)| {
+        let used = used.filter_map(|(index, output)| {
             let output = output.filter(|output| frame.is_read.contains(output))?;
-            Some((place, output, frame.graph.tensor_values.get(output)?))
+            Some((index, output, frame.graph.tensor_values.get(output)?))
         });
         let mut used: Vec<(usize, &'a str, &'a TensorMeta)> = used.collect();
         let is_list = node
@@ -171,7 +171,7 @@ impl<'a> Import<'a> {
             .iter()
             .any(|output| matches!(output, Argument::Tensors(_)));
         if !is_list {
-            // Places that are found come before the values at them.
+            // Indices come before the values at them.
             used.reverse();
         }
         // What is written in place is read where the tensor is.
@@ -248,8 +248,8 @@ impl<'a> Import<'a> {
         let given = inputs.into_iter().zip(given).collect();
         let inner = self.graph(graph, given, frame.depth + 1)?;
         for (output, result) in outputs.iter().zip(results) {
-            if let (Some(output), Some(&place)) = (output, inner.get(result)) {
-                frame.tensors.insert(output, place);
+            if let (Some(output), Some(&index)) = (output, inner.get(result)) {
+                frame.tensors.insert(output, index);
             }
         }
         Ok(true)

@@ -46,14 +46,14 @@ impl<'a> Import<'a> {
         target: &'a str,
         frame: &mut Frame<'a>,
     ) -> Result<(), Problem> {
-        let Some(&place) = frame.tensors.get(output) else {
+        let Some(&index) = frame.tensors.get(output) else {
             return Ok(());
         };
         let mut root = frame.same.get(target).copied().unwrap_or(target);
         frame.same.insert(output, root);
-        frame.tensors.insert(target, place);
-        frame.tensors.insert(root, place);
-        let mut place = place;
+        frame.tensors.insert(target, index);
+        frame.tensors.insert(root, index);
+        let mut index = index;
         let mut steps = 0;
         while let Some(&base) = frame.viewed.get(root) {
             let (Some(meta), Some(&whole)) =
@@ -68,24 +68,24 @@ impl<'a> Import<'a> {
                 meta.dtype().name(),
                 self.written.params.list(&shape)
             );
-            let name = |place: usize| {
+            let name = |index: usize| {
                 self.written
                     .tensors
-                    .get(place)
+                    .get(index)
                     .map_or("", |known| &known.name)
             };
             let operator = node.operator();
             let line = format!(
                 "y = opaque({}, {}, name={}) : {stated}",
                 name(whole),
-                name(place),
+                name(index),
                 written_name(&identifier(operator))
             );
             let ops = statements(&line).unwrap_or_default();
-            place = self.write(node, ops, base, is_exact);
-            frame.tensors.insert(base, place);
+            index = self.write(node, ops, base, is_exact);
+            frame.tensors.insert(base, index);
             root = frame.same.get(base).copied().unwrap_or(base);
-            frame.tensors.insert(root, place);
+            frame.tensors.insert(root, index);
             steps += 1;
             if steps > MAX_DEPTH {
                 break;

@@ -102,7 +102,7 @@ pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
     })
 }
 
-/// The values; those at the places that have been found where both are read. Places come before
+/// The values; those at the indices that have been written where both are read. Indices come before
 /// values.
 pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
     let count = call.one(&call.size("k")?);
@@ -112,8 +112,8 @@ pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
         -1
     };
     let is_largest = !call.has("largest") || call.flag("largest");
-    let line = match (call.place, call.output(1).filter(|_| call.uses(1))) {
-        (0, Some(places)) => format!("{{y}} = gather({{self}}, {}, axis={axis})", places.name),
+    let line = match (call.index, call.output(1).filter(|_| call.uses(1))) {
+        (0, Some(indices)) => format!("{{y}} = gather({{self}}, {}, axis={axis})", indices.name),
         (0, None) => format!("{{y}} = topk({{self}}, count={count}, axis={axis})"),
         _ => format!("{{y}} = topk_indices({{self}}, count={count}, axis={axis})"),
     };
@@ -131,10 +131,10 @@ pub(super) fn sort(call: &Call<'_>) -> Option<Becomes> {
     } else {
         ""
     };
-    let is_places = call.place == 1 || call.operator == "argsort";
+    let is_places = call.index == 1 || call.operator == "argsort";
     let line = match call.output(1).filter(|_| call.uses(1)) {
         _ if is_places => format!("{{y}} = argsort({{self}}, axis={axis}{order})"),
-        Some(places) => format!("{{y}} = gather({{self}}, {}, axis={axis})", places.name),
+        Some(indices) => format!("{{y}} = gather({{self}}, {}, axis={axis})", indices.name),
         None => format!("{{y}} = sort({{self}}, axis={axis}{order})"),
     };
     Some(lines(line))

@@ -12,13 +12,13 @@ use fuseline_core::model::program::{AttributeValue, OpStatement};
 pub(super) fn reshape(call: &Call<'_>) -> Option<Becomes> {
     let name = call.node.inputs.first()?.name.as_str();
     let known = call.tensor(name)?;
-    let place = call.tensor_place(name)?;
+    let index = call.tensor_index(name)?;
     if known.dtype != Some(call.dtype) {
         return None;
     }
     let copies = matches!(call.operator, "reshape" | "flatten" | "reshape_as")
         && !is_view(call, name)
-        && !is_attention(call, place);
+        && !is_attention(call, index);
     if copies {
         let shape = call.list(known.shape.as_deref()?);
         return Some(Becomes::lines(format!(
@@ -26,7 +26,7 @@ pub(super) fn reshape(call: &Call<'_>) -> Option<Becomes> {
             call.dtype.name()
         )));
     }
-    Some(Becomes::Reshape(place))
+    Some(Becomes::Reshape(index))
 }
 
 /// A view of any strides; one that shows all elements in their order is a reshape.
@@ -47,34 +47,34 @@ pub(super) fn as_strided(call: &Call<'_>) -> Option<Becomes> {
         }))
     };
     let is_reshape = keeps_all && in_order(call.meta("self")?)? && in_order(output)?;
-    is_reshape.then_some(Becomes::Reshape(call.tensor_place("self")?))
+    is_reshape.then_some(Becomes::Reshape(call.tensor_index("self")?))
 }
 
 /// A copy, where it lays the elements out anew; one in the same order is none to torch.compile.
 pub(super) fn clone(call: &Call<'_>) -> Option<Becomes> {
-    let place = call.tensor_place("self")?;
+    let index = call.tensor_index("self")?;
     let strides = |sizes: &[SymInt]| sizes.iter().map(SymInt::hint).collect::<Vec<_>>();
     let before = strides(&call.meta("self")?.strides);
     let output = call.outputs.first().copied().flatten()?;
     let after = strides(&call.graph.tensor_values.get(output)?.strides);
-    if before == after || is_attention(call, place) {
-        return Some(Becomes::Same(place));
+    if before == after || is_attention(call, index) {
+        return Some(Becomes::Same(index));
     }
     Some(Becomes::lines("{y} = contiguous({self})"))
 }
 
 /// Whether a tensor is attention with its heads behind its rows: on a GPU attention writes it so,
 /// whatever the traced strides say.
-fn is_attention(call: &Call<'_>, place: usize) -> bool {
+fn is_attention(call: &Call<'_>, index: usize) -> bool {
     let ops = &call.written.ops;
     let written = |name: &str| {
-        let place = *call.written.by_name.get(name)?;
+        let index = *call.written.by_name.get(name)?;
         let at = ops
-            .binary_search_by_key(&place, |(_, output)| *output)
+            .binary_search_by_key(&index, |(_, output)| *output)
             .ok()?;
         ops.get(at).map(|(op, ..)| op)
     };
-    let Some(op) = call.known(place).and_then(|known| written(&known.name)) else {
+    let Some(op) = call.known(index).and_then(|known| written(&known.name)) else {
         return false;
     };
     let swaps =
@@ -151,7 +151,7 @@ fn is_view(call: &Call<'_>, name: &str) -> bool {
 
 pub(super) fn transpose(call: &Call<'_>) -> Option<Becomes> {
     let rank = call.rank_of("self")?;
-    let place = call.tensor_place("self")?;
+    let index = call.tensor_index("self")?;
     let mut perm: Vec<usize> = (0..rank).collect();
     if let Some(dims) = call.ints("dims") {
         perm = dims
@@ -175,7 +175,7 @@ pub(super) fn transpose(call: &Call<'_>) -> Option<Becomes> {
         perm.swap(a, b);
     }
     if perm.iter().copied().eq(0..rank) {
-        return Some(Becomes::Same(place));
+        return Some(Becomes::Same(index));
     }
     Some(Becomes::lines(format!(
         "{{y}} = transpose({{self}}, perm={perm:?})"
@@ -183,9 +183,9 @@ pub(super) fn transpose(call: &Call<'_>) -> Option<Becomes> {
 }
 
 pub(super) fn expand(call: &Call<'_>) -> Option<Becomes> {
-    let place = call.tensor_place("self")?;
+    let index = call.tensor_index("self")?;
     if call.shape_of("self") == Some(call.shape.as_slice()) {
-        return Some(Becomes::Same(place));
+        return Some(Becomes::Same(index));
     }
     Some(Becomes::lines("{y} = expand({self})"))
 }
@@ -195,10 +195,10 @@ pub(super) fn broadcast(call: &Call<'_>) -> Option<Becomes> {
     let Argument::Tensors(names) = call.argument("tensors")? else {
         return None;
     };
-    let place = *call.tensors.get(names.get(call.place)?.as_deref()?)?;
-    let known = call.known(place)?;
+    let index = *call.tensors.get(names.get(call.index)?.as_deref()?)?;
+    let known = call.known(index)?;
     if known.shape.as_deref() == Some(call.shape.as_slice()) {
-        return Some(Becomes::Same(place));
+        return Some(Becomes::Same(index));
     }
     let shape = call.list(&call.shape);
     Some(Becomes::lines(format!(

@@ -15,7 +15,7 @@ const NOT_CAST: &[&str] = &["attn_mask", "condition", "mask", "index", "indices"
 /// What the output becomes; `None` where the table has no answer.
 pub(super) fn becomes(call: &Call<'_>) -> Option<Becomes> {
     let operator = operators::find(call.operator, call.overload)?;
-    let rule = match (operator.outputs.get(call.place), operator.is_list) {
+    let rule = match (operator.outputs.get(call.index), operator.is_list) {
         (None, true) => operator.outputs.last()?,
         (rule, _) => rule?,
     };
@@ -29,8 +29,8 @@ pub(super) fn becomes(call: &Call<'_>) -> Option<Becomes> {
 /// underscores behind it.
 pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<String> {
     let names = call.node.tensors();
-    let places = names.filter_map(|name| call.tensors.get(name));
-    let names = places.filter_map(|&place| Some(call.known(place)?.name.as_str()));
+    let indices = names.filter_map(|name| call.tensors.get(name));
+    let names = indices.filter_map(|&index| Some(call.known(index)?.name.as_str()));
     let output = distinct_name("y", names);
     let mut text = String::new();
     let target = match cast {
@@ -46,8 +46,8 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
         };
         match &argument.arg {
             Argument::Tensor(tensor) => {
-                let place = call.tensors.get(tensor.as_str())?;
-                let known = call.known(*place)?;
+                let index = call.tensors.get(tensor.as_str())?;
+                let known = call.known(*index)?;
                 // Classes, not values to compare with.
                 let is_class = name == "target" && known.dtype == Some(DType::I64);
                 if known.dtype != Some(target) && !is_class {

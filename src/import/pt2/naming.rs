@@ -50,12 +50,12 @@ impl Stack {
 fn own_line(trace: &str) -> Option<(String, &str)> {
     let lines: Vec<&str> = trace.lines().collect();
     let frames = lines.windows(2).filter_map(|pair| match pair {
-        [place, code] => Some((place.trim().strip_prefix("File \"")?, *code)),
+        [index, code] => Some((index.trim().strip_prefix("File \"")?, *code)),
         _ => None,
     });
-    let is_own = |place: &str| !place.starts_with("torch/") && !place.contains("-packages/torch/");
-    let frame = frames.rev().find(|(place, _)| is_own(place));
-    frame.map(|(place, code)| (place.to_owned(), code.trim()))
+    let is_own = |index: &str| !index.starts_with("torch/") && !index.contains("-packages/torch/");
+    let frame = frames.rev().find(|(index, _)| is_own(index));
+    frame.map(|(index, code)| (index.to_owned(), code.trim()))
 }
 
 /// The name that a line assigns to.
@@ -87,30 +87,30 @@ pub(super) fn give_names(program: &mut Program, origins: &HashMap<String, Origin
         .map(|op| origins.get(&op.output.text))
         .collect();
     let mut last_of: HashMap<&(String, String), usize> = HashMap::new();
-    for (place, origin) in origin_of.iter().enumerate() {
+    for (index, origin) in origin_of.iter().enumerate() {
         for call in origin.iter().flat_map(|origin| &origin.stack.calls) {
-            last_of.insert(call, place);
+            last_of.insert(call, index);
         }
     }
     let mut renamed: HashMap<String, String> = HashMap::new();
-    for (place, op) in program.ops.iter_mut().enumerate() {
+    for (index, op) in program.ops.iter_mut().enumerate() {
         for input in &mut op.inputs {
             if let Some(now) = renamed.get(&input.text) {
                 input.text.clone_from(now);
             }
         }
-        let Some(Some(origin)) = origin_of.get(place).copied() else {
+        let Some(Some(origin)) = origin_of.get(index).copied() else {
             continue;
         };
         let stack = &origin.stack;
         let inner = stack.calls.last();
         let module = inner.map_or("", |(path, _)| path.as_str());
-        let following = origin_of.get(place + 1).copied().flatten();
+        let following = origin_of.get(index + 1).copied().flatten();
         let ends_line = following.is_none_or(|next| {
             (&next.stack.calls, &next.stack.source) != (&stack.calls, &stack.source)
         });
         let word = match &stack.assigned {
-            _ if inner.is_some_and(|call| last_of.get(call) == Some(&place)) => "",
+            _ if inner.is_some_and(|call| last_of.get(call) == Some(&index)) => "",
             Some(assigned) if ends_line => assigned,
             _ => &origin.word,
         };

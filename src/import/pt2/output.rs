@@ -43,7 +43,7 @@ impl<'a> Import<'a> {
         &mut self,
         node: &'a Node,
         operator: &Operator<'a>,
-        (place, output, meta): (usize, &'a str, &'a TensorMeta),
+        (index, output, meta): (usize, &'a str, &'a TensorMeta),
         frame: &mut Frame<'a>,
     ) -> Result<Option<(&'a str, Part)>, Problem> {
         self.written.spend(meta.sizes.len())?;
@@ -58,7 +58,7 @@ impl<'a> Import<'a> {
             symbols: self.symbols,
             outputs: &operator.outputs,
             is_read: &frame.is_read,
-            place,
+            index,
             dtype: meta.dtype(),
             shape,
             cast: HashMap::new(),
@@ -73,12 +73,12 @@ impl<'a> Import<'a> {
                     .is_none_or(TensorMeta::is_real)
             });
         let ops = match becomes(&call).filter(|_| is_real) {
-            Some(Becomes::Same(place)) if call.is_known(place, false) => {
-                frame.tensors.insert(output, place);
+            Some(Becomes::Same(index)) if call.is_known(index, false) => {
+                frame.tensors.insert(output, index);
                 return Ok(None);
             }
-            Some(Becomes::Reshape(place)) => {
-                let source = self.unshaped(place);
+            Some(Becomes::Reshape(index)) => {
+                let source = self.unshaped(index);
                 if call.is_known(source, true) {
                     frame.tensors.insert(output, source);
                     return Ok(None);
@@ -86,9 +86,9 @@ impl<'a> Import<'a> {
                 let source = call.known(source).map_or("", |known| &known.name);
                 statements(&format!("y = reshape({source}) : {stated}"))
             }
-            Some(Becomes::Same(place)) => {
+            Some(Becomes::Same(index)) => {
                 let (name, dtype) = (
-                    call.known(place).map_or("", |known| &known.name),
+                    call.known(index).map_or("", |known| &known.name),
                     call.dtype,
                 );
                 let dtype = dtype.name();
@@ -112,12 +112,12 @@ impl<'a> Import<'a> {
             let dims = None;
             return Ok(Some((output, Part { known, dims, flops })));
         };
-        let place = self.write(node, ops, output, is_exact);
-        frame.tensors.insert(output, place);
+        let index = self.write(node, ops, output, is_exact);
+        frame.tensors.insert(output, index);
         Ok(None)
     }
 
-    /// Writes the statements of an output; gives its place.
+    /// Writes the statements of an output; gives the index of its tensor.
     pub(super) fn write(
         &mut self,
         node: &'a Node,
@@ -135,12 +135,12 @@ impl<'a> Import<'a> {
         }
         let name = self.written.names.claim(output);
         let before = self.written.ops.len();
-        let place = self.written.write(ops, &name, "", None);
-        if let Some(known) = place.and_then(|place| self.written.tensors.get_mut(place)) {
+        let index = self.written.write(ops, &name, "", None);
+        if let Some(known) = index.and_then(|index| self.written.tensors.get_mut(index)) {
             known.is_fixed = !is_exact;
         }
         self.remember(node, before);
-        place.unwrap_or(usize::MAX)
+        index.unwrap_or(usize::MAX)
     }
 
     /// Writes the outputs of a node that the table has no answer for.
@@ -152,17 +152,17 @@ impl<'a> Import<'a> {
     ) {
         let (names, parts): (Vec<&str>, Vec<Part>) = outputs.into_iter().unzip();
         let Some(first) = names.first() else { return };
-        let places = node.tensors().filter_map(|name| frame.tensors.get(name));
+        let indices = node.tensors().filter_map(|name| frame.tensors.get(name));
         let operator = Unknown {
             name: node.operator(),
-            reads: &places.copied().collect::<Vec<_>>(),
+            reads: &indices.copied().collect::<Vec<_>>(),
             title: "",
             packed: &format!("{first}_all"),
         };
         let before = self.written.ops.len();
-        let places = self.written.opaque(&operator, &parts);
-        let places = places.into_iter().map(|place| place.unwrap_or(usize::MAX));
-        frame.tensors.extend(names.into_iter().zip(places));
+        let indices = self.written.opaque(&operator, &parts);
+        let indices = indices.into_iter().map(|index| index.unwrap_or(usize::MAX));
+        frame.tensors.extend(names.into_iter().zip(indices));
         self.remember(node, before);
     }
 
@@ -179,15 +179,15 @@ impl<'a> Import<'a> {
     }
 
     /// The tensor whose elements this one has in another shape only.
-    fn unshaped(&self, place: usize) -> usize {
+    fn unshaped(&self, index: usize) -> usize {
         let ops = &self.written.ops;
-        let written = ops.binary_search_by_key(&place, |(_, output)| *output);
+        let written = ops.binary_search_by_key(&index, |(_, output)| *output);
         let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);
         let source = op
             .filter(|op| op.function() == Some(Function::Reshape))
             .and_then(|op| self.written.by_name.get(&op.inputs.first()?.text));
         // A reshape reads none itself but where an op of several lines ends with one, whose source
         // is no reshape.
-        source.copied().unwrap_or(place)
+        source.copied().unwrap_or(index)
     }
 }

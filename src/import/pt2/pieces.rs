@@ -18,7 +18,7 @@ pub(super) fn slice(call: &Call<'_>) -> Option<Becomes> {
         1
     };
     if shape == call.shape {
-        return call.tensor_place("self").map(Becomes::Same);
+        return call.tensor_index("self").map(Becomes::Same);
     }
     let (start, end) = if call.operator == "narrow" {
         let start = call.size("start")?;
@@ -31,9 +31,9 @@ pub(super) fn slice(call: &Call<'_>) -> Option<Becomes> {
         )
     };
     let length = size.as_int();
-    let from_end = |place: i64| match length {
-        Some(length) if place < 0 => place.saturating_add(length).max(0),
-        _ => place,
+    let from_end = |index: i64| match length {
+        Some(length) if index < 0 => index.saturating_add(length).max(0),
+        _ => index,
     };
     let start = start
         .as_int()
@@ -62,7 +62,7 @@ pub(super) fn select(call: &Call<'_>) -> Option<Becomes> {
     let axis = call.axis("dim", shape.len())?;
     let size = shape.get(axis)?;
     if size.is_one() {
-        return call.tensor_place("self").map(Becomes::Reshape);
+        return call.tensor_index("self").map(Becomes::Reshape);
     }
     let index = call.size("index")?;
     let index = if index.as_int().is_some_and(|index| index < 0) {
@@ -93,9 +93,9 @@ pub(super) fn split(call: &Call<'_>) -> Option<Becomes> {
     });
     let sizes: Vec<Size> = pieces.collect::<Option<_>>()?;
     if sizes.len() == 1 {
-        return call.tensor_place("self").map(Becomes::Same);
+        return call.tensor_index("self").map(Becomes::Same);
     }
-    let (parts, index) = (sizes.len(), call.place);
+    let (parts, index) = (sizes.len(), call.index);
     if sizes.windows(2).all(|pair| pair.first() == pair.last()) {
         return Some(Becomes::lines(format!(
             "{{y}} = split({{self}}, parts={parts}, index={index}, axis={axis})"
@@ -113,13 +113,13 @@ pub(super) fn split(call: &Call<'_>) -> Option<Becomes> {
 pub(super) fn unbind(call: &Call<'_>) -> Option<Becomes> {
     let axis = call.axis_or_first("dim", call.rank_of("self")?)?;
     if call.outputs.len() == 1 {
-        return call.tensor_place("self").map(Becomes::Reshape);
+        return call.tensor_index("self").map(Becomes::Reshape);
     }
     piece_at(
         call,
         "self",
         axis,
-        &Size::from(i64::try_from(call.place).ok()?),
+        &Size::from(i64::try_from(call.index).ok()?),
     )
 }
 
@@ -138,9 +138,9 @@ pub(super) fn concat(call: &Call<'_>) -> Option<Becomes> {
         if meta.sizes.contains(&SymInt::AsInt(0)) {
             continue;
         }
-        let place = *call.tensors.get(name)?;
-        let known = call.known(place)?;
-        only = Some(place);
+        let index = *call.tensors.get(name)?;
+        let known = call.known(index)?;
+        only = Some(index);
         let mut now = known.name.clone();
         if known.dtype != Some(call.dtype) {
             let _ = writeln!(
@@ -173,7 +173,7 @@ pub(super) fn repeat(call: &Call<'_>) -> Option<Becomes> {
     let ones = |missing: usize| vec![Size::from(1); missing];
     let times = [ones(shape.len().saturating_sub(times.len())), times].concat();
     if times.iter().all(Size::is_one) {
-        return call.tensor_place("self").map(Becomes::Reshape);
+        return call.tensor_index("self").map(Becomes::Reshape);
     }
     let all = call.list(&times);
     let outer = times.len() - shape.len();

@@ -203,9 +203,9 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
     } else {
         call.shape.as_slice()
     };
-    let places = elements(shape.get(2..)?)?.mul(shape.first()?)?;
+    let indices = elements(shape.get(2..)?)?.mul(shape.first()?)?;
     elements(call.shape_of("weight")?)?
-        .mul(&places)?
+        .mul(&indices)?
         .mul(&Size::from(2))
 }
 
@@ -257,7 +257,7 @@ pub(super) fn pool(call: &Call<'_>) -> Option<Becomes> {
             .is_none_or(|list| list.iter().all(|&step| step == 1))
         && !call.has("divisor_override")
         && (is_max || counts_padding || !pads)
-        && call.place == 0;
+        && call.index == 0;
     let kernel = call.ints("kernel_size")?;
     let stride = call.ints("stride").filter(|stride| !stride.is_empty());
     let stride = stride.unwrap_or_else(|| kernel.clone());

@@ -31,7 +31,7 @@ pub(super) fn reduced(call: &Call<'_>) -> Option<String> {
 /// A reduction that computes in the type of its result; of a single number nothing.
 pub(super) fn sum(call: &Call<'_>) -> Option<Becomes> {
     if call.rank_of("self") == Some(0) {
-        return call.tensor_place("self").map(Becomes::Same);
+        return call.tensor_index("self").map(Becomes::Same);
     }
     let function = match call.operator {
         "amax" => "max",
@@ -92,10 +92,10 @@ pub(super) fn norm(call: &Call<'_>) -> Option<Becomes> {
     })
 }
 
-/// The largest or smallest element, or its place; along all axes at once where none is named.
+/// The largest or smallest element, or its index; along all axes at once where none is named.
 pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
     let kind = call.operator;
-    let function = if call.place == 1 {
+    let function = if call.index == 1 {
         format!("arg{kind}")
     } else {
         kind.to_owned()

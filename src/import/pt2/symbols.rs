@@ -45,11 +45,11 @@ impl<'a> Symbols<'a> {
         }
         for name in graph.inputs.iter().flat_map(Argument::tensors) {
             if let Some(meta) = graph.tensor_values.get(name) {
-                for (place, size) in meta.sizes.iter().enumerate() {
-                    let fallback = if place == 0 {
+                for (index, size) in meta.sizes.iter().enumerate() {
+                    let fallback = if index == 0 {
                         "B".to_owned()
                     } else {
-                        format!("{name}_size{place}")
+                        format!("{name}_size{index}")
                     };
                     symbols.add(size, Some(&fallback), written)?;
                 }
@@ -122,12 +122,12 @@ impl<'a> Symbols<'a> {
         let read = size_of(text, &mut |name| {
             let known = self.params.get(name).copied();
             known.or_else(|| {
-                let place = new.iter().position(|own| own == name);
-                let place = place.unwrap_or_else(|| {
+                let index = new.iter().position(|own| own == name);
+                let index = index.unwrap_or_else(|| {
                     new.push(name.to_owned());
                     new.len() - 1
                 });
-                Some(count + place)
+                Some(count + index)
             })
         });
         if let Some(read) = &read {

@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// The shape of an operand; `None` if it is left open.
-    pub(super) fn operand(&self, place: usize) -> Option<Vec<u64>> {
+    pub(super) fn operand(&self, index: usize) -> Option<Vec<u64>> {
         let output = &self.op.shape;
         let chosen = |shape: Vec<u64>| self.is_choice.then_some(shape);
         let function = self.op.function;
@@ -29,11 +29,11 @@ impl Reader<'_> {
             return chosen(output.clone());
         };
         match function.row().shape_rule {
-            ShapeRule::Matmul if self.operands.len() == 2 => self.factor(place),
-            ShapeRule::Linear => self.of_linear(place),
-            ShapeRule::Conv2d => self.of_conv2d(place),
-            ShapeRule::PerChannel if place > 0 => Some(vec![*output.get(1)?]),
-            ShapeRule::SameAsFirst if place == 0 => Some(output.clone()),
+            ShapeRule::Matmul if self.operands.len() == 2 => self.factor(index),
+            ShapeRule::Linear => self.of_linear(index),
+            ShapeRule::Conv2d => self.of_conv2d(index),
+            ShapeRule::PerChannel if index > 0 => Some(vec![*output.get(1)?]),
+            ShapeRule::SameAsFirst if index == 0 => Some(output.clone()),
             ShapeRule::PerChannel | ShapeRule::Reshape => Some(output.clone()),
             ShapeRule::Transpose => self.transposed(),
             ShapeRule::Split => {
@@ -41,7 +41,7 @@ impl Reader<'_> {
                     u64::try_from(self.attributes.size(AttributeName::Parts).ok()??).ok()?;
                 self.along_axis(|size| size.checked_mul(parts))
             }
-            ShapeRule::Concat if self.operands.len() <= FEW_INPUTS => self.part(place),
+            ShapeRule::Concat if self.operands.len() <= FEW_INPUTS => self.part(index),
             ShapeRule::Reduce => chosen(self.before_reduction()?),
             ShapeRule::Pool2d => {
                 let window = self
@@ -93,7 +93,7 @@ impl Reader<'_> {
 
     /// An operand of a concatenation. Several unknown ones get equal shares, and the last of them
     /// what is left.
-    fn part(&self, place: usize) -> Option<Vec<u64>> {
+    fn part(&self, index: usize) -> Option<Vec<u64>> {
         let axis = self.axis()?;
         let sizes = self.operands.iter().flatten();
         let mut sizes = sizes.filter_map(|shape| shape.get(axis));
@@ -104,7 +104,7 @@ impl Reader<'_> {
             return None;
         }
         let share = rest / unknown as u64;
-        let is_last = !self.operands[place + 1..].contains(&None);
+        let is_last = !self.operands[index + 1..].contains(&None);
         let size = if is_last {
             rest - share * (unknown as u64 - 1)
         } else {
@@ -114,44 +114,44 @@ impl Reader<'_> {
     }
 
     /// A factor of a matrix product: `[batch.., M, K]`, or `[K, N]`.
-    fn factor(&self, place: usize) -> Option<Vec<u64>> {
+    fn factor(&self, index: usize) -> Option<Vec<u64>> {
         let transposed = [AttributeName::TransposeA, AttributeName::TransposeB]
             .map(|name| self.attributes.flag(name));
         let [batch @ .., rows, columns] = &self.op.shape[..] else {
             return None;
         };
-        let other = self.operands[1 - place];
+        let other = self.operands[1 - index];
         // K stands last on the left and before the last on the right, unless they are transposed.
-        let is_k_last = |place: usize| (place == 0) != transposed[place];
+        let is_k_last = |index: usize| (index == 0) != transposed[index];
         let k_of_other = other.and_then(|shape| match shape {
-            [.., before, last] => Some(if is_k_last(1 - place) { *last } else { *before }),
+            [.., before, last] => Some(if is_k_last(1 - index) { *last } else { *before }),
             _ => None,
         });
         if self.attributes.has(AttributeName::K) && !self.is_choice {
             return None;
         }
         let k = (self.op.k.or(k_of_other)).or(self.is_choice.then_some(*columns))?;
-        let matrix = match (place, is_k_last(place)) {
+        let matrix = match (index, is_k_last(index)) {
             (0, true) => [*rows, k],
             (0, false) => [k, *rows],
             (_, true) => [*columns, k],
             (_, false) => [k, *columns],
         };
-        let is_batched = place == 0 || other.is_some_and(|shape| shape.len() < self.op.shape.len());
+        let is_batched = index == 0 || other.is_some_and(|shape| shape.len() < self.op.shape.len());
         let batch = if is_batched { batch } else { &[] };
         Some([batch, &matrix].concat())
     }
 
     /// An operand of `[.., K] x [N, K] + [N]`.
-    fn of_linear(&self, place: usize) -> Option<Vec<u64>> {
+    fn of_linear(&self, index: usize) -> Option<Vec<u64>> {
         let (&features, rows) = self.op.shape.split_last()?;
-        let last = |place: usize| {
+        let last = |index: usize| {
             self.operands
-                .get(place)?
+                .get(index)?
                 .and_then(|shape| shape.last().copied())
         };
         let k = last(0).or(last(1)).or(self.is_choice.then_some(features));
-        Some(match place {
+        Some(match index {
             0 => [rows, &[k?]].concat(),
             1 => vec![features, k?],
             _ => vec![features],
@@ -160,7 +160,7 @@ impl Reader<'_> {
 
     /// An operand of `[B, C, H, W] x [O, C/groups, KH, KW] + [O]`. A window is chosen so that it
     /// keeps the size of the picture at stride 1.
-    fn of_conv2d(&self, place: usize) -> Option<Vec<u64>> {
+    fn of_conv2d(&self, index: usize) -> Option<Vec<u64>> {
         let &[batch, features, ..] = &self.op.shape[..] else {
             return None;
         };
@@ -174,7 +174,7 @@ impl Reader<'_> {
             .pair_or_default(AttributeName::Padding, 0)
             .ok()?;
         let window = padding.map(|border| border.saturating_mul(2).saturating_add(1));
-        match (place, self.operands[0], self.operands[1]) {
+        match (index, self.operands[0], self.operands[1]) {
             (0, _, Some(&[_, channels, height, width])) => {
                 let [height, width] = self.before_window([height, width], [1, 1])?;
                 Some(vec![batch, channels.checked_mul(groups)?, height, width])
@@ -211,9 +211,9 @@ impl Reader<'_> {
         let &[_, _, height, width] = &self.op.shape[..] else {
             return None;
         };
-        let size = |axis: usize, places: u64| {
+        let size = |axis: usize, indices: u64| {
             let reach = dilation[axis].checked_mul(window[axis].checked_sub(1)?)?;
-            let moves = places.checked_sub(1)?.checked_mul(stride[axis])?;
+            let moves = indices.checked_sub(1)?.checked_mul(stride[axis])?;
             let padded = moves.checked_add(reach)?.checked_add(1)?;
             padded
                 .checked_sub(padding[axis].checked_mul(2)?)
@@ -249,16 +249,16 @@ impl Reader<'_> {
             return None;
         }
         let rank = shape.len() + axes.len();
-        let mut places: Vec<usize> = axes
+        let mut indices: Vec<usize> = axes
             .iter()
             .map(|&axis| dimension_of(axis, rank))
             .collect::<Option<_>>()?;
-        places.sort_unstable();
-        for place in places {
-            if place > shape.len() {
+        indices.sort_unstable();
+        for index in indices {
+            if index > shape.len() {
                 return None;
             }
-            shape.insert(place, 1);
+            shape.insert(index, 1);
         }
         Some(shape)
     }
@@ -271,8 +271,8 @@ impl Reader<'_> {
     /// The output's shape with another size along the axis of the call.
     fn along_axis(&self, size: impl FnOnce(u64) -> Option<u64>) -> Option<Vec<u64>> {
         let mut shape = self.op.shape.clone();
-        let place = shape.get_mut(self.axis()?)?;
-        *place = size(*place).filter(|&size| size > 0)?;
+        let index = shape.get_mut(self.axis()?)?;
+        *index = size(*index).filter(|&size| size > 0)?;
         Some(shape)
     }
 }

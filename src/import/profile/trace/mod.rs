@@ -120,7 +120,7 @@ impl TraceReader {
         let offset = self.parser.parsed_bytes();
         if offset.saturating_sub(self.ended_at) > MAX_VALUE_BYTES {
             return Err(ProfileError::LongValue {
-                place: self.lines.position(bytes, offset),
+                position: self.lines.position(bytes, offset),
                 most_mb: MAX_VALUE_BYTES >> 20,
             });
         }
@@ -130,14 +130,14 @@ impl TraceReader {
 
     fn failure(&self, problem: ParserError, slice: &[u8]) -> ProfileError {
         let offset = self.parser.parsed_bytes();
-        let place = self.lines.position(slice, offset);
+        let position = self.lines.position(slice, offset);
         let rest = self.lines.from(slice, offset);
         let found = number_of_python_at(rest).map_or_else(
             || problem.to_string(),
             |word| format!("{word} is not a JSON number"),
         );
         ProfileError::NotJson {
-            place,
+            position,
             events: self.recording.events,
             found,
         }

@@ -353,7 +353,7 @@ pub fn pattern_sentence(pattern: &PatternInProgram) -> String {
             ""
         },
         pattern.fusion_pattern,
-        counted(pattern.places, "occurrence"),
+        counted(pattern.occurrences, "occurrence"),
         format_ratio(here),
         format_ratio(alone),
         format_seconds(pattern.fused_s),
