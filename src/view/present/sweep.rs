@@ -4,8 +4,7 @@ use super::format::{format_count, format_exact, format_ratio};
 use super::names::{self, counted, joined};
 use super::number::Number;
 use super::options::{policy_phrase, policy_title};
-use super::quantity::Marked;
-use super::times::TimeKind;
+use super::quantity::{Marked, Quantity};
 use fuseline_core::analysis::sweep::{
     Crossing, CrossingChange, Measure, Relation, Sweep, SweepFigures,
 };
@@ -52,20 +51,23 @@ pub const fn measure_name(measure: Measure) -> &'static str {
     }
 }
 
+/// The quantity of a measure. The core keeps measures of its own, by which it finds crossings.
+pub(super) const fn swept_quantity(measure: Measure, sweep: &Sweep) -> Quantity {
+    match measure {
+        Measure::Bytes => Quantity::Bytes,
+        Measure::Time if sweep.is_predicted => Quantity::PredictedTime,
+        Measure::Time => Quantity::LowerBound,
+        Measure::Kernels => Quantity::Launches,
+        Measure::Intensity => Quantity::Intensity,
+    }
+}
+
 /// What exactly is measured on this device.
 pub fn measure_title(measure: Measure, sweep: &Sweep, device: &Device) -> String {
+    let title = swept_quantity(measure, sweep).title();
     match measure {
-        Measure::Bytes => "memory traffic".to_owned(),
-        Measure::Time => {
-            let kind = if sweep.is_predicted {
-                TimeKind::Predicted
-            } else {
-                TimeKind::LowerBound
-            };
-            format!("{} on {}", kind.title(), device.name)
-        }
-        Measure::Kernels => "kernels".to_owned(),
-        Measure::Intensity => "arithmetic intensity".to_owned(),
+        Measure::Time => format!("{title} on {}", device.name),
+        Measure::Bytes | Measure::Kernels | Measure::Intensity => title.to_owned(),
     }
 }
 

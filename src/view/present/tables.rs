@@ -108,8 +108,7 @@ fn names(analysis: &Analysis, ops: &[OpId]) -> String {
     names.collect::<Vec<_>>().join(" + ")
 }
 
-/// A column of a table of kernels: its head, the quantity in it, and the kernels that it is
-/// measured in.
+/// A column: its head, the quantity in it, and the kernels that it is measured in.
 type Column = (&'static str, Quantity, Run);
 
 /// What kernels compute, move and take.
@@ -140,7 +139,19 @@ const COSTS: &[Column] = &[
     ("predicted (s)", Quantity::PredictedTime, Run::Fused),
 ];
 
-/// What their launches need of the device.
+/// What the whole program costs.
+const TOTALS: &[Column] = &[
+    ("kernels", Quantity::Launches, Run::Fused),
+    ("bytes read", Quantity::BytesRead, Run::Fused),
+    ("bytes written", Quantity::BytesWritten, Run::Fused),
+    ("bytes", Quantity::Bytes, Run::Fused),
+    ("saved (%)", Quantity::Saving, Run::Fused),
+    ("lower bound (s)", Quantity::LowerBound, Run::Fused),
+    ("predicted (s)", Quantity::PredictedTime, Run::Fused),
+    ("peak memory (B)", Quantity::PeakMemory, Run::Fused),
+];
+
+/// What the launches of kernels need of the device.
 const LAUNCH: &[Column] = &[
     ("on chip (B)", Quantity::OnChip, Run::Fused),
     (
@@ -158,7 +169,7 @@ const LAUNCH: &[Column] = &[
     ("tile efficiency (%)", Quantity::TileEfficiency, Run::Fused),
 ];
 
-/// The figures of a fused kernel; empty where one is not known.
+/// The figures of a row; empty where one is not known.
 fn cells(values: &Values<'_>, of: Option<Subject>, columns: &[Column]) -> Vec<String> {
     let cell = |&(_, quantity, run): &Column| {
         let figure = Figure {
@@ -236,48 +247,28 @@ fn advice(shown: KernelsInText<'_>) -> Table {
 fn policies(analysis: &Analysis) -> Table {
     let all = compare(analysis);
     let row = |compared: &Compared| {
-        let Analysis {
-            fused,
-            predicted,
-            certificate,
-            savings_pct,
-            ..
-        } = &*compared.analysis;
-        vec![
-            compared.policy.name().to_owned(),
-            fused.launches.to_string(),
-            fused.traffic.bytes_read.to_string(),
-            fused.traffic.bytes_written.to_string(),
-            fused.traffic.total.to_string(),
-            savings_pct.to_string(),
-            fused.time_s.to_string(),
-            known(predicted.as_ref().map(|predicted| predicted.fused_s)),
-            fused.peak_memory.bytes.to_string(),
-            compared.differing.len().to_string(),
-            certificate
-                .as_ref()
-                .map(|c| certificate_text(c, compared.analysis.is_partial()))
-                .unwrap_or_default(),
-        ]
+        let Compared {
+            policy, analysis, ..
+        } = compared;
+        let certificate = analysis.certificate.as_ref();
+        let note = certificate.map(|of| certificate_text(of, analysis.is_partial()));
+        let mut row = vec![policy.name().to_owned()];
+        row.extend(cells(
+            &Values::new(analysis),
+            Some(Subject::Program),
+            TOTALS,
+        ));
+        row.extend([compared.differing.len().to_string(), known(note)]);
+        row
     };
+    let rows = ranked(&all, Objective::Bytes).into_iter().map(row);
+    let tail = ["edges that differ from the chosen policy", "note"];
     Table {
-        rows: ranked(&all, Objective::Bytes)
-            .into_iter()
-            .map(row)
+        rows: rows.collect(),
+        head: (["policy"].into_iter())
+            .chain(heads(TOTALS))
+            .chain(tail)
             .collect(),
-        head: vec![
-            "policy",
-            "kernels",
-            "bytes read",
-            "bytes written",
-            "bytes",
-            "saved (%)",
-            "lower bound (s)",
-            "predicted (s)",
-            "peak memory (B)",
-            "edges that differ from the chosen policy",
-            "note",
-        ],
     }
 }
 

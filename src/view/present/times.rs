@@ -47,8 +47,8 @@ impl TimeKind {
     /// The title of a figure or a column.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Predicted => "predicted time",
-            Self::LowerBound => "lower bound of the time",
+            Self::Predicted => Quantity::PredictedTime.title(),
+            Self::LowerBound => Quantity::LowerBound.title(),
         }
     }
 }

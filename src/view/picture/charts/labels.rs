@@ -2,8 +2,8 @@
 
 use crate::picture::charts::scene::Label;
 use crate::present::bottleneck_names::bound_name;
-use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::names::{counted, joined, kernel_ops, op_name, short_name};
+use crate::present::quantity::{Quantity, Run, Scope, Values};
 use crate::present::times::{TimeKind, TimeText};
 use fuseline_core::{Analysis, KernelId, OpId, Placement};
 
@@ -39,41 +39,40 @@ pub(super) fn add_others(label: &mut Label, other_count: usize) {
     }
 }
 
-/// The label of a point of the roofline: arithmetic intensity, rate, bytes, bottleneck, and the
-/// time with its kind.
-pub(super) fn point_label(
-    heading: String,
-    placement: &Placement,
-    bytes: u64,
-    time: (TimeKind, TimeText),
-) -> Label {
-    let mut facts = Vec::new();
-    if let Some(intensity) = placement.intensity {
-        facts.push(("arithmetic intensity", format_intensity(intensity)));
-    }
-    if let Some(rate) = placement.attainable_flops_per_s {
-        let what = if placement.is_incomplete() {
-            "attainable at most"
-        } else {
-            "attainable"
+/// The label of a point of the roofline: where it is and why, and the time with its kind.
+pub(super) fn point_label(heading: String, values: &Values<'_>, scope: Scope) -> Label {
+    let run = Run::Fused;
+    let placement = values.kernel(scope).map(|kernel| &kernel.placement);
+    let is_incomplete = placement.is_some_and(Placement::is_incomplete);
+    let quantities = [Quantity::Intensity, Quantity::Attainable, Quantity::Bytes];
+    let numbers = quantities.into_iter().filter_map(|quantity| {
+        let what = match quantity {
+            Quantity::Attainable if is_incomplete => "attainable at most",
+            Quantity::Attainable => "attainable",
+            _ => quantity.title(),
         };
-        facts.push((what, format_rate(rate)));
-    }
-    facts.push(("memory traffic", format_bytes(bytes)));
-    facts.push((
-        "bottleneck on the roofline",
-        bound_name(placement.bound).to_owned(),
-    ));
-    facts.extend(time_facts(time));
+        Some((what, values.at(scope, quantity, run)?.text()))
+    });
+    let mut facts: Vec<_> = numbers.collect();
+    facts.extend(placement.map(|placement| {
+        let bound = bound_name(placement.bound).to_owned();
+        (Quantity::RooflineBound.title(), bound)
+    }));
+    facts.extend(time_facts(values, scope, run));
     Label::new(heading, facts)
 }
 
 /// A time, and the lower bound beside a predicted one.
-pub(super) fn time_facts((kind, time): (TimeKind, TimeText)) -> Vec<(&'static str, String)> {
+pub(super) fn time_facts(
+    values: &Values<'_>,
+    scope: Scope,
+    run: Run,
+) -> Vec<(&'static str, String)> {
+    let time = TimeText::of(values, scope, run).unwrap_or_default();
     match time.bound_beside() {
         None => vec![(TimeKind::LowerBound.name(), time.time)],
         Some(bound) => vec![
-            (kind.name(), time.time),
+            (TimeKind::Predicted.name(), time.time),
             (TimeKind::LowerBound.name(), bound),
         ],
     }

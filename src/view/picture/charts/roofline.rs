@@ -9,7 +9,7 @@ use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::roofline_points::{draw_points, focus_order};
 use crate::picture::charts::scene::{Axes, Role, Scene};
 use crate::present::names::joined;
-use crate::present::times::{TimeKind, kernel_time};
+use crate::present::quantity::{Scope, Values};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
 use fuseline_core::{Analysis, Kernel, KernelId};
 
@@ -111,9 +111,7 @@ fn draw_pinned(pinned: &Analysis, frame: &mut RooflineFrame) {
         }
         places.push(place);
         let heading = format!("pinned, {}", kernel_heading(pinned, kernel));
-        let time = kernel_time(pinned, kernel).unwrap_or_default();
-        let time = (TimeKind::of(pinned), time);
-        let label = point_label(heading, &fused.placement, fused.bytes(), time);
+        let label = point_label(heading, &Values::new(pinned), Scope::Kernel(kernel));
         frame
             .marks
             .push(circle(Role::PinnedPoint, place, radius).named(label));

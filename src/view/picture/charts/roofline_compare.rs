@@ -6,7 +6,7 @@ use crate::picture::charts::roofline_frame::{AxisContents, RooflineFrame, point_
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::scene::{Axes, Mark, Point, Role, Scene};
 use crate::present::options::policy_title;
-use crate::present::times::{TimeKind, kernel_time};
+use crate::present::quantity::{Scope, Values};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, KernelId, Policy};
 
@@ -107,14 +107,13 @@ struct Marker {
 
 impl Marker {
     fn mark(&self, policy: Policy, analysis: &Analysis, radius: f64) -> Option<Mark> {
-        let kernel = analysis.fused.kernels.get(self.kernel)?;
+        analysis.fused.kernels.get(self.kernel)?;
         let heading = format!(
             "{}, {}",
             policy_title(policy, analysis.options.fusion.objective),
             kernel_heading(analysis, self.kernel)
         );
-        let time = (TimeKind::of(analysis), kernel_time(analysis, self.kernel)?);
-        let mut label = point_label(heading, &kernel.placement, kernel.bytes(), time);
+        let mut label = point_label(heading, &Values::new(analysis), Scope::Kernel(self.kernel));
         add_others(&mut label, self.other_count);
         Some(marker(policy, self.place, radius).named(label))
     }

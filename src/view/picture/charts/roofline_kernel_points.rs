@@ -12,7 +12,6 @@ use crate::picture::charts::roofline_numbers::{PointNumber, place_numbers};
 use crate::picture::charts::scene::{Label, Mark, Point};
 use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::quantity::{Run, Scope, Values};
-use crate::present::times::{TimeKind, TimeText, kernel_time};
 use fuseline_core::{Analysis, KernelId};
 use std::collections::BTreeMap;
 
@@ -57,11 +56,8 @@ impl KernelPoint {
 
     pub(super) fn label(&self, analysis: &Analysis) -> Label {
         let fused = || {
-            let kernel = &analysis.fused.kernels[self.kernel];
             let heading = kernel_heading(analysis, self.kernel);
-            let time = kernel_time(analysis, self.kernel).unwrap_or_default();
-            let time = (TimeKind::of(analysis), time);
-            point_label(heading, &kernel.placement, kernel.bytes(), time)
+            point_label(heading, &Values::new(analysis), Scope::Kernel(self.kernel))
         };
         let unfused = (self.is_unfused).then(|| unfused_label(analysis, self.kernel));
         let mut label = unfused.flatten().unwrap_or_else(fused);
@@ -86,7 +82,6 @@ pub(super) fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Lab
     let heading = format!("{}, before fusion", kernel_heading(analysis, kernel));
     let placement = &comparison.unfused_placement;
     let values = Values::new(analysis);
-    let time = TimeText::of(&values, Scope::Kernel(kernel), Run::Unfused)?;
     // It is no kernel: no roof limits it, and it has no bottleneck.
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {
@@ -96,7 +91,7 @@ pub(super) fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Lab
         facts.push(("FLOPs / time without launches", format_rate(rate)));
     }
     facts.push(("memory traffic", format_bytes(comparison.unfused_bytes)));
-    facts.extend(time_facts((TimeKind::of(analysis), time)));
+    facts.extend(time_facts(&values, Scope::Kernel(kernel), Run::Unfused));
     Some(Label::new(heading, facts))
 }
 

@@ -9,8 +9,7 @@ use crate::picture::charts::roofline_kernel_points::{
     KernelPoint, Radii, place_arcs_and_numbers, points_of_kernels, unfused_label,
 };
 use crate::picture::charts::scene::{Anchor, Mark, Role};
-use crate::present::quantity::{Run, Scope, Values};
-use crate::present::times::{TimeKind, TimeText};
+use crate::present::quantity::{Scope, Values};
 use fuseline_core::Analysis;
 
 /// Above this many ops they have no points of their own.
@@ -153,10 +152,7 @@ fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
         // The point of a lone op is covered by that of its kernel, which has the label.
         if analysis.fused.kernels[kernel].ops.len() > 1 {
             let heading = format!("{} as a separate kernel", short_op_names(analysis, &[op]));
-            let placement = &alone.placement;
-            let time = TimeText::of(&values, Scope::Op(op), Run::Unfused).unwrap_or_default();
-            let time = (TimeKind::LowerBound, time);
-            mark = mark.named(point_label(heading, placement, alone.bytes(), time));
+            mark = mark.named(point_label(heading, &values, Scope::Op(op)));
         }
         marks.push(mark);
     }

@@ -177,7 +177,10 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
         }
         Kind::Time => {
             let predicted = analysis.predicted.as_ref();
-            let is_predicted = matches!(figure.quantity, Quantity::Time | Quantity::Speedup);
+            let is_predicted = matches!(
+                figure.quantity,
+                Quantity::Time | Quantity::PredictedTime | Quantity::Speedup
+            );
             match predicted.filter(|_| is_predicted) {
                 Some(predicted) => {
                     let device = &analysis.options.device.name;

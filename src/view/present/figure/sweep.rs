@@ -7,8 +7,10 @@ use crate::present::derivation::{Derivation, Term};
 use crate::present::format::{format_exact, format_ratio};
 use crate::present::number::Number;
 use crate::present::options::policy_title;
-use crate::present::quantity::{Figure, Quantity, Subject};
-use crate::present::sweep::{figure_text, measure_title, param_text, relative, swept_number};
+use crate::present::quantity::{Figure, Subject};
+use crate::present::sweep::{
+    figure_text, measure_title, param_text, relative, swept_number, swept_quantity,
+};
 use crate::present::times::outside_text;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::sweep::{Measure, Sweep, SweepFigures};
@@ -26,13 +28,7 @@ pub fn swept_explanation(
     let point = sweep.points.iter().find(|point| point.value == value)?;
     let place = sweep.policies.iter().position(|&other| other == policy)?;
     let figures = point.figures.get(place)?;
-    let quantity = match measure {
-        Measure::Bytes => Quantity::Bytes,
-        Measure::Time if sweep.is_predicted => Quantity::Time,
-        Measure::Time => Quantity::LowerBound,
-        Measure::Kernels => Quantity::Launches,
-        Measure::Intensity => Quantity::Intensity,
-    };
+    let quantity = swept_quantity(measure, sweep);
     let of_none = point.figures.first().filter(|_| policy != Policy::None);
     let multiple = of_none.and_then(|none| multiple(measure, figures, none));
     // The policy of a sweep is not the chosen one.

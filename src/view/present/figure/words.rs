@@ -86,6 +86,7 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         }
         Quantity::Bottleneck => "max(bytes / bandwidth, FLOPs / peak, launch)",
         Quantity::Ridge => "peak / bandwidth",
+        Quantity::PredictedTime if is_program => "Σ over kernels (time)",
         Quantity::Time if is_program && is_predicted => "Σ over kernels (time)",
         Quantity::Time if is_predicted => {
             "Σ over phases max(bytes / bandwidth, arithmetic / rate) + fixed time"

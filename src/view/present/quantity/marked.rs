@@ -203,7 +203,7 @@ impl Values<'_> {
     }
 
     /// The fused kernel, or that of an op alone.
-    fn kernel(&self, scope: Scope) -> Option<&Kernel> {
+    pub(crate) fn kernel(&self, scope: Scope) -> Option<&Kernel> {
         match scope {
             Scope::Kernel(id) => self.analysis().fused.kernels.get(id),
             Scope::Op(op) => Some(self.analysis().unfused.of_lone_op(op)),

@@ -121,12 +121,7 @@ impl<'a> Values<'a> {
     }
 
     /// The value of a quantity.
-    pub(in crate::present) fn at(
-        &self,
-        scope: Scope,
-        quantity: Quantity,
-        run: Run,
-    ) -> Option<Value> {
+    pub(crate) fn at(&self, scope: Scope, quantity: Quantity, run: Run) -> Option<Value> {
         match scope {
             Scope::Program => self.of_program(quantity, run),
             Scope::Kernel(id) => self.of_kernel(id, quantity, run),
@@ -342,6 +337,9 @@ impl<'a> Values<'a> {
             }
             Quantity::Flops => Number::Flops(kernel.work.flops()).into(),
             Quantity::Intensity => Number::Intensity(kernel.placement.intensity?).into(),
+            Quantity::Attainable => {
+                Number::Amount(kernel.placement.attainable_flops_per_s?, "FLOP/s").into()
+            }
             Quantity::RooflineBound => Value::Word(bound_word(kernel.placement.bound)),
             _ => return None,
         })
