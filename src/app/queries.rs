@@ -15,7 +15,7 @@ use fuseline_view::present::merges::{Offer, merge_offers};
 use fuseline_view::present::report::{self, with_schema};
 use fuseline_view::present::steps;
 use fuseline_view::present::tables::{self, TableKind};
-use fuseline_view::present::verdict::SaidVerdict;
+use fuseline_view::present::verdict::VerdictText;
 use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use std::sync::Arc;
 use strum::IntoStaticStr;
@@ -256,9 +256,9 @@ impl Query for Edges {
 pub struct WhySeparate(pub OpId, pub OpId);
 
 impl Query for WhySeparate {
-    type Answer = SaidVerdict;
+    type Answer = VerdictText;
 
-    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> SaidVerdict {
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> VerdictText {
         of.analysis();
         at(Stage::Pricing);
         of.why_not().answer(self.0, self.1)

@@ -8,31 +8,31 @@ use std::fmt::Write as _;
 pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) {
     const SHOWN: usize = 50;
     // Writing to a `String` cannot fail.
-    let mut told = String::new();
+    let mut printed = String::new();
     for diagnostic in diagnostics.iter().take(SHOWN) {
-        let _ = writeln!(told, "{}: {}", diagnostic.severity, diagnostic.message);
+        let _ = writeln!(printed, "{}: {}", diagnostic.severity, diagnostic.message);
         if let Some(span) = diagnostic.span {
             let (line, column) = line_and_column(text, span.start);
             let source = text.lines().nth(line - 1).unwrap_or("");
             let margin = " ".repeat(line.to_string().len());
             let (source, before, marked) = excerpt(source, column - 1, span.slice(text));
-            let _ = writeln!(told, "{margin}--> {file}:{line}:{column}");
-            let _ = writeln!(told, "{margin} |\n{line} | {source}");
+            let _ = writeln!(printed, "{margin}--> {file}:{line}:{column}");
+            let _ = writeln!(printed, "{margin} |\n{line} | {source}");
             let _ = writeln!(
-                told,
+                printed,
                 "{margin} | {}{}",
                 " ".repeat(before),
                 "^".repeat(marked)
             );
         }
         if let Some(hint) = &diagnostic.hint {
-            let _ = writeln!(told, "  = help: {hint}");
+            let _ = writeln!(printed, "  = help: {hint}");
         }
     }
     if diagnostics.len() > SHOWN {
-        let _ = writeln!(told, "... and {} more", diagnostics.len() - SHOWN);
+        let _ = writeln!(printed, "... and {} more", diagnostics.len() - SHOWN);
     }
-    tell(&told);
+    tell(&printed);
 }
 
 /// A section of the source line that fits a terminal, and the position of the mark in it.

@@ -1,4 +1,4 @@
-//! Why a command has failed: told once, where it ends, in words or as JSON.
+//! Why a command has failed: message once, where it ends, in words or as JSON.
 
 use crate::complaint::complain;
 use crate::output::{json, print, tell};
@@ -28,7 +28,7 @@ pub(super) enum Failed {
         help: Option<String>,
     },
     /// The command has said why.
-    Told,
+    Reported,
 }
 
 /// An error of any kind, of which only the words count: the command makes a [`Failed`] of it.
@@ -61,8 +61,8 @@ impl Failed {
 
     /// Wrong arguments: the first paragraph says what is wrong, the others what is right.
     pub(super) fn usage(problem: &clap::Error) -> Self {
-        let told = problem.to_string();
-        let paragraphs = told.trim_start_matches("error: ").split("\n\n");
+        let message = problem.to_string();
+        let paragraphs = message.trim_start_matches("error: ").split("\n\n");
         let mut lines = paragraphs
             .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
             .filter(|line| !line.is_empty());
@@ -97,7 +97,7 @@ impl Failed {
                 let help = help.as_ref().map(|help| format!("  = help: {help}\n"));
                 tell(&format!("error: {problem}\n{}", help.unwrap_or_default()));
             }
-            Self::Told => {}
+            Self::Reported => {}
         }
     }
 
@@ -119,7 +119,7 @@ impl Failed {
                     help.clone(),
                 )],
             },
-            Self::Told => FailureReport {
+            Self::Reported => FailureReport {
                 file: None,
                 diagnostics: Vec::new(),
             },

@@ -21,7 +21,7 @@ pub(super) fn check_file(file: &Path) -> Result<(), Failed> {
     for Problem { line, what, mend } in &problems {
         tell(&format!("{name}:{line}: {what}\n    {mend}\n"));
     }
-    Err(Failed::Told)
+    Err(Failed::Reported)
 }
 
 fn steps(lesson: &Lesson) -> String {

@@ -18,7 +18,7 @@ use fuseline_view::present::inspect::{
     Fact, Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
 use fuseline_view::present::manual::Change;
-use fuseline_view::present::verdict::SaidVerdict;
+use fuseline_view::present::verdict::VerdictText;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ fn Card(of: Memo<Inspected>) -> impl IntoView {
     };
     let facts = Memo::new(move |_| of.with(|of| of.facts.clone()));
     let worked = move || {
-        let lines = of.with(|of| of.worked.clone()).into_iter();
+        let lines = of.with(|of| of.derivation.clone()).into_iter();
         lines.map(|line| view! { <li>{line}</li> }).collect_view()
     };
     let notes = move || {
@@ -148,7 +148,7 @@ fn Reason(of: Memo<Inspected>) -> impl IntoView {
     let verdict = Memo::new(move |_| {
         let (producer, consumer) = asked.get()?;
         let verdict = page.ask(WhySeparate(producer, consumer));
-        let awaited = || Arc::new(SaidVerdict::words("Computing why they are separate."));
+        let awaited = || Arc::new(VerdictText::words("Computing why they are separate."));
         Some(verdict.unwrap_or_else(awaited))
     });
     let names = move || of.with(|of| sentence(&of.asked_names));

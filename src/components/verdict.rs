@@ -6,7 +6,7 @@ use crate::components::number::Number;
 use crate::components::sentence::sentence;
 use fuseline_core::OpId;
 use fuseline_core::analysis::why::RepeatedPrice;
-use fuseline_view::present::verdict::{SaidVerdict, VerdictPart};
+use fuseline_view::present::verdict::{VerdictPart, VerdictText};
 use fuseline_view::present::why::edge_explanation;
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub fn VerdictWords(
     /// The two ops.
     ops: Memo<Option<(OpId, OpId)>>,
-    verdict: Memo<Option<Arc<SaidVerdict>>>,
+    verdict: Memo<Option<Arc<VerdictText>>>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let parts = Memo::new(move |_| {

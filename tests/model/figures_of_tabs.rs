@@ -23,7 +23,7 @@ use fuseline_view::present::number::Number;
 use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::saved::Saved;
 use fuseline_view::present::sweep::{sweep_rows, swept_params};
-use fuseline_view::present::verdict::said_verdict;
+use fuseline_view::present::verdict::verdict_text;
 use fuseline_view::present::why::{EdgeOrder, EdgeRow, WhyNot, edge_explanation};
 use std::sync::Arc;
 use strum::{IntoEnumIterator, VariantArray};
@@ -211,7 +211,7 @@ fn numbers_in_the_words_of_a_verdict_are_those_of_its_edge() {
         let mut numbers = 0;
         for edge in why.priced_edges() {
             let ops = (edge.producer, edge.consumer);
-            let said = said_verdict(&analysis, [ops.0, ops.1], &why.ask(ops.0, ops.1));
+            let said = verdict_text(&analysis, [ops.0, ops.1], &why.ask(ops.0, ops.1));
             for part in &said.parts {
                 if let (Some(saved), Some(price)) = (part.saved, said.price) {
                     assert_eq!(price, edge.price);

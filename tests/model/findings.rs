@@ -3,7 +3,7 @@
 use fuseline_core::fixes::sound_fixes;
 use fuseline_core::model::diagnostic::merged;
 use fuseline_core::{Diagnostic, Options, analyze_program, notation};
-use fuseline_view::present::findings::{Shown, finding_rows, findings_summary, fixes_on_line};
+use fuseline_view::present::findings::{ShownText, finding_rows, findings_summary, fixes_on_line};
 use fuseline_view::present::words::{Piece, pieces};
 
 const TEXT: &str = "input x : f16[8]\ny = reluu(x)\nz = gelu(y)\n";
@@ -56,7 +56,7 @@ fn the_fixes_of_a_line_are_those_of_its_first_finding_that_has_any() {
 
 #[test]
 fn the_summary_counts_the_worst() {
-    let summary = |text| findings_summary(&diagnostics(text), Shown::LastGoodText);
+    let summary = |text| findings_summary(&diagnostics(text), ShownText::LastGoodText);
     assert_eq!(
         summary("y = relu(x) : f16[8]\ninput x : f16[8]\n"),
         "The text has no problems."
@@ -66,7 +66,7 @@ fn the_summary_counts_the_worst() {
         "1 error in the text. The pictures show the last text without errors."
     );
     assert_eq!(
-        findings_summary(&diagnostics(TEXT), Shown::ReadableLines),
+        findings_summary(&diagnostics(TEXT), ShownText::ReadableLines),
         "1 error in the text. The pictures show only the lines without errors."
     );
     let two = summary("a = reluu(x)\nb = geluu(x)\n");

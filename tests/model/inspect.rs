@@ -23,7 +23,7 @@ fn an_op_has_its_arithmetic_and_its_bytes_alone() {
     assert_eq!(fact(&op, "runs in"), "kernel 1 with 1 other op");
     assert_eq!(fact(&op, "traffic as a separate kernel"), "393 kB");
     assert_eq!(
-        op.worked,
+        op.derivation,
         [
             "FLOPs: 2 × 256 × 256 × 256 (K) = 33.6 MFLOP",
             "reads x: 256 × 256 × 2 B = 131 kB",
@@ -68,7 +68,7 @@ fn an_edge_says_where_its_tensor_goes_and_what_can_be_done() {
     assert_eq!(inside.asked, None);
     let between = inspect_edge(&analysis, act, norm).unwrap();
     assert_eq!(fact(&between, "runs"), "from kernel 1 to kernel 2");
-    assert_eq!(between.worked, ["256 × 256 × 2 B = 131 kB per access"]);
+    assert_eq!(between.derivation, ["256 × 256 × 2 B = 131 kB per access"]);
     assert_eq!(between.asked, Some((act, norm)));
     assert!(matches!(between.change, Some(Change::Merge(..))));
 }
@@ -82,7 +82,7 @@ fn a_kernel_has_its_bytes_before_and_after_and_its_time() {
     assert_eq!(fact(&of, "bytes"), "655 kB → 393 kB, −40.0 %");
     assert_eq!(fact(&of, "bottleneck"), "launch");
     assert!(
-        of.worked[0].starts_with("memory: 393 kB / 2.04 TB/s = "),
+        of.derivation[0].starts_with("memory: 393 kB / 2.04 TB/s = "),
         "{of:?}"
     );
     assert!(fact(&of, "lower bound").ends_with("µs"));
@@ -124,7 +124,7 @@ fn a_result_is_told_who_writes_it() {
             .iter()
             .all(|fact| fact.what != "read by" && !fact.text().is_empty())
     );
-    assert_eq!(of.worked, ["256 × 2 B = 512 B per access"]);
+    assert_eq!(of.derivation, ["256 × 2 B = 512 B per access"]);
     assert_eq!(of.notes[1], "The program returns this tensor.");
 }
 
@@ -175,7 +175,7 @@ fn everything_that_can_be_clicked_is_told_about() {
             let graph = &analysis.graph;
             for op in graph.ops.ids() {
                 let of = inspect_op(&analysis, op).unwrap();
-                assert!(!of.worked.is_empty(), "{}: {of:?}", example.id);
+                assert!(!of.derivation.is_empty(), "{}: {of:?}", example.id);
                 for &producer in &graph.predecessors[op] {
                     let of = inspect_edge(&analysis, producer, op).unwrap();
                     assert!(
@@ -188,7 +188,7 @@ fn everything_that_can_be_clicked_is_told_about() {
             for kernel in analysis.fused.kernels.ids() {
                 let of = inspect_kernel(&analysis, kernel).unwrap();
                 assert!(
-                    !of.worked.is_empty() && of.facts.len() >= 2,
+                    !of.derivation.is_empty() && of.facts.len() >= 2,
                     "{}: {of:?}",
                     example.id
                 );

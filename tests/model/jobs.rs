@@ -34,7 +34,7 @@ use fuseline_view::present::reasons::all_diagnostics;
 use fuseline_view::present::report::{self, with_schema};
 use fuseline_view::present::steps;
 use fuseline_view::present::sweep::swept_params;
-use fuseline_view::present::verdict::SaidVerdict;
+use fuseline_view::present::verdict::VerdictText;
 use fuseline_view::present::why::{EdgeOrder, EdgeRows, WhyNot};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -339,7 +339,7 @@ fn questions_about_what_the_text_has_lost_are_answered() {
             let gone = "The program no longer has both ops. Choose others.";
             let why = WhySeparate(producer, consumer);
             let answer = ask(runner, text, &options, step, why);
-            assert_eq!(*answer, SaidVerdict::words(gone));
+            assert_eq!(*answer, VerdictText::words(gone));
             let edges = Edges {
                 order: EdgeOrder::Bytes,
                 max_rows: usize::MAX,

@@ -14,7 +14,7 @@ use fuseline_view::present::quantity::Quantity;
 use fuseline_view::present::saved::saved_time_title;
 use fuseline_view::present::table::Cells;
 use fuseline_view::present::times::{TimeKind, time_lines, total_times};
-use fuseline_view::present::verdict::said_verdict;
+use fuseline_view::present::verdict::verdict_text;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use strum::VariantArray;
@@ -205,15 +205,15 @@ fn a_saved_time_is_of_the_kind_of_all_times() {
         let ops = ["s", "a", "m", "n"].map(|name| analysis.graph.op_named(name).unwrap());
         let [s, a, m, n] = ops;
         let why = Why::new(&analysis);
-        let said = said_verdict(&analysis, [s, a], &why.ask(s, a)).text();
+        let said = verdict_text(&analysis, [s, a], &why.ask(s, a)).text();
         assert!(said.contains(&format!("of the {kind}")), "{said}");
-        let said = said_verdict(&analysis, [a, m], &why.ask(a, m)).text();
+        let said = verdict_text(&analysis, [a, m], &why.ask(a, m)).text();
         let is_predicted = kind == "predicted";
         let is_unknown =
             said.ends_with("Its time is unknown: no kernel modelled here runs `a` and `m`.");
         assert_eq!(is_unknown, is_predicted, "{said}");
         assert!(saved_time_title(&analysis).0.starts_with(kind));
-        let said = said_verdict(&analysis, [m, n], &why.ask(m, n)).text();
+        let said = verdict_text(&analysis, [m, n], &why.ask(m, n)).text();
         assert!(
             said.ends_with(
                 "One kernel instead would save 1.57 MB. Its time is unknown: no kernel modelled here runs `m` and `n`."
@@ -243,7 +243,7 @@ fn a_kernel_of_columns_and_what_reads_their_means_has_no_time() {
     let analysis = on("h100", Policy::Inductor, text);
     let [m, c] = ["m", "c"].map(|name| analysis.graph.op_named(name).unwrap());
     assert_eq!(
-        said_verdict(&analysis, [m, c], &Why::new(&analysis).ask(m, c)).text(),
+        verdict_text(&analysis, [m, c], &Why::new(&analysis).ask(m, c)).text(),
         "Separate: `m` runs as several kernels, and `c` waits for the last of them. One kernel instead would save 134 MB. \
          Its time is unknown: no kernel modelled here runs `m` and `c`."
     );

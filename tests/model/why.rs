@@ -10,7 +10,7 @@ use fuseline_core::{
     Analysis, Device, FusionOptions, KernelId, Objective, OpId, Options, Policy, analyze_program,
     notation,
 };
-use fuseline_view::present::verdict::said_verdict;
+use fuseline_view::present::verdict::verdict_text;
 use serde_json::json;
 use strum::VariantArray;
 
@@ -245,7 +245,7 @@ fn words_hold_names_and_figures() {
         .iter()
         .map(|edge| {
             let ops = [edge.producer, edge.consumer];
-            said_verdict(&analysis, ops, &edge.verdict).text()
+            verdict_text(&analysis, ops, &edge.verdict).text()
         })
         .collect();
     assert_eq!(
@@ -277,7 +277,7 @@ fn what_cannot_run_has_no_price_in_words() {
     let analysis = analysis(text, &under(Policy::None));
     let ops = [OpId::new(0), OpId::new(2)];
     let verdict = Why::new(&analysis).ask(ops[0], ops[1]);
-    let said = said_verdict(&analysis, ops, &verdict);
+    let said = verdict_text(&analysis, ops, &verdict);
     assert_eq!(said.text(), "Separate: `m` must run between them.");
 }
 

@@ -8,7 +8,7 @@ use fuseline_core::fusion::decision_trace::{Decision, trace_decisions};
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::{FusionOptions, OpId, Options, Policy, analyze};
 use fuseline_view::present::reasons::{reason_between, reason_text};
-use fuseline_view::present::verdict::said_verdict;
+use fuseline_view::present::verdict::verdict_text;
 use proptest::prelude::*;
 
 fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {
@@ -125,7 +125,7 @@ fn the_reason_of_a_library_call_fits_the_side_of_the_call_that_the_other_op_is_o
             let ends = [edge.producer, edge.consumer];
             let said = [
                 reason_between(graph, reason, ends),
-                said_verdict(&analysis, ends, &edge.verdict).text(),
+                verdict_text(&analysis, ends, &edge.verdict).text(),
             ];
             let call = match *reason {
                 Reason::LibraryCall { matmul } => matmul,

@@ -4,7 +4,7 @@ use crate::app::analysed::AnalysedText;
 use crate::app::background::Background;
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::{Diagnostic, Fix};
-use fuseline_view::present::findings::Shown;
+use fuseline_view::present::findings::ShownText;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Checked {
     /// Whether the text has an error.
     pub has_error: Memo<bool>,
     /// What is shown while the text has an error.
-    pub shown_in_error: Memo<Shown>,
+    pub shown_in_error: Memo<ShownText>,
     /// Whether the worker has not understood the text yet.
     pub is_computing: Memo<bool>,
     /// Whether an older analysis is shown, because the text has an error or is not understood yet.
@@ -38,11 +38,11 @@ impl Checked {
         worker: Background,
     ) -> Self {
         let has_error = Memo::new(move |_| diagnostics.with(|all| has_errors(all)));
-        let shown_in_error = move |_: Option<&Shown>| {
+        let shown_in_error = move |_: Option<&ShownText>| {
             if last_good.with(|shown| shown.has_error()) {
-                Shown::ReadableLines
+                ShownText::ReadableLines
             } else {
-                Shown::LastGoodText
+                ShownText::LastGoodText
             }
         };
         Self {

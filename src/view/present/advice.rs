@@ -106,11 +106,11 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
         let ops = analysis.partition.kernels.get(kernel)?;
         Some(op_names(&analysis.graph, ops).replace('`', ""))
     };
-    let in_every_round = match advised.iterations {
+    let for_all_iterations = match advised.iterations {
         1 => String::new(),
-        rounds => format!(
+        iterations => format!(
             "The figures are for all {} iterations.",
-            format_count(rounds)
+            format_count(iterations)
         ),
     };
     let (action, caveat) = match advised.advice {
@@ -150,7 +150,7 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
             let mut ops = kernels.into_iter().flatten().flatten();
             let has_matmul = ops.any(|&op| analysis.graph.ops[op].op_type == OpType::Matmul);
             let rate = has_matmul.then(|| assumed_rate(analysis)).flatten();
-            let caveats = [Some(in_every_round), with_policy, rate].into_iter().flatten();
+            let caveats = [Some(for_all_iterations), with_policy, rate].into_iter().flatten();
             let caveats: Vec<String> = caveats.filter(|caveat| !caveat.is_empty()).collect();
             return Some((action, caveats.join(" ")));
         }

@@ -232,10 +232,10 @@ impl Derivation {
             let name = format!("and {}", counted(rest.len(), "more").trim_end_matches('s'));
             let is_assumed = rest.iter().any(|term| term.is_assumed);
             let numbers = rest.into_iter().map(|term| term.number);
-            let together = numbers
+            let rest = numbers
                 .reduce(Number::and)
                 .map(|number| Term::given(format!("{name}, in total"), number).assumed(is_assumed));
-            terms.extend(together);
+            terms.extend(rest);
         }
         Self::new(Operation::Sum, terms)
     }

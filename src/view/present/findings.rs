@@ -78,14 +78,14 @@ pub fn worst(diagnostics: &[Diagnostic]) -> Option<(Severity, usize)> {
 
 /// What everything but the editor shows while the text has an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownText {
     /// The last text without one.
     LastGoodText,
     /// The lines of this text that can be read, because no text without an error came before.
     ReadableLines,
 }
 
-impl Shown {
+impl ShownText {
     /// That the text has an error, and what is shown.
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -101,14 +101,14 @@ impl Shown {
 
 /// How many diagnostics of the highest severity there are, in a sentence, and what is shown if one
 /// is an error.
-pub fn findings_summary(diagnostics: &[Diagnostic], shown: Shown) -> String {
+pub fn findings_summary(diagnostics: &[Diagnostic], shown: ShownText) -> String {
     let Some((severity, count)) = worst(diagnostics) else {
         return "The text has no problems.".to_owned();
     };
     let stale = if has_errors(diagnostics) {
         match shown {
-            Shown::LastGoodText => " The pictures show the last text without errors.",
-            Shown::ReadableLines => " The pictures show only the lines without errors.",
+            ShownText::LastGoodText => " The pictures show the last text without errors.",
+            ShownText::ReadableLines => " The pictures show only the lines without errors.",
         }
     } else {
         ""

@@ -26,7 +26,7 @@ pub struct Inspected {
     /// Its figures: what, and how much.
     pub facts: Vec<Fact>,
     /// The arithmetic behind them, a line for each part.
-    pub worked: Vec<String>,
+    pub derivation: Vec<String>,
     /// What follows from it, in sentences; quoted parts are code.
     pub notes: Vec<String>,
     /// The two ops whose separation is explained beside it.
@@ -64,7 +64,7 @@ impl Fact {
 }
 
 /// A fact of words alone.
-fn said(what: &'static str, text: impl Into<String>) -> Fact {
+fn words(what: &'static str, text: impl Into<String>) -> Fact {
     Fact::new(what, [Part::words(text)])
 }
 
@@ -126,14 +126,14 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     } else {
         format!("{name}: {function}")
     };
-    let together = analysis.partition.kernels[kernel].len() - 1;
-    let mut facts = vec![said("result", tensor_text(graph, graph.output[op]))];
+    let other_ops = analysis.partition.kernels[kernel].len() - 1;
+    let mut facts = vec![words("result", tensor_text(graph, graph.output[op]))];
     let number_of = kernel.number();
     let again = analysis.partition.recomputed[kernel].iter();
     let again = joined(again.map(|&op| op_name(graph, op)), [", ", " and "], 4);
-    facts.push(said(
+    facts.push(words(
         "runs in",
-        match (together, again.as_str()) {
+        match (other_ops, again.as_str()) {
             (0, "") => format!("kernel {number_of}, alone"),
             (0, again) => format!("kernel {number_of}, which computes {again} again"),
             (others, "") => format!("kernel {number_of} with {}", counted(others, "other op")),
@@ -152,8 +152,8 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
         let what = "arithmetic intensity as a separate kernel";
         facts.push(number(what, &values, intensity));
     }
-    let mut worked = vec![format!("FLOPs: {}", flops_text(graph, op))];
-    worked.extend(access_lines(analysis, op, alone));
+    let mut derivation = vec![format!("FLOPs: {}", flops_text(graph, op))];
+    derivation.extend(access_lines(analysis, op, alone));
     let change = producer_beside(analysis, op).map(|producer| Change::Cut {
         producer,
         consumer: op,
@@ -163,7 +163,7 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
             heading,
             kernel: Some(kernel),
             facts,
-            worked,
+            derivation,
             notes: whole_notes(graph, &[op], alone),
             change,
             ..Inspected::default()
@@ -196,11 +196,11 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
         analysis.partition.kernel_of[consumer],
     );
     let traffic = &analysis.tensors[tensor];
-    let mut facts = vec![said("tensor", tensor_text(graph, tensor))];
-    let is_together = analysis.partition.computes(b, producer);
-    facts.push(said(
+    let mut facts = vec![words("tensor", tensor_text(graph, tensor))];
+    let is_fused = analysis.partition.computes(b, producer);
+    facts.push(words(
         "runs",
-        if is_together {
+        if is_fused {
             format!("inside kernel {}", b.number())
         } else {
             format!("from kernel {} to kernel {}", a.number(), b.number())
@@ -212,7 +212,7 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
         notes.push(format!(
             "{to} is a view: it indexes the bytes of {from} and reads none."
         ));
-    } else if is_together {
+    } else if is_fused {
         notes.push(if traffic.is_on_chip {
             "The tensor stays on chip: no kernel writes it to memory or reads it from there.".to_owned()
         } else {
@@ -226,21 +226,21 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
     }
     let whole = whole_reason(graph, &[consumer], tensor);
     notes.extend(whole.map(|whole| format!("{}: {whole}.", graph.tensor_name(tensor))));
-    let change = match is_together {
+    let change = match is_fused {
         false => Some(Change::Merge(a, b)),
         true if a == b => Some(Change::Cut { producer, consumer }),
         true => None,
     };
     Some(Inspected {
         heading: format!("{from} → {to}"),
-        kernel: is_together.then_some(b),
+        kernel: is_fused.then_some(b),
         facts,
-        worked: size_lines(analysis, consumer, tensor),
+        derivation: size_lines(analysis, consumer, tensor),
         notes,
-        asked: (!is_together).then_some((producer, consumer)),
+        asked: (!is_fused).then_some((producer, consumer)),
         asked_names: String::new(),
         change,
-        is_attention: !is_together && are_parts_of_attention(analysis, producer, consumer),
+        is_attention: !is_fused && are_parts_of_attention(analysis, producer, consumer),
     })
 }
 
@@ -294,7 +294,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         ),
         kernel: Some(kernel),
         facts,
-        worked: time_lines(analysis, kernel),
+        derivation: time_lines(analysis, kernel),
         notes,
         ..Inspected::default()
     }
@@ -341,21 +341,21 @@ pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected
     let traffic = analysis.tensors.get(tensor)?;
     let readers = &graph.consumers[tensor];
     let producer = graph.tensors[tensor].producer;
-    let mut facts = vec![said("tensor", tensor_text(graph, tensor))];
-    facts.push(said("size", source_text(traffic.source)));
-    facts.extend(producer.map(|op| said("written by", op_name(graph, op))));
+    let mut facts = vec![words("tensor", tensor_text(graph, tensor))];
+    facts.push(words("size", source_text(traffic.source)));
+    facts.extend(producer.map(|op| words("written by", op_name(graph, op))));
     if !readers.is_empty() {
         let names = readers.iter().map(|&op| op_name(graph, op));
-        facts.push(said("read by", joined(names, [", ", " and "], MAX_LINES)));
+        facts.push(words("read by", joined(names, [", ", " and "], MAX_LINES)));
     }
     facts.extend(moved(analysis, tensor));
     let accesses = readers.first().copied().or(producer);
-    let worked = accesses.map(|op| size_lines(analysis, op, tensor));
+    let derivation = accesses.map(|op| size_lines(analysis, op, tensor));
     let reason = source_reason(analysis, readers, tensor, traffic.source);
     Some(Inspected {
         heading: graph.tensor_name(tensor).to_owned(),
         facts,
-        worked: worked.unwrap_or_default(),
+        derivation: derivation.unwrap_or_default(),
         notes: [
             Some(format!("Size: {reason}.")),
             (producer.is_some() && graph.is_final(tensor))

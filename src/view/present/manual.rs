@@ -52,11 +52,11 @@ pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
 /// `manual`, so it takes as long as an analysis.
 pub fn propose(change: Change, shown: KernelsInText<'_>) -> Proposal {
     let analysis = shown.analysis;
-    let [making, made] = in_words(change, analysis);
+    let [proposed, done] = in_words(change, analysis);
     let changed = match by_hand::change(change, shown) {
         Ok(changed) => changed,
         Err(why) => {
-            let words = unchanged_text(&analysis.graph, (change, &making), &why);
+            let words = unchanged_text(&analysis.graph, (change, &proposed), &why);
             // The words are shown as plain text, without quotes for code.
             return Proposal::refused(words.replace('`', ""));
         }
@@ -67,29 +67,29 @@ pub fn propose(change: Change, shown: KernelsInText<'_>) -> Proposal {
     if let Some(alone) = merge.and_then(|merge| merge_alone(analysis, merge, saved_bytes)) {
         gain = format!("{gain} ({alone})");
     }
-    let mut rounds = String::new();
+    let mut scope = String::new();
     let [kernels, kernels_after] =
         [analysis, &changed.analysis].map(|analysis| analysis.partition.kernels.len());
     if shown.program.blocks.is_empty() && kernels_after > kernels + 1 {
-        rounds = format!(" into {} kernels", kernels_after - kernels + 1);
+        scope = format!(" into {} kernels", kernels_after - kernels + 1);
     }
     if changed.is_in_iterations {
-        rounds.push_str(" in every iteration");
+        scope.push_str(" in every iteration");
     }
     if changed.cuts_iterations {
-        rounds.push_str(", cut where iterations end");
+        scope.push_str(", cut where iterations end");
     }
     let comma = if changed.cuts_iterations { "," } else { "" };
     Proposal {
-        words: format!("{making}{rounds}{comma} {gain}."),
-        done: format!("{made}{rounds}: {gain}."),
+        words: format!("{proposed}{scope}{comma} {gain}."),
+        done: format!("{done}{scope}: {gain}."),
         effect: gain,
         text: Some(changed.text),
     }
 }
 
 /// Why a change of kernels of `graph` is not possible.
-fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchanged) -> String {
+fn unchanged_text(graph: &Graph, (change, proposed): (Change, &str), why: &Unchanged) -> String {
     let reason = match why {
         Unchanged::Lost => {
             let parts = match change {
@@ -116,7 +116,7 @@ fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchang
         Unchanged::Refused(after, reason) => reason_text(after, reason),
         Unchanged::IsAttention => "the option fused attention keeps them in one kernel".to_owned(),
     };
-    format!("{making} is not possible: {reason}.")
+    format!("{proposed} is not possible: {reason}.")
 }
 
 /// Why the kernels after a change cannot be written as marks.

@@ -12,7 +12,7 @@ use fuseline_core::{Analysis, OpId};
 
 /// A verdict in a sentence or two.
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
-pub struct SaidVerdict {
+pub struct VerdictText {
     /// Its parts, in order; a number is a part of its own.
     pub parts: Vec<VerdictPart>,
     /// What its numbers are of.
@@ -27,12 +27,12 @@ pub struct VerdictPart {
     pub saved: Option<Saved>,
 }
 
-impl SaidVerdict {
+impl VerdictText {
     /// Words without a number.
     pub fn words(text: impl Into<String>) -> Self {
-        let mut said = Self::default();
-        said.push(text, None);
-        said
+        let mut verdict = Self::default();
+        verdict.push(text, None);
+        verdict
     }
 
     /// All words.
@@ -52,42 +52,42 @@ impl SaidVerdict {
 }
 
 /// The verdict about two ops in words.
-pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> SaidVerdict {
+pub fn verdict_text(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> VerdictText {
     let graph = &analysis.graph;
     let Verdict::Separate { reason, price } = verdict else {
-        return SaidVerdict::words("They run in one kernel.");
+        return VerdictText::words("They run in one kernel.");
     };
     let why = reason_between(graph, reason, ops);
     // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
     if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
-        return SaidVerdict::words(format!("Separate: {why}."));
+        return VerdictText::words(format!("Separate: {why}."));
     }
     let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
     let bytes = price.saved_bytes();
     let saves_bytes = bytes >= 0;
-    let mut said = SaidVerdict::words(format!(
+    let mut text = VerdictText::words(format!(
         "Separate: {why}. One kernel instead would {} ",
         verb(saves_bytes)
     ));
-    said.price = Some(*price);
-    said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
+    text.price = Some(*price);
+    text.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
     let Some(saved_s) = price.time_s() else {
         let [first, second] = in_execution_order(ops).map(|op| quoted_op(graph, op));
-        said.push(
+        text.push(
             format!(". Its time is unknown: no kernel modelled here runs {first} and {second}."),
             None,
         );
-        return said;
+        return text;
     };
     let saves_time = saved_s >= 0.0;
     let joint = match (saves_bytes, saves_time) {
         (true, false) | (false, true) => format!(" but {} ", verb(saves_time)),
         _ => " and ".to_owned(),
     };
-    said.push(joint, None);
-    said.push(format_seconds(saved_s.abs()), Some(Saved::Time));
-    said.push(format!(" {}.", time_scope(analysis)), None);
-    said
+    text.push(joint, None);
+    text.push(format_seconds(saved_s.abs()), Some(Saved::Time));
+    text.push(format!(" {}.", time_scope(analysis)), None);
+    text
 }
 
 /// What a saved time is a part of, as the end of a phrase.

@@ -6,7 +6,7 @@ use super::names::{op_name, op_names};
 use super::reasons::reason_between;
 use super::saved::{Saved, saved_text};
 use super::slower::{ops_of_both, slower_cause};
-use super::verdict::{SaidVerdict, said_verdict};
+use super::verdict::{VerdictText, verdict_text};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::iterations::Iterations;
 use fuseline_core::analysis::why::{PricedEdge, RepeatedPrice, Why};
@@ -114,7 +114,7 @@ pub struct WhyNot {
     folds: Vec<Fold>,
 }
 
-/// An edge and those like it in the other rounds of its block.
+/// An edge and those like it in the other iterations of its block.
 struct Fold {
     /// The first of them, with the price of all.
     first: PricedEdge,
@@ -126,7 +126,7 @@ struct Fold {
 /// The first edges between kernels in an [`EdgeOrder`].
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct EdgeRows {
-    /// One for each of them, and for the selected edge. Equal ones in the rounds of a block are
+    /// One for each of them, and for the selected edge. Equal ones in the iterations of a block are
     /// one.
     pub rows: Vec<EdgeRow>,
     /// Number of rows that all edges between kernels have.
@@ -242,9 +242,9 @@ impl WhyNot {
             }
             row.notes = self.notes(&why, &row, &attentions);
             if fold.edges.len() > 1 {
-                let rounds = format_count(fold.edges.len());
+                let iterations = format_count(fold.edges.len());
                 row.reason = format!(
-                    "{}; the figures are sums over all {rounds} iterations",
+                    "{}; the figures are sums over all {iterations} iterations",
                     row.reason
                 );
             }
@@ -280,22 +280,22 @@ impl WhyNot {
 
     /// Whether two ops run in one kernel, and if not, why; or that the program has no such ops any
     /// more.
-    pub fn answer(&self, first: OpId, second: OpId) -> SaidVerdict {
+    pub fn answer(&self, first: OpId, second: OpId) -> VerdictText {
         let graph = &self.analysis.graph;
         if first.max(second).index() >= graph.ops.len() {
-            return SaidVerdict::words("The program no longer has both ops. Choose others.");
+            return VerdictText::words("The program no longer has both ops. Choose others.");
         }
         if first == second {
-            return SaidVerdict::words("It is one op. Choose another.");
+            return VerdictText::words("It is one op. Choose another.");
         }
         let (ops, verdict) = ([first, second], self.why().ask(first, second));
-        let mut said = said_verdict(&self.analysis, ops, &verdict);
+        let mut text = verdict_text(&self.analysis, ops, &verdict);
         if verdict.saved().is_some()
             && let Some(note) = attention_note(&attentions_in_pieces(&self.analysis), ops)
         {
-            said.add(format!(" {note}"));
+            text.add(format!(" {note}"));
         }
-        said
+        text
     }
 
     fn why(&self) -> Why<'_> {
@@ -332,7 +332,7 @@ fn attention_note(attentions: &[Attention], ops: [OpId; 2]) -> Option<&'static s
     )
 }
 
-/// The edges, those of the rounds of a block together that save as many bytes between the same
+/// The edges, those of the iterations of a block together that save as many bytes between the same
 /// statements. `O(edges)`.
 fn folds(
     analysis: &Analysis,
@@ -340,12 +340,12 @@ fn folds(
     are_possible: &[bool],
     statement_of_op: &IdVec<OpId, usize>,
 ) -> Vec<Fold> {
-    let rounds = Iterations::new(analysis, statement_of_op);
+    let iterations = Iterations::new(analysis, statement_of_op);
     let mut folds: Vec<Fold> = Vec::new();
     let mut place_of = HashMap::new();
     for (at, (edge, &is_possible)) in edges.iter().zip(are_possible).enumerate() {
         let same = (
-            rounds.statement_edge(edge),
+            iterations.statement_edge(edge),
             edge.price.saved_bytes(),
             is_possible,
         );

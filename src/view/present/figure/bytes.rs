@@ -1,6 +1,6 @@
 //! Bytes of kernels, ops and tensors, access by access.
 
-use super::found::Found;
+use super::derived::Derived;
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::{has_assumed_size, size_factors, whole_reason};
 use crate::present::format::format_count;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 const NAMED_OPS: usize = 6;
 
 /// What a kernel reads, writes, or both. Written bytes rest on no assumed size.
-pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity) -> Found {
+pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity) -> Derived {
     let (reads, writes) = (&kernel.traffic.reads[..], &kernel.traffic.writes[..]);
     let (reads, writes) = match quantity {
         Quantity::BytesRead => (reads, &[][..]),
@@ -39,22 +39,22 @@ pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity
             analysis.graph.tensor_name(access.tensor)
         ))
     });
-    Found::by(Derivation::sum(terms.collect())).noted(notes)
+    Derived::by(Derivation::sum(terms.collect())).noted(notes)
 }
 
 /// What the ops of a fused kernel move one by one.
-pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Found {
+pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     let terms = kernel.ops.iter().map(|&op| {
         let alone = analysis.unfused.of_lone_op(op);
         Term::given(op_name(&analysis.graph, op), Number::Bytes(alone.bytes()))
             .assumed(has_assumed_size(alone))
     });
-    Found::by(Derivation::sum(terms.collect()))
+    Derived::by(Derivation::sum(terms.collect()))
 }
 
 /// The part of the bytes of its ops that a fused kernel does not move; `None` where they move none.
-pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Option<Found> {
+pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Option<Derived> {
     let (before, kernel) = (&analysis.comparisons[id], &analysis.fused.kernels[id]);
     (before.unfused_bytes > 0).then(|| {
         saving([before.unfused_bytes, kernel.bytes()]).noted(added_traffic(analysis, [id]))
@@ -111,8 +111,8 @@ pub(super) fn added_traffic(
 }
 
 /// The saved part of the bytes, unfused and fused.
-pub(super) fn saving(bytes: [u64; 2]) -> Found {
-    Found::by(saved_part(["unfused", "fused"], bytes.map(Number::Bytes)).derivation)
+pub(super) fn saving(bytes: [u64; 2]) -> Derived {
+    Derived::by(saved_part(["unfused", "fused"], bytes.map(Number::Bytes)).derivation)
 }
 
 /// By what part of the first number the second one is smaller.
@@ -143,8 +143,8 @@ pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2
 }
 
 /// What all kernels move of a tensor.
-pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Found {
-    Found::by(Derivation::sum(accesses_to(analysis, tensor, run)))
+pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Derived {
+    Derived::by(Derivation::sum(accesses_to(analysis, tensor, run)))
 }
 
 /// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is
@@ -154,7 +154,7 @@ pub(super) fn of_tensor_at(
     id: KernelId,
     tensor: TensorId,
     quantity: Quantity,
-) -> Option<Found> {
+) -> Option<Derived> {
     let kernel = &analysis.fused.kernels[id];
     let terms = |kernel: &Kernel, by: &str| {
         let access = |verb: &str, access: &Access| {
@@ -172,7 +172,7 @@ pub(super) fn of_tensor_at(
         let bytes = total(&terms);
         let is_assumed = terms.iter().any(|term| term.is_assumed);
         let term = Term::derived("", Number::Bytes(bytes), Derivation::sum(terms));
-        (bytes > 0).then(|| Found::of(term.assumed(is_assumed)))
+        (bytes > 0).then(|| Derived::of(term.assumed(is_assumed)))
     };
     match quantity {
         Quantity::BytesRead => found(reads),
@@ -197,7 +197,7 @@ pub(super) fn of_tensor_at(
                 ],
             );
             let vanished = before.checked_sub(after).filter(|&bytes| bytes > 0)?;
-            Some(Found::of(Term::derived(
+            Some(Derived::of(Term::derived(
                 "",
                 Number::Bytes(vanished),
                 difference,

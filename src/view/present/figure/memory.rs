@@ -1,6 +1,6 @@
 //! The most memory that tensors need at once.
 
-use super::found::Found;
+use super::derived::Derived;
 use crate::present::derivation::{Derivation, Term};
 use crate::present::names::op_names;
 use crate::present::number::Number;
@@ -9,7 +9,7 @@ use fuseline_core::Analysis;
 use fuseline_core::analysis::memory::live_at_peak;
 
 /// The tensors that are live while the kernel of the peak runs.
-pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
+pub(super) fn peak(analysis: &Analysis, run: Run) -> Derived {
     let execution = run.execution(analysis);
     let graph = &analysis.graph;
     let live = live_at_peak(analysis, execution);
@@ -30,5 +30,5 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
         let ops = op_names(graph, &kernel.ops);
         format!("While kernel {} runs: {ops}.", id.number())
     });
-    Found::by(Derivation::sum(terms)).noted(notes)
+    Derived::by(Derivation::sum(terms)).noted(notes)
 }

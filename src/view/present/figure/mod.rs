@@ -4,8 +4,8 @@
 mod bytes;
 mod change;
 mod conventions;
+mod derived;
 mod explanation;
-mod found;
 mod measured;
 mod memory;
 mod part;
@@ -20,8 +20,8 @@ mod work;
 pub use self::change::{explanation_of_change, explanation_of_pinned};
 use self::conventions::Counted;
 pub use self::conventions::{Convention, f32_matmul, hardware_source};
+use self::derived::Derived;
 pub use self::explanation::Explanation;
-use self::found::Found;
 pub use self::measured::{MeasuredFigure, measured_explanation};
 pub use self::part::Part;
 pub use self::saved::{advice_explanation, merge_explanation};
@@ -40,7 +40,7 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
     let counted = Counted::of(of, analysis)?;
     let found = match of {
-        Subject::Program | Subject::Policy(_) => whole::found(analysis, quantity, run)?,
+        Subject::Program | Subject::Policy(_) => whole::derived(analysis, quantity, run)?,
         Subject::Kernel(_) | Subject::Again(_) => {
             of_kernel(analysis, of.kernel_id(analysis)?, quantity, run)?
         }
@@ -58,7 +58,7 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
 
 fn explained(
     figure: Figure,
-    found: Found,
+    found: Derived,
     counted: Counted<'_>,
     analysis: &Analysis,
 ) -> Explanation {
@@ -102,7 +102,7 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
     ];
     let number = Number::Count(here + there);
     let term = Term::derived("", number, Derivation::new(Operation::Sum, terms));
-    let found = Found::of(term);
+    let found = Derived::of(term);
     Some(explained(
         figure,
         found,
@@ -111,7 +111,7 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
     ))
 }
 
-fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) -> Option<Found> {
+fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) -> Option<Derived> {
     let kernel = &analysis.fused.kernels[id];
     match (quantity, run) {
         (Quantity::Bytes, Run::Unfused) => Some(bytes::of_ops(analysis, id)),
@@ -126,11 +126,11 @@ fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) ->
         (Quantity::Bottleneck, _) => Some(time::limit(analysis, id)),
         (Quantity::Time, _) => Some(time::of_kernel(analysis, id)),
         (Quantity::LowerBound, _) => Some(time::bound_of_kernel(analysis, id)),
-        _ => resources::found(analysis, id, quantity),
+        _ => resources::derived(analysis, id, quantity),
     }
 }
 
-fn of_lone_op(analysis: &Analysis, alone: &Kernel, quantity: Quantity) -> Option<Found> {
+fn of_lone_op(analysis: &Analysis, alone: &Kernel, quantity: Quantity) -> Option<Derived> {
     match quantity {
         Quantity::Bytes | Quantity::BytesRead | Quantity::BytesWritten => {
             Some(bytes::of_kernel(analysis, alone, quantity))

@@ -1,6 +1,6 @@
 //! Resources of a launch: what a block needs, and how many blocks run at once.
 
-use super::found::Found;
+use super::derived::Derived;
 use crate::present::derivation::Term;
 use crate::present::quantity::Quantity;
 use fuseline_core::analysis::Analysis;
@@ -9,7 +9,7 @@ use fuseline_core::model::ids::KernelId;
 
 /// A resource of a fused kernel; `None` for a view, and where the multiprocessors of the device are
 /// unknown.
-pub(super) fn found(analysis: &Analysis, id: KernelId, quantity: Quantity) -> Option<Found> {
+pub(super) fn derived(analysis: &Analysis, id: KernelId, quantity: Quantity) -> Option<Derived> {
     if analysis.fused.kernels[id].is_free {
         return None;
     }
@@ -19,19 +19,19 @@ pub(super) fn found(analysis: &Analysis, id: KernelId, quantity: Quantity) -> Op
         Quantity::OnChip => {
             let is_shared = !matches!(launch.estimate, Estimate::Elements { .. });
             let note = "Threads share no values.";
-            Found::of(launch.on_chip_bytes()).noted((!is_shared).then(|| note.to_owned()))
+            Derived::of(launch.on_chip_bytes()).noted((!is_shared).then(|| note.to_owned()))
         }
-        Quantity::OnChipAvailable => Found::default(),
+        Quantity::OnChipAvailable => Derived::default(),
         Quantity::Registers => {
             let most = launch.multiprocessor.registers_per_thread;
             let note = format!("A thread can have {most}. Further values spill to memory.");
-            Found::of(launch.registers_per_thread()).noted(Some(note))
+            Derived::of(launch.registers_per_thread()).noted(Some(note))
         }
-        Quantity::Occupancy => Found::of(launch.occupancy::<Term>()),
-        Quantity::Blocks => Found::of(launch.blocks()),
-        Quantity::Waves => Found::of(launch.waves()),
-        Quantity::WaveEfficiency => Found::of(launch.wave_efficiency::<Term>()?),
-        Quantity::TileEfficiency => Found::of(launch.tile_efficiency::<Term>()?),
+        Quantity::Occupancy => Derived::of(launch.occupancy::<Term>()),
+        Quantity::Blocks => Derived::of(launch.blocks()),
+        Quantity::Waves => Derived::of(launch.waves()),
+        Quantity::WaveEfficiency => Derived::of(launch.wave_efficiency::<Term>()?),
+        Quantity::TileEfficiency => Derived::of(launch.tile_efficiency::<Term>()?),
         _ => return None,
     })
 }

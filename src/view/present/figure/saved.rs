@@ -46,16 +46,16 @@ pub fn merge_explanation(
         Saved::Time | Saved::Share => None,
     };
     let [a, b] = kernels.map(KernelId::number);
-    let rounds = match price.iterations {
+    let in_iterations = match price.iterations {
         1 => String::new(),
-        rounds => format!(", in each of {} iterations", format_count(rounds)),
+        iterations => format!(", in each of {} iterations", format_count(iterations)),
     };
     let formula = match saved {
         Saved::Bytes => "bytes of both kernels − bytes of the fused kernel",
         Saved::Time => "time of both kernels − time of the fused kernel",
         Saved::Share => "time saved / time of the program",
     };
-    let subject = format!("kernels {a} and {b} fused into one kernel{rounds}");
+    let subject = format!("kernels {a} and {b} fused into one kernel{in_iterations}");
     let cause = match saved {
         Saved::Bytes => None,
         Saved::Time | Saved::Share => slower_because(analysis, kernels, total),

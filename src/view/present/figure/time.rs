@@ -1,6 +1,6 @@
 //! Times of kernels: what each unit would take alone, and what follows from that.
 
-use super::found::Found;
+use super::derived::Derived;
 use crate::present::bottleneck_names::bound_name;
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::format::format_seconds;
@@ -50,7 +50,7 @@ fn bound_derivation(analysis: &Analysis, id: KernelId) -> Option<Derivation> {
 }
 
 /// The time of a kernel: expected where it is known, otherwise the lower bound.
-pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
+pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Derived {
     let Some(breakdown) = breakdown(analysis, id) else {
         return bound_of_kernel(analysis, id);
     };
@@ -58,7 +58,7 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     let bound = text.bound_beside().map(|bound| {
         format!("Its lower bound is {bound}, which uses the rates of the data sheet.")
     });
-    Found::by(breakdown_derivation(&breakdown))
+    Derived::by(breakdown_derivation(&breakdown))
         .noted(text.outside.map(outside_text))
         .noted(slower_than_alone(analysis, id))
         .noted(bound)
@@ -79,7 +79,7 @@ fn slower_than_alone(analysis: &Analysis, id: KernelId) -> Option<String> {
 }
 
 /// The lower bound of the time of a kernel.
-pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
+pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     let values = Values::new(analysis);
     let below = values.is_below_bound(Scope::Kernel(id), Run::Fused).then(|| {
@@ -88,7 +88,7 @@ pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
             TimeKind::of(analysis).name()
         )
     });
-    Found::by(bound_derivation(analysis, id))
+    Derived::by(bound_derivation(analysis, id))
         .noted(notes(analysis, kernel))
         .noted(below)
 }
@@ -103,7 +103,7 @@ fn notes(analysis: &Analysis, kernel: &Kernel) -> Vec<String> {
 }
 
 /// Which unit takes longest, or the launch.
-pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
+pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     if let Some(breakdown) = breakdown(analysis, id).filter(|_| !kernel.is_free) {
         return limit_of(&breakdown, analysis, id);
@@ -120,15 +120,15 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
         number
     };
     let derivation = Derivation::new(Operation::Longest, terms);
-    Found {
+    Derived {
         own: (!kernel.is_free).then(|| Term::derived("", number, derivation)),
         notes: notes(analysis, kernel),
-        ..Found::default()
+        ..Derived::default()
     }
 }
 
 /// The same of a predicted time: its longest part, or the fixed time.
-fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Found {
+fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     let parts = breakdown.phases.iter().flatten();
     let mut terms: Vec<Term> = parts
@@ -143,7 +143,7 @@ fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Found {
         bound_name(kernel.placement.bound)
     );
     let derivation = Derivation::new(Operation::Longest, terms);
-    Found::of(Term::derived("", longest, derivation))
+    Derived::of(Term::derived("", longest, derivation))
         .noted(notes(analysis, kernel))
         .noted([on_roofline])
 }

@@ -1,6 +1,6 @@
 //! Figures of the whole program: sums over its kernels, and quotients of these.
 
-use super::found::Found;
+use super::derived::Derived;
 use super::{bytes, memory, work};
 use crate::present::bottleneck::Bottleneck;
 use crate::present::derivation::{Derivation, Operation, Term};
@@ -18,9 +18,9 @@ use fuseline_core::model::op::Op;
 use fuseline_core::model::op_type::OpType;
 
 /// A figure of the whole program; `None` if it has none of this quantity.
-pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option<Found> {
+pub(super) fn derived(analysis: &Analysis, quantity: Quantity, run: Run) -> Option<Derived> {
     let sum_of = |of: fn(&Kernel) -> u64| {
-        Found::by(sum(analysis, run, |_, kernel| Number::Bytes(of(kernel))))
+        Derived::by(sum(analysis, run, |_, kernel| Number::Bytes(of(kernel))))
     };
     let found = match quantity {
         Quantity::Bytes => sum_of(Kernel::bytes),
@@ -42,7 +42,7 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
         Quantity::Ridge => work::ridge_for_f16(analysis)?,
         Quantity::DeviceMemory => {
             analysis.options.device.hardware.memory_bytes?;
-            Found::default()
+            Derived::default()
         }
         _ => return None,
     };
@@ -60,9 +60,9 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
 }
 
 /// A sum of kernels of which ops of unknown shape may make one: it is less than its terms.
-fn joined(found: Found) -> Found {
+fn joined(found: Derived) -> Derived {
     let note = "Ops of unknown shape may connect some of these kernels. The total counts connected kernels as one: one launch, and one read of each shared tensor.";
-    Found {
+    Derived {
         derivation: None,
         ..found.noted([note.to_owned()])
     }
@@ -86,7 +86,7 @@ fn sum(analysis: &Analysis, run: Run, number: impl Fn(KernelId, &Kernel) -> Numb
     Derivation::sum(terms.collect())
 }
 
-fn launches(analysis: &Analysis, run: Run) -> Found {
+fn launches(analysis: &Analysis, run: Run) -> Derived {
     let execution = run.execution(analysis);
     let kernels = execution.kernels.len();
     let views = execution
@@ -133,9 +133,9 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
             )
         }
     };
-    Found {
+    Derived {
         formula: Some(formula),
-        ..Found::by(derivation).noted(copies_note(analysis, execution))
+        ..Derived::by(derivation).noted(copies_note(analysis, execution))
     }
 }
 
@@ -166,10 +166,10 @@ fn copies_note(analysis: &Analysis, execution: &Execution) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join(" "))
 }
 
-fn flops(analysis: &Analysis, run: Run) -> Found {
+fn flops(analysis: &Analysis, run: Run) -> Derived {
     let mut kernels = run.execution(analysis).kernels.iter();
     let unknown = kernels.find(|kernel| kernel.work.is_unknown);
-    Found::by(sum(analysis, run, |_, kernel| {
+    Derived::by(sum(analysis, run, |_, kernel| {
         Number::Flops(kernel.work.flops())
     }))
     .noted(missing(analysis, unknown))
@@ -182,7 +182,7 @@ fn missing(analysis: &Analysis, kernel: Option<&Kernel>) -> Option<String> {
 }
 
 /// The time: predicted where it is known, otherwise the lower bound.
-fn time(analysis: &Analysis, run: Run) -> Found {
+fn time(analysis: &Analysis, run: Run) -> Derived {
     let Some(predicted) = &analysis.predicted else {
         return bound(analysis, run);
     };
@@ -190,7 +190,7 @@ fn time(analysis: &Analysis, run: Run) -> Found {
         Run::Unfused => predicted.unfused_outside,
         Run::Fused => predicted.fused_outside,
     };
-    Found::by(sum(analysis, run, |id, _| {
+    Derived::by(sum(analysis, run, |id, _| {
         let time_s = match run {
             Run::Unfused => predicted.unfused_kernels.get(id).map(|times| times.time_s),
             Run::Fused => predicted.kernels.get(id).map(|times| times.time_s),
@@ -202,7 +202,7 @@ fn time(analysis: &Analysis, run: Run) -> Found {
 }
 
 /// The lower bound of the time.
-fn bound(analysis: &Analysis, run: Run) -> Found {
+fn bound(analysis: &Analysis, run: Run) -> Derived {
     let below = Values::new(analysis).is_below_bound(Scope::Program, run).then(|| {
         format!(
             "The {} time is below it, because the cache still holds data. The lower bound assumes a cold cache.",
@@ -210,7 +210,7 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
         )
     });
     let incomplete = run.execution(analysis).first_incomplete();
-    Found::by(sum(analysis, run, |_, kernel| {
+    Derived::by(sum(analysis, run, |_, kernel| {
         Number::Seconds(kernel.placement.time_s)
     }))
     .noted(missing(analysis, incomplete))
@@ -218,7 +218,7 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
 }
 
 /// Unfused over fused time; `None` where nothing runs, and where the times leave out FLOPs or ops.
-fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
+fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Derived> {
     analysis.speedup?;
     let values = Values::new(analysis);
     let of_run = |run, name| values.marked_at(Scope::Program, quantity, run)?.term(name);
@@ -229,7 +229,7 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
     let takes_time = fused.number.value() > 0.0;
     let outside = program_outside(analysis).filter(|_| quantity == Quantity::Time);
     (analysis.fused.launches > 0).then(|| {
-        Found::by(takes_time.then(|| Derivation::quotient(unfused, fused)))
+        Derived::by(takes_time.then(|| Derivation::quotient(unfused, fused)))
             .noted(outside.map(outside_text))
             .noted(speedup_notes(analysis, quantity))
     })

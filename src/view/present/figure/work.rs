@@ -1,6 +1,6 @@
 //! FLOPs, and how they compare with bytes.
 
-use super::found::Found;
+use super::derived::Derived;
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::{FlopFactors, flop_factors};
 use crate::present::names::op_name;
@@ -15,7 +15,7 @@ use fuseline_core::model::ids::{KernelId, OpId};
 use fuseline_core::model::work::Work;
 
 /// The FLOPs of the ops of a kernel.
-pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
+pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     let own = kernel.ops.iter().map(|&op| op_flops(analysis, op, ""));
     let again = analysis.partition.recomputed[id].iter();
@@ -33,7 +33,7 @@ pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     if kernel.work.is_unknown {
         return unknown(analysis, kernel);
     }
-    Found::by(Derivation::sum(terms))
+    Derived::by(Derivation::sum(terms))
 }
 
 fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
@@ -73,7 +73,7 @@ fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
 }
 
 /// FLOPs for each byte of a kernel.
-pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
+pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Derived {
     let Some(intensity) = kernel.placement.intensity else {
         return unknown(analysis, kernel);
     };
@@ -91,29 +91,29 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
         let at = ridge.text();
         format!("{side} of the ridge point at {at}: the {roof} roof is above it.")
     });
-    Found::by(derivation).noted(notes)
+    Derived::by(derivation).noted(notes)
 }
 
 /// Why a word stands where a figure is not known or there is none.
-fn unknown(analysis: &Analysis, kernel: &Kernel) -> Found {
+fn unknown(analysis: &Analysis, kernel: &Kernel) -> Derived {
     let why = if kernel.work.is_unknown {
         missing_text(kernel, &analysis.options)
     } else {
         let why = "A kernel without FLOPs or without memory traffic has no point on the roofline";
         Some(why.to_owned())
     };
-    Found::default().noted(why.map(|why| format!("{why}.")))
+    Derived::default().noted(why.map(|why| format!("{why}.")))
 }
 
 /// Where the peak for the arithmetic of a kernel meets the bandwidth. `None` where no peak is
 /// known.
-pub(super) fn ridge_of_kernel(analysis: &Analysis, kernel: &Kernel) -> Option<Found> {
+pub(super) fn ridge_of_kernel(analysis: &Analysis, kernel: &Kernel) -> Option<Derived> {
     let peak = peaks(&analysis.options, kernel.work).roof(kernel.work);
     Some(ridge(analysis, peak?))
 }
 
 /// Where the peak of f16 matmuls meets the bandwidth.
-pub(super) fn ridge_for_f16(analysis: &Analysis) -> Option<Found> {
+pub(super) fn ridge_for_f16(analysis: &Analysis) -> Option<Derived> {
     let f16 = Work {
         matrix_dtype: Some(DType::F16),
         ..Work::default()
@@ -122,13 +122,13 @@ pub(super) fn ridge_for_f16(analysis: &Analysis) -> Option<Found> {
     Some(ridge(analysis, peak))
 }
 
-fn ridge(analysis: &Analysis, peak: DeviceFigure) -> Found {
+fn ridge(analysis: &Analysis, peak: DeviceFigure) -> Derived {
     let bandwidth = analysis.options.device.memory_bytes_per_s.value;
     let derivation = Derivation::quotient(
         Term::given("", Number::Amount(peak.value, "FLOP/s")),
         Term::given("", Number::Amount(bandwidth, "B/s")),
     );
-    Found::of(Term::derived(
+    Derived::of(Term::derived(
         "",
         Number::Intensity(peak.value / bandwidth),
         derivation,

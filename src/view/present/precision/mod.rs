@@ -218,10 +218,10 @@ pub fn roundings(ran: &Interpretation, partition: &Partition, max_kernels: usize
             ("keeps ", kept, " unrounded"),
             ("rounds ", rounded(operands), " for the matmul alone"),
         ];
-        let said = sentences
+        let clauses = sentences
             .into_iter()
             .filter(|(_, names, _)| !names.is_empty());
-        let parts = said.map(|(before, names, after)| {
+        let parts = clauses.map(|(before, names, after)| {
             let names = joined(names.iter(), [", ", " and "], NAMED);
             format!("{before}{names}{after}")
         });

@@ -5,7 +5,7 @@ use crate::present::derivation::{Derivation, Term};
 /// How a figure comes about. Its number is the one that is shown everywhere, unless it has a term
 /// of its own.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct Derived {
     pub(super) derivation: Option<Derivation>,
     /// Its formula in symbols, where that is not the one of its quantity.
     pub(super) formula: Option<&'static str>,
@@ -14,7 +14,7 @@ pub(super) struct Found {
     pub(super) notes: Vec<String>,
 }
 
-impl Found {
+impl Derived {
     /// A number that is shown everywhere.
     pub(super) fn by(derivation: impl Into<Option<Derivation>>) -> Self {
         Self {
