@@ -43,13 +43,14 @@ pub fn ComparePanel(
             .with(|analysis| compared_policies(analysis).count());
         rows.with(Vec::len) < expected
     };
-    let sort_header = move |objective, title: Signal<String>| {
+    let sort_header = move |quantity: Quantity, objective, title: Signal<String>| {
         view! {
             <SortHeader
                 direction=Direction::Ascending
                 is_sorted=Signal::derive(move || ranked_by.get() == objective)
                 sort=move || ranked_by.set(objective)
                 is_number=true
+                attr:data-quantity=quantity.id()
             >
                 {title}
             </SortHeader>
@@ -57,10 +58,13 @@ pub fn ComparePanel(
     };
     let head = move |&column: &Column| match column.quantity() {
         Some(Quantity::Bytes) => Either::Left(sort_header(
+            Quantity::Bytes,
             Objective::Bytes,
             Signal::stored(column.title.to_owned()),
         )),
-        Some(Quantity::Time) => Either::Left(sort_header(Objective::Time, time_title)),
+        Some(Quantity::Time) => {
+            Either::Left(sort_header(Quantity::Time, Objective::Time, time_title))
+        }
         _ => Either::Right(view! { <ColumnHead column /> }),
     };
     view! {
@@ -74,11 +78,12 @@ pub fn ComparePanel(
                             <th
                                 scope="col"
                                 class="number is-unlined"
+                                data-quantity=Quantity::Differing.id()
                                 title="tensors that stay inside a kernel under this policy but not under the chosen one, or the reverse"
                             >
                                 "number of differing edges"
                             </th>
-                            <th scope="col" class="is-unlined">"differing edges"</th>
+                            <th scope="col" class="is-unlined" data-quantity="differing-edges">"differing edges"</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -153,7 +158,7 @@ fn Row(
                 <small class="quiet">{text(|row| &row.note)}</small>
             </td>
             {COLUMNS.iter().map(cell).collect_view()}
-            <td class="number" data-label="number of differing edges">
+            <td class="number" data-quantity=Quantity::Differing.id() data-label="number of differing edges">
                 // The chosen one differs from no other.
                 <Show when=move || !is_chosen.get() fallback=text(|row| &row.differing)>
                     <Number explanation=Figure::fused(of, Quantity::Differing)>
@@ -161,7 +166,7 @@ fn Row(
                     </Number>
                 </Show>
             </td>
-            <td class="op-names" title=text(|row| &row.more_differing_edges)>
+            <td class="op-names" data-quantity="differing-edges" title=text(|row| &row.more_differing_edges)>
                 {text(|row| &row.differing_edges)}
             </td>
         </tr>

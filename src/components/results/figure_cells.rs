@@ -26,6 +26,7 @@ pub fn ColumnHead(
             scope="col"
             class:number=is_number(column)
             class:is-unlined=!column.label.is_empty()
+            data-quantity=column.quantity().map(Quantity::id)
             title=explanation
         >
             {title}
@@ -70,7 +71,12 @@ pub fn FigureCell(
         }
     };
     view! {
-        <td class:number=is_number(column) data-label=label title=tooltip>
+        <td
+            class:number=is_number(column)
+            data-quantity=column.quantity().map(Quantity::id)
+            data-label=label
+            title=tooltip
+        >
             {column.quantities.iter().enumerate().map(number).collect_view()}
             {note.map(|note| move || note.run())}
         </td>

@@ -85,7 +85,7 @@ pub fn KernelsTable(
                         <th scope="col" class="is-unlined">"ops"</th>
                         {COLUMNS.iter().map(head).collect_view()}
                         <Show when=is_pinned>
-                            <th scope="col" class="number is-unlined" title="change from the kernel of the same ops in the pinned state">"change from pinned"</th>
+                            <th scope="col" class="number is-unlined" data-quantity="pinned" title="change from the kernel of the same ops in the pinned state">"change from pinned"</th>
                         </Show>
                     </tr>
                 </thead>
@@ -106,7 +106,7 @@ pub fn KernelsTable(
                         // Made after the rows, so that the first row has the tab stop.
                         {move || COLUMNS.iter().map(|&column| view! { <FigureCell of=Subject::Program column cells=total /> }).collect_view()}
                         <Show when=is_pinned>
-                            <td class="number" data-label="change from pinned">{total_against}</td>
+                            <td class="number" data-quantity="pinned" data-label="change from pinned">{total_against}</td>
                         </Show>
                     </tr>
                 </tfoot>
@@ -167,7 +167,7 @@ fn Row(
             </td>
             {COLUMNS.iter().map(|&column| view! { <FigureCell of column cells /> }).collect_view()}
             <Show when=move || page.against.kernels.with(Option::is_some)>
-                <td class="number" data-label="change from pinned"><AgainstPinned kernel of /></td>
+                <td class="number" data-quantity="pinned" data-label="change from pinned"><AgainstPinned kernel of /></td>
             </Show>
         </KernelTableRow>
     }
