@@ -13,7 +13,7 @@ use fuseline_core::{
 use fuseline_view::opened::converted;
 use fuseline_view::page::links::{fragment_of, packed_in, read_state, write_state};
 use fuseline_view::picture::code::code_lines;
-use fuseline_view::present::findings::{Shown, finding_rows, findings_summary};
+use fuseline_view::present::findings::{ShownText, finding_rows, findings_summary};
 use fuseline_view::present::manual::{Change, propose};
 use fuseline_view::present::report::Report;
 use proptest::prelude::RngExt;
@@ -40,7 +40,7 @@ pub(super) fn notation(input: &[u8]) {
     }
     finding_rows(&all, &fixes, &text, 1000);
     complete(&text, text.len() / 2);
-    findings_summary(&all, Shown::LastGoodText);
+    findings_summary(&all, ShownText::LastGoodText);
     if let Some(analysis) = &outcome.analysis {
         let report = Report::new(analysis, &all, &text);
         assert!(serde_json::to_string(&report).is_ok());
