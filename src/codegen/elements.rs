@@ -3,7 +3,8 @@
 //! Each is defined once: the interpreter and the code of kernels follow from the definition.
 
 use crate::calculator::{Binary, Calculator, Unary};
-use crate::interpret::{Call, EvaluationError};
+use crate::call::Call;
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 use std::f64::consts::FRAC_1_SQRT_2;
 

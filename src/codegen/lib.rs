@@ -5,8 +5,10 @@
 //! a job of it for the GPU of a visitor.
 
 mod calculator;
+pub mod call;
 pub mod code_bytes;
 mod elements;
+pub mod evaluation_error;
 pub mod interpret;
 pub mod kernel_code;
 mod rows;

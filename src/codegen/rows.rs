@@ -4,8 +4,9 @@
 //! code of kernels follow from the definition.
 
 use crate::calculator::{Binary, Calculator, Fold, Unary};
+use crate::call::Call;
 use crate::elements::{OfOne, Value, reciprocal_deviation};
-use crate::interpret::{Call, EvaluationError};
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 
 /// The elements that a reduction combines.

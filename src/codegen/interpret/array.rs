@@ -83,8 +83,3 @@ pub(super) fn walk(shape: &[usize], mut each: impl FnMut(&[usize]) -> f64) -> Ve
     }
     values
 }
-
-pub(super) fn shape_words(shape: &[usize]) -> String {
-    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
-    format!("[{}]", sizes.join(", "))
-}

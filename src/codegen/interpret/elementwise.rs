@@ -1,10 +1,10 @@
 //! Functions of single elements.
 
 use super::array::{Array, walk};
-use super::error::EvaluationError;
 use super::random::{random_key, uniform};
 use super::task::{Task, unfit};
 use crate::elements::{self, of_one, of_two, rotated};
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 
 /// The value of an elementwise function.

@@ -2,12 +2,12 @@
 
 use super::array::Array;
 use super::elementwise::elementwise;
-use super::error::EvaluationError;
 use super::layout::layout;
 use super::opaque::opaque;
 use super::products::product;
 use super::rows::reduction;
 use super::task::{Task, unfit};
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::Op;
 use fuseline_core::model::op_type::OpType;

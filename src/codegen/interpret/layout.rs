@@ -2,9 +2,9 @@
 
 use super::arithmetic::truth;
 use super::array::{Array, count, walk};
-use super::error::EvaluationError;
 use super::resample::interpolated;
 use super::task::{Task, unfit};
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 use fuseline_core::resolve::dimension_of;

@@ -12,9 +12,7 @@
 
 mod arithmetic;
 mod array;
-mod call;
 mod elementwise;
-mod error;
 mod evaluate;
 mod externals;
 mod layout;
@@ -30,8 +28,6 @@ mod run;
 mod sizes;
 mod task;
 
-pub use call::{Call, calls};
-pub use error::EvaluationError;
 pub use evaluate::function_of;
 pub use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
@@ -42,6 +38,8 @@ pub(crate) use run::{ops_of, stored};
 pub use sizes::Budget;
 pub use task::unknown_operator;
 
+use crate::call::Call;
+use crate::evaluation_error::EvaluationError;
 use array::count;
 use fuseline_core::fusion::none;
 use fuseline_core::model::dtype::DType;

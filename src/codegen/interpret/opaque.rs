@@ -1,10 +1,10 @@
 //! Kernels of libraries: attention, sorting, and writes to the places of an index.
 
 use super::array::{Array, count, offset, walk};
-use super::error::EvaluationError;
 use super::layout::{axis_of, place_of};
 use super::task::{Task, unfit, unknown_operator};
 use crate::calculator::Fold;
+use crate::evaluation_error::EvaluationError;
 use crate::rows::{Row, softmax};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};

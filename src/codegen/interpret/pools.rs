@@ -2,8 +2,8 @@
 
 use super::arithmetic::larger;
 use super::array::{Array, walk};
-use super::error::EvaluationError;
 use super::task::{Task, unfit};
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::Function;
 
 /// A pool over windows of height and width.

@@ -3,8 +3,8 @@
 
 use super::arithmetic::Arithmetic;
 use super::array::{Array, count, offset, walk};
-use super::error::EvaluationError;
 use super::task::{Task, unfit};
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::borrow::Cow;

@@ -2,9 +2,9 @@
 //! exact numbers.
 
 use super::array::count;
-use super::call::Call;
 use super::sizes::{Budget, Fitted, Types, fitted, graph_in};
 use super::{NotRun, Refused, Setup, externals, prepared, type_of};
+use crate::call::Call;
 use fuseline_core::fusion::none;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;

@@ -1,9 +1,9 @@
 //! Images of another size: interpolation, and pools whose windows cover an image.
 
 use super::array::{Array, walk};
-use super::error::EvaluationError;
 use super::pools::pooled;
 use super::task::{Task, unfit};
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 
 /// Height and width of the input, and of the output.

@@ -2,11 +2,11 @@
 
 use super::arithmetic::Arithmetic;
 use super::array::{Array, count};
-use super::error::EvaluationError;
 use super::pools::pool;
 use super::resample::adaptive;
 use super::task::{Task, unfit};
 use crate::calculator::{Binary, Calculator, Fold};
+use crate::evaluation_error::EvaluationError;
 use crate::rows::{Reduced, Row, reduced};
 use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 use std::borrow::Cow;

@@ -2,12 +2,12 @@
 
 use super::arithmetic::Arithmetic;
 use super::array::Array;
-use super::call::Call;
-use super::error::EvaluationError;
 use super::evaluate::{evaluate, function_of};
 use super::number::{exactly, in_register, rounded};
 use super::task::Task;
 use super::{Error, Refused, SHOWN_ELEMENTS, Stored};
+use crate::call::Call;
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, KernelId, OpId, TensorId};

@@ -1,7 +1,7 @@
 //! Sizes at which a program can be run: its own, or smaller ones.
 
-use super::call::{Call, calls};
 use super::{NotRun, Setup};
+use crate::call::{Call, calls};
 use fuseline_core::cost::work::{matmul_k, op_work};
 use fuseline_core::model::build::build_graph;
 use fuseline_core::model::diagnostic::Severity;

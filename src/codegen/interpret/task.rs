@@ -2,8 +2,8 @@
 
 use super::arithmetic::Arithmetic;
 use super::array::{Array, count};
-use super::call::Call;
-use super::error::EvaluationError;
+use crate::call::Call;
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::Op;

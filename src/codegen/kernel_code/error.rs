@@ -1,6 +1,6 @@
 //! Why a kernel has no code.
 
-use crate::interpret::EvaluationError;
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::shape_text;
 use fuseline_core::model::options::MAX_OPS;

@@ -26,7 +26,8 @@ pub use print::{
     Access, Code, CodeLanguage, LONGEST_SHARED_ROW, Line, Naming, Shader, TILE, cuda, triton, wgsl,
 };
 
-use crate::interpret::{Call, calls, ops_of, stored};
+use crate::call::{Call, calls};
+use crate::interpret::{ops_of, stored};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use fuseline_core::model::op::Op;

@@ -10,7 +10,7 @@ use super::define::Definitions;
 use super::expression::{Expr, ExprId, Expressions, MAX_VARIABLES, SharedId};
 use super::index::IndexId;
 use super::kernel::{Argument, Grid, Kernel, Statement, visit};
-use crate::interpret::Call;
+use crate::call::Call;
 use crate::kernel_code::error::CodegenError;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;

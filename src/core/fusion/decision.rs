@@ -3,7 +3,7 @@
 //! A policy notes them in a log, which takes no time when it is off.
 
 use super::certificate::Amount;
-use super::measured::Evidence;
+use super::evidence::Evidence;
 use super::reason::Reason;
 use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
 use borsh::{BorshDeserialize, BorshSerialize};

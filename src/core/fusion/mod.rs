@@ -9,6 +9,7 @@ pub mod attention;
 pub mod certificate;
 pub mod decision;
 pub mod decision_trace;
+pub mod evidence;
 pub mod horizontal;
 pub mod inductor;
 pub mod legality;

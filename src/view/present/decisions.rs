@@ -5,8 +5,8 @@ use crate::present::names::{joined, quoted_op};
 use crate::present::reasons::{reason_between, reason_text, stated_kernel};
 use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::fusion::decision::{Decision, NodeKernel};
+use fuseline_core::fusion::evidence::{Evidence, Nearest};
 use fuseline_core::fusion::horizontal::fuses_horizontally;
-use fuseline_core::fusion::measured::{Evidence, Nearest};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::OpId;
 

@@ -3,7 +3,7 @@
 use super::{Defined, Definition, Definitions, Operand};
 use crate::calculator::{Binary, Calculator, Unary};
 use crate::elements::{self, of_one, of_two, rotated};
-use crate::interpret::EvaluationError;
+use crate::evaluation_error::EvaluationError;
 use crate::interpret::random_key;
 use crate::kernel_code::expression::Expr;
 use fuseline_core::model::functions::{AttributeName, Function};

@@ -3,7 +3,7 @@
 use super::reduction::RowLoop;
 use super::{Defined, Definition, Definitions, Operand};
 use crate::calculator::{Binary, Calculator, Fold};
-use crate::interpret::EvaluationError;
+use crate::evaluation_error::EvaluationError;
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::IndexId;

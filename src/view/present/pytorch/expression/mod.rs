@@ -9,7 +9,8 @@ mod rows;
 
 use super::names::Names;
 use super::{ScriptError, torch_dtype};
-use fuseline_codegen::interpret::{Call, function_of};
+use fuseline_codegen::call::Call;
+use fuseline_codegen::interpret::function_of;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::graph::Graph;

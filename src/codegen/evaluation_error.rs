@@ -1,6 +1,5 @@
 //! Why an op has no value.
 
-use super::array::shape_words;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::notation::spelling::quoted;
@@ -69,4 +68,9 @@ pub enum EvaluationError {
         /// The size of the dimension.
         size: usize,
     },
+}
+
+fn shape_words(shape: &[usize]) -> String {
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    format!("[{}]", sizes.join(", "))
 }

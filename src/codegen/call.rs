@@ -1,6 +1,6 @@
 //! What a statement says beside its inputs, as numbers.
 
-use super::error::EvaluationError;
+use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeDefault, AttributeName, Function};
 use fuseline_core::model::ids::{IdVec, OpId};
 use fuseline_core::model::op::Op;
