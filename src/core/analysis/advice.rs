@@ -57,7 +57,7 @@ pub struct Advised {
 /// that it leads to, and savings of several do not add up. Ops of a block are merged in every
 /// iteration.
 ///
-/// Some [`TRIED`] analyses, and the time of [`Why::priced_edges`].
+/// Some `TRIED` analyses, and the time of [`Why::priced_edges`].
 pub fn advise(shown: KernelsInText<'_>) -> Vec<Advised> {
     let analysis = shown.analysis;
     let least_s = analysis.time_s() * LEAST_SHARE;

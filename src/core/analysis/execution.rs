@@ -66,7 +66,8 @@ impl Execution {
         self.kernels.iter().find(|k| k.placement.is_incomplete())
     }
 
-    /// The kernel of an op where each op is its own kernel, as in [`Analysis::unfused`].
+    /// The kernel of an op where each op is its own kernel, as in
+    /// [`Analysis::unfused`](crate::analysis::Analysis::unfused).
     pub fn of_lone_op(&self, op: OpId) -> &Kernel {
         &self.kernels[KernelId::of_lone_op(op)]
     }

@@ -42,7 +42,7 @@ impl Bottleneck {
     /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or
     /// ops. Predicted times have the bottleneck that the device model finds, lower bounds that of
     /// the roofline, and so has a kernel whose rate was measured for all of its work at once: see
-    /// [`What::bound`](fuseline_core::analysis::device_model::What::bound).
+    /// [`RatedWork::bound`](fuseline_core::analysis::device_model::RatedWork::bound).
     pub fn of(analysis: &Analysis) -> Option<Self> {
         let longest = fused_shares(analysis)?.into_iter();
         longest.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))

@@ -28,7 +28,7 @@ pub struct DecisionTrace {
     is_view: IdVec<OpId, bool>,
 }
 
-/// Plans again and traces every decision. Takes as long as [`super::plan`].
+/// Plans again and traces every decision. Takes as long as [`super::plan()`].
 pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
     let mut log = Log::listening();
     let plan = plan_noting(graph, options, &mut log);

@@ -163,10 +163,9 @@ impl Region<'_> {
 
     /// Memory traffic of a kernel of these ops.
     ///
-    /// Counts like [`TrafficCount::of_kernel`](crate::cost::traffic::TrafficCount::of_kernel), but
-    /// from the tables of the region: with that function the hard graphs of `tests/bench/core.rs`
-    /// take 209 ms instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5.
-    /// `tests/model/region.rs` checks that both agree.
+    /// Counts like `TrafficCount::of_kernel`, but from the tables of the region: with that function
+    /// the hard graphs of `tests/bench/core.rs` take 209 ms instead of 87, and 48 blocks of GPT-2
+    /// take 4.1 ms instead of 3.5. `tests/model/region.rs` checks that both agree.
     pub fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))

@@ -7,8 +7,8 @@
 //!            shown
 //! ```
 //!
-//! Names play no part: kernels are compared by their ops and by what these read. [`find`] looks for
-//! candidates by the hashes of kernels, [`check`] compares them op by op.
+//! Names play no part: kernels are compared by their ops and by what these read. `find` looks for
+//! candidates by the hashes of kernels, `check` compares them op by op.
 
 mod check;
 mod find;
