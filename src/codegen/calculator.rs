@@ -6,7 +6,7 @@
 /// Takes the steps of a definition.
 pub(crate) trait Calculator: 'static {
     /// An operand or a result.
-    type Value: Copy + 'static;
+    type Value: Copy;
 
     /// A constant.
     fn number(&mut self, value: f64) -> Self::Value;

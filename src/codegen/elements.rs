@@ -210,12 +210,7 @@ const fn step_of_two(function: Function) -> Option<Binary> {
 }
 
 /// `x / sqrt(variance + eps)`
-pub(crate) fn normalized<C: Calculator>(
-    c: &mut C,
-    x: Value<C>,
-    variance: Value<C>,
-    eps: f64,
-) -> Value<C> {
+fn normalized<C: Calculator>(c: &mut C, x: Value<C>, variance: Value<C>, eps: f64) -> Value<C> {
     let scale = reciprocal_deviation(c, variance, eps);
     c.binary(Binary::Multiply, x, scale)
 }

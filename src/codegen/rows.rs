@@ -5,102 +5,92 @@
 
 use crate::calculator::{Binary, Calculator, Fold, Unary};
 use crate::call::Call;
-use crate::elements::{OfOne, Value, reciprocal_deviation};
+use crate::elements::{Value, reciprocal_deviation};
 use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 
 /// The elements that a reduction combines.
-pub(crate) trait Row<C: Calculator>: Copy {
+pub(crate) trait Row<C: Calculator>: Sized {
     /// Number of elements.
-    fn width(self) -> f64;
+    fn width(&self) -> f64;
+
+    /// The row of what the steps give for each element.
+    fn map(&self, c: &mut C, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Self;
 
     /// Folds what the steps give for each element.
-    fn fold(self, c: &mut C, fold: Fold, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Value<C>;
+    fn fold(&self, c: &mut C, fold: Fold, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Value<C>;
 
     /// The index along the row of the first element with this value.
-    fn index_of(self, c: &mut C, value: Value<C>) -> Value<C>;
+    fn index_of(&self, c: &mut C, value: Value<C>) -> Value<C>;
 
     /// Folds the elements themselves.
-    fn folded(self, c: &mut C, fold: Fold) -> Value<C> {
+    fn folded(&self, c: &mut C, fold: Fold) -> Value<C> {
         self.fold(c, fold, |_, x| x)
     }
 
-    /// The sum over the number of elements.
-    fn mean(self, c: &mut C, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Value<C> {
+    /// The sum of what the steps give, over the number of elements.
+    fn mean(&self, c: &mut C, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Value<C> {
         let sum = self.fold(c, Fold::Sum, each);
         c.with(Binary::Divide, sum, self.width())
     }
 }
 
 /// What a function gives for a row.
-pub(crate) enum Reduced<C: Calculator> {
+pub(crate) enum Reduced<C: Calculator, R> {
     /// One value.
-    Row(Value<C>),
-    /// A value for each element, from the element.
-    Elements(OfOne<C>),
+    Value(Value<C>),
+    /// A value for each element.
+    Row(R),
 }
 
 /// The value of a function along a row, before weight and bias.
 ///
 /// # Errors
 /// The function is no reduction along rows.
-pub(crate) fn reduced<C: Calculator>(
+pub(crate) fn reduced<C: Calculator, R: Row<C>>(
     c: &mut C,
-    row: impl Row<C>,
+    row: &R,
     function: Function,
     call: &Call,
-) -> Result<Reduced<C>, EvaluationError> {
+) -> Result<Reduced<C, R>, EvaluationError> {
     Ok(match function {
-        Function::Sum => Reduced::Row(row.folded(c, Fold::Sum)),
-        Function::Mean => Reduced::Row(row.mean(c, |_, x| x)),
-        Function::Max => Reduced::Row(row.folded(c, Fold::Maximum)),
-        Function::Min => Reduced::Row(row.folded(c, Fold::Minimum)),
-        Function::Prod => Reduced::Row(row.folded(c, Fold::Product)),
-        Function::Any => Reduced::Row(truth_of_row(c, row, Fold::Maximum)),
-        Function::All => Reduced::Row(truth_of_row(c, row, Fold::Minimum)),
+        Function::Sum => Reduced::Value(row.folded(c, Fold::Sum)),
+        Function::Mean => Reduced::Value(row.mean(c, |_, x| x)),
+        Function::Max => Reduced::Value(row.folded(c, Fold::Maximum)),
+        Function::Min => Reduced::Value(row.folded(c, Fold::Minimum)),
+        Function::Prod => Reduced::Value(row.folded(c, Fold::Product)),
+        Function::Any => Reduced::Value(truth_of_row(c, row, Fold::Maximum)),
+        Function::All => Reduced::Value(truth_of_row(c, row, Fold::Minimum)),
         Function::Argmax => {
             let largest = row.folded(c, Fold::Maximum);
-            Reduced::Row(row.index_of(c, largest))
+            Reduced::Value(row.index_of(c, largest))
         }
         Function::Argmin => {
             let smallest = row.folded(c, Fold::Minimum);
-            Reduced::Row(row.index_of(c, smallest))
+            Reduced::Value(row.index_of(c, smallest))
         }
         Function::Var => {
-            let mean = row.mean(c, |_, x| x);
-            let squares = row.fold(c, Fold::Sum, |c, x| square_of_distance(c, x, mean));
+            let squares = centered(c, row).fold(c, Fold::Sum, square);
             // As PyTorch does, over one less than the elements of a row.
-            Reduced::Row(c.with(Binary::Divide, squares, row.width() - 1.0))
+            Reduced::Value(c.with(Binary::Divide, squares, row.width() - 1.0))
         }
-        Function::Softmax => Reduced::Elements(softmax(c, row)),
+        Function::Softmax => Reduced::Row(softmax(c, row)),
         Function::LogSoftmax => {
-            let largest = row.folded(c, Fold::Maximum);
-            let sum = row.fold(c, Fold::Sum, |c, x| shifted_power(c, x, largest));
+            let shifted = shifted(c, row);
+            let sum = shifted.fold(c, Fold::Sum, |c, x| c.unary(Unary::Exp, x));
             let log = c.unary(Unary::Log, sum);
-            Reduced::Elements(Box::new(move |c, x| {
-                let shifted = c.binary(Binary::Subtract, x, largest);
-                c.binary(Binary::Subtract, shifted, log)
-            }))
+            Reduced::Row(shifted.map(c, |c, x| c.binary(Binary::Subtract, x, log)))
         }
         Function::LayerNorm | Function::BatchNormTrain | Function::GroupNorm => {
-            let mean = row.mean(c, |_, x| x);
-            let variance = row.mean(c, |c, x| square_of_distance(c, x, mean));
-            let scale = reciprocal_deviation(c, variance, call.required(AttributeName::Eps)?);
-            Reduced::Elements(Box::new(move |c, x| {
-                let centered = c.binary(Binary::Subtract, x, mean);
-                c.binary(Binary::Multiply, centered, scale)
-            }))
+            let centered = centered(c, row);
+            Reduced::Row(normalized(c, &centered, call)?)
         }
-        Function::RmsNorm => {
-            let mean = row.mean(c, square);
-            let scale = reciprocal_deviation(c, mean, call.required(AttributeName::Eps)?);
-            Reduced::Elements(Box::new(move |c, x| c.binary(Binary::Multiply, x, scale)))
-        }
+        Function::RmsNorm => Reduced::Row(normalized(c, row, call)?),
         Function::L2Norm => {
             let squares = row.fold(c, Fold::Sum, square);
             let length = c.unary(Unary::Sqrt, squares);
             let length = c.with(Binary::Maximum, length, call.required(AttributeName::Eps)?);
-            Reduced::Elements(Box::new(move |c, x| c.binary(Binary::Divide, x, length)))
+            Reduced::Row(row.map(c, |c, x| c.binary(Binary::Divide, x, length)))
         }
         _ => return Err(EvaluationError::NoNumbers(function)),
     })
@@ -108,17 +98,37 @@ pub(crate) fn reduced<C: Calculator>(
 
 /// `exp(x - largest)` over its sum. The subtraction keeps the powers finite and cancels in the
 /// quotient.
-pub(crate) fn softmax<C: Calculator>(c: &mut C, row: impl Row<C>) -> OfOne<C> {
+pub(crate) fn softmax<C: Calculator, R: Row<C>>(c: &mut C, row: &R) -> R {
+    let powers = shifted(c, row).map(c, |c, x| c.unary(Unary::Exp, x));
+    let sum = powers.folded(c, Fold::Sum);
+    powers.map(c, |c, x| c.binary(Binary::Divide, x, sum))
+}
+
+/// `x - largest`
+fn shifted<C: Calculator, R: Row<C>>(c: &mut C, row: &R) -> R {
     let largest = row.folded(c, Fold::Maximum);
-    let sum = row.fold(c, Fold::Sum, |c, x| shifted_power(c, x, largest));
-    Box::new(move |c, x| {
-        let power = shifted_power(c, x, largest);
-        c.binary(Binary::Divide, power, sum)
-    })
+    row.map(c, |c, x| c.binary(Binary::Subtract, x, largest))
+}
+
+/// `x - mean`
+fn centered<C: Calculator, R: Row<C>>(c: &mut C, row: &R) -> R {
+    let mean = row.mean(c, |_, x| x);
+    row.map(c, |c, x| c.binary(Binary::Subtract, x, mean))
+}
+
+/// `x / sqrt(mean square + eps)`
+fn normalized<C: Calculator, R: Row<C>>(
+    c: &mut C,
+    row: &R,
+    call: &Call,
+) -> Result<R, EvaluationError> {
+    let mean_square = row.mean(c, square);
+    let scale = reciprocal_deviation(c, mean_square, call.required(AttributeName::Eps)?);
+    Ok(row.map(c, |c, x| c.binary(Binary::Multiply, x, scale)))
 }
 
 /// The maximum or minimum of the elements as truth values.
-fn truth_of_row<C: Calculator>(c: &mut C, row: impl Row<C>, fold: Fold) -> Value<C> {
+fn truth_of_row<C: Calculator>(c: &mut C, row: &impl Row<C>, fold: Fold) -> Value<C> {
     let bounded = row.fold(c, fold, |c, x| {
         let is_zero = c.unary(Unary::Not, x);
         c.unary(Unary::Not, is_zero)
@@ -130,15 +140,4 @@ fn truth_of_row<C: Calculator>(c: &mut C, row: impl Row<C>, fold: Fold) -> Value
 
 fn square<C: Calculator>(c: &mut C, x: Value<C>) -> Value<C> {
     c.binary(Binary::Multiply, x, x)
-}
-
-fn square_of_distance<C: Calculator>(c: &mut C, x: Value<C>, center: Value<C>) -> Value<C> {
-    let distance = c.binary(Binary::Subtract, x, center);
-    square(c, distance)
-}
-
-/// `exp(x - largest)`
-fn shifted_power<C: Calculator>(c: &mut C, x: Value<C>, largest: Value<C>) -> Value<C> {
-    let shifted = c.binary(Binary::Subtract, x, largest);
-    c.unary(Unary::Exp, shifted)
 }

@@ -105,13 +105,12 @@ fn attention(
             }
             let mut arithmetic = task.arithmetic;
             let most = scores.folded(&mut arithmetic, Fold::Maximum);
-            let weight_of = softmax(&mut arithmetic, &scores[..]);
+            let weights = softmax(&mut arithmetic, &scores);
             let mut row = vec![0.0; width];
             // A query that sees no key has no weights, and its row is 0.
             if most > f64::NEG_INFINITY || most.is_nan() {
-                for (key, &score) in scores.iter().enumerate() {
+                for (key, weight) in weights.into_iter().enumerate() {
                     let value = row_of(v, shared, key, keys, width)?;
-                    let weight = weight_of(&mut arithmetic, score);
                     for (sum, value) in row.iter_mut().zip(value) {
                         *sum = r(*sum + weight * value);
                     }

@@ -49,13 +49,17 @@ fn offsets(shape: &[usize], runs: impl Fn(usize) -> bool) -> Vec<usize> {
     offsets
 }
 
-impl Row<Arithmetic> for &[f64] {
-    fn width(self) -> f64 {
+impl Row<Arithmetic> for Vec<f64> {
+    fn width(&self) -> f64 {
         self.len() as f64
     }
 
+    fn map(&self, c: &mut Arithmetic, each: impl Fn(&mut Arithmetic, f64) -> f64) -> Self {
+        self.iter().map(|&x| each(c, x)).collect()
+    }
+
     fn fold(
-        self,
+        &self,
         c: &mut Arithmetic,
         fold: Fold,
         each: impl Fn(&mut Arithmetic, f64) -> f64,
@@ -67,7 +71,7 @@ impl Row<Arithmetic> for &[f64] {
     }
 
     #[allow(clippy::float_cmp, reason = "the value is one of the elements")]
-    fn index_of(self, _: &mut Arithmetic, value: f64) -> f64 {
+    fn index_of(&self, _: &mut Arithmetic, value: f64) -> f64 {
         // A fold of a row with NaN is NaN, and PyTorch then gives the index of the first.
         let is_equal = |x: &f64| *x == value || x.is_nan() && value.is_nan();
         self.iter().position(is_equal).unwrap_or(0) as f64
@@ -108,15 +112,13 @@ fn along_rows(task: &Task<'_>, rows: &Rows, x: &[f64]) -> Result<Vec<f64>, Evalu
     let mut arithmetic = task.arithmetic;
     let mut of_rows = Vec::new();
     let mut of_elements = vec![f64::NAN; x.len()];
-    let mut row = Vec::with_capacity(rows.steps.len());
     for &start in &rows.starts {
-        row.clear();
-        row.extend(rows.elements_of(start).map(|place| x[place]));
-        match reduced(&mut arithmetic, &row[..], task.function, task.call)? {
-            Reduced::Row(value) => of_rows.push(value),
-            Reduced::Elements(of) => {
-                for (place, &x) in rows.elements_of(start).zip(&row) {
-                    of_elements[place] = of(&mut arithmetic, x);
+        let row: Vec<f64> = rows.elements_of(start).map(|place| x[place]).collect();
+        match reduced(&mut arithmetic, &row, task.function, task.call)? {
+            Reduced::Value(value) => of_rows.push(value),
+            Reduced::Row(values) => {
+                for (place, value) in rows.elements_of(start).zip(values) {
+                    of_elements[place] = value;
                 }
             }
         }

@@ -314,13 +314,13 @@ impl Definitions<'_> {
             score = self.expressions.select(is_later, hidden, score);
         }
         let scores = RowLoop {
+            own: score,
             each: score,
             over: over_keys,
             width: keys,
         };
         let most = scores.folded(&mut self.expressions, Fold::Maximum);
-        let weight_of = softmax(&mut self.expressions, scores);
-        let weight = weight_of(&mut self.expressions, score);
+        let weight = softmax(&mut self.expressions, &scores).each;
         let value = self.element(definition, v, &[&shared[..], &[key, column]].concat())?;
         let product = self.binary(Binary::Multiply, weight, value);
         let result = self.sum(over_keys, product);

@@ -24,8 +24,9 @@ struct Rows {
 }
 
 /// A row as a loop over its elements.
-#[derive(Clone, Copy)]
 pub(super) struct RowLoop {
+    /// The element at the place of the output.
+    pub(super) own: ExprId,
     /// The element that the variable stands at.
     pub(super) each: ExprId,
     pub(super) over: VariableId,
@@ -33,12 +34,20 @@ pub(super) struct RowLoop {
 }
 
 impl Row<Expressions> for RowLoop {
-    fn width(self) -> f64 {
+    fn width(&self) -> f64 {
         self.width as f64
     }
 
+    fn map(&self, c: &mut Expressions, each: impl Fn(&mut Expressions, ExprId) -> ExprId) -> Self {
+        Self {
+            own: each(c, self.own),
+            each: each(c, self.each),
+            ..*self
+        }
+    }
+
     fn fold(
-        self,
+        &self,
         c: &mut Expressions,
         fold: Fold,
         each: impl Fn(&mut Expressions, ExprId) -> ExprId,
@@ -47,7 +56,7 @@ impl Row<Expressions> for RowLoop {
         c.fold(fold, self.over, value)
     }
 
-    fn index_of(self, c: &mut Expressions, value: ExprId) -> ExprId {
+    fn index_of(&self, c: &mut Expressions, value: ExprId) -> ExprId {
         let is_equal = c.binary(Binary::Equal, self.each, value);
         let along = c.place(self.over);
         let place = c.expr(Expr::Place(along));
@@ -74,19 +83,24 @@ impl Definitions<'_> {
         if definition.function == Function::Cumsum {
             return self.cumsum(definition, &rows);
         }
+        let (function, call) = (definition.function, definition.call);
+        let each = self.along(definition, &rows)?;
+        let is_reduced = function.row().shape_rule == ShapeRule::Reduce;
+        let own = if is_reduced {
+            // The output has one value for the row, and no element of its own.
+            each
+        } else {
+            self.at(definition, &rows, &rows.at)?
+        };
         let row = RowLoop {
-            each: self.along(definition, &rows)?,
+            own,
+            each,
             over: rows.variable,
             width: rows.width,
         };
-        let (function, call) = (definition.function, definition.call);
-        match reduced(&mut self.expressions, row, function, call)? {
-            Reduced::Row(value) => Ok(value),
-            Reduced::Elements(of) => {
-                let own = self.at(definition, &rows, &rows.at)?;
-                let value = of(&mut self.expressions, own);
-                self.weighted(definition, value, factors)
-            }
+        match reduced(&mut self.expressions, &row, function, call)? {
+            Reduced::Value(value) => Ok(value),
+            Reduced::Row(row) => self.weighted(definition, row.own, factors),
         }
     }
 
