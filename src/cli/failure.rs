@@ -27,7 +27,7 @@ pub(super) enum Failed {
         /// What to do.
         help: Option<String>,
     },
-    /// The command has said why.
+    /// The command has printed why.
     Reported,
 }
 

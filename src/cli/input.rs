@@ -1,4 +1,4 @@
-//! Reads the program to analyse, in any of its forms. What a file is, its content tells.
+//! Reads the program to analyse, in any of its forms. A file's content decides what it is.
 
 use crate::choices::one_of;
 use crate::failure::{AnyError, Failed};
@@ -68,8 +68,7 @@ fn bytes_of(mut source: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file, or the notation that a model becomes; then what there is to say about it is
-/// told.
+/// The text of a file, or the notation that a model becomes, whose notes are printed.
 fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, AnyError> {
     let start = bytes_of(source.by_ref().take(START_BYTES))?;
     match kind_of(name, &start) {

@@ -383,7 +383,7 @@ impl Analysed {
     }
 }
 
-/// A file, whose warnings and notes are told.
+/// A file, whose warnings and notes are printed.
 fn read_and_complain(
     file: &str,
     assignments: &[(String, i64)],

@@ -86,7 +86,7 @@ struct NeighbourReport {
     reason: Option<String>,
 }
 
-/// A run with everything that is told about it.
+/// A run with everything that is printed about it.
 struct Shown {
     analysis: Analysis,
     matching: Matching,

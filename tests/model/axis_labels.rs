@@ -8,7 +8,7 @@ use fuseline_view::picture::charts::scene::{Anchor, Role, Scene, Shape};
 use fuseline_view::picture::charts::sweep::{SweepView, scene};
 use fuseline_view::picture::charts::{attention_growth, measured_scatter, roofline};
 use fuseline_view::present::attention::AttentionSizes;
-use fuseline_view::present::measured::{Comparison, Quantity};
+use fuseline_view::present::measured::{Comparison, MeasuredQuantity};
 use proptest::prelude::*;
 
 const SIZES: [(f64, f64); 3] = [(340.0, 260.0), (760.0, 380.0), (1600.0, 900.0)];
@@ -157,7 +157,7 @@ proptest! {
         };
         let both = [start, start + span].map(|exponent| comparison(10_f64.powf(exponent)));
         for size in SIZES {
-            let drawn = measured_scatter::scene(&both, Quantity::Time, size);
+            let drawn = measured_scatter::scene(&both, MeasuredQuantity::Time, size);
             assert_true(&drawn, Anchor::End);
             assert_true(&drawn, Anchor::Middle);
         }

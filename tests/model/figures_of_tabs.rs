@@ -18,7 +18,7 @@ use fuseline_view::present::figure::{
     Explanation, MeasuredFigure, advice_explanation, explanation, measured_explanation,
     swept_explanation,
 };
-use fuseline_view::present::measured::{Quantity as MeasuredQuantity, table_rows};
+use fuseline_view::present::measured::{MeasuredQuantity, table_rows};
 use fuseline_view::present::number::Number;
 use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::saved::Saved;

@@ -11,8 +11,8 @@ use fuseline_view::picture::charts::measured_scatter::scene;
 use fuseline_view::picture::charts::scene::{Anchor, Role, Shape};
 use fuseline_view::present::format::format_error;
 use fuseline_view::present::measured::{
-    PredictedRow, Quantity, comparisons, error_summary, pattern_note, patterns, predicted_rows,
-    source_notes, table_rows,
+    MeasuredQuantity, PredictedRow, comparisons, error_summary, pattern_note, patterns,
+    predicted_rows, source_notes, table_rows,
 };
 use fuseline_view::present::prediction_error::{LONG_S, PredictionError, SHORT_S};
 use strum::IntoEnumIterator;
@@ -72,8 +72,8 @@ fn a_speedup_is_over_the_eager_run_of_the_same_size() {
 #[test]
 fn a_point_right_of_the_diagonal_is_predicted_too_short() {
     let rows = predicted(&read("h200"));
-    let comparisons = comparisons(&rows, Quantity::Time);
-    let drawn = scene(&comparisons, Quantity::Time, (600.0, 480.0));
+    let comparisons = comparisons(&rows, MeasuredQuantity::Time);
+    let drawn = scene(&comparisons, MeasuredQuantity::Time, (600.0, 480.0));
     assert_eq!(drawn.focus_order.len(), comparisons.len());
     // The diagonal, to check that both axes have one scale.
     let diagonal = drawn
@@ -107,7 +107,7 @@ fn a_point_right_of_the_diagonal_is_predicted_too_short() {
 fn the_table_has_a_row_for_each_comparison_and_the_summary_their_errors() {
     let file = read("h200");
     let rows = predicted(&file);
-    for quantity in Quantity::iter() {
+    for quantity in MeasuredQuantity::iter() {
         let comparisons = comparisons(&rows, quantity);
         let table = table_rows(&rows, quantity);
         assert_eq!(table.len(), comparisons.len());
@@ -127,7 +127,7 @@ fn the_table_has_a_row_for_each_comparison_and_the_summary_their_errors() {
 fn a_decade_is_named_once_on_each_axis() {
     for name in FILES {
         let rows = predicted(&read(name));
-        for quantity in Quantity::iter() {
+        for quantity in MeasuredQuantity::iter() {
             let drawn = scene(&comparisons(&rows, quantity), quantity, (600.0, 480.0));
             let mut texts: Vec<(bool, String)> = Vec::new();
             for mark in drawn.marks.iter().filter(|m| m.role == Role::AxisText) {
@@ -172,7 +172,7 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
         for (text, is_short) in [(long, false), (short, true)] {
             let of_its_kind: Vec<_> = (rows.iter())
                 .filter(|&row| {
-                    let time = comparisons(std::slice::from_ref(row), Quantity::Time);
+                    let time = comparisons(std::slice::from_ref(row), MeasuredQuantity::Time);
                     time.iter().any(|run| (run.predicted < SHORT_S) == is_short)
                 })
                 .cloned()
@@ -184,14 +184,14 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
                     .collect();
                 errors(&pairs).unwrap()
             };
-            let found = errors_of(Quantity::Time);
-            let of_speedups = errors_of(Quantity::Speedup).ninth_decile;
+            let found = errors_of(MeasuredQuantity::Time);
+            let of_speedups = errors_of(MeasuredQuantity::Speedup).ninth_decile;
             let options = Options {
                 device: device(id).unwrap().clone(),
                 ..Options::default()
             };
             let shown = PredictionError::of(&analysis(text, &options)).unwrap();
-            let mut biases: Vec<f64> = comparisons(&rows, Quantity::Time)
+            let mut biases: Vec<f64> = comparisons(&rows, MeasuredQuantity::Time)
                 .iter()
                 .filter(|run| run.predicted >= LONG_S)
                 .map(|run| run.measured / run.predicted - 1.0)

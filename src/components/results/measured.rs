@@ -13,8 +13,8 @@ use fuseline_core::notation::parse;
 use fuseline_view::picture::charts::measured_scatter;
 use fuseline_view::present::figure::{MeasuredFigure, measured_explanation};
 use fuseline_view::present::measured::{
-    PredictedRow, Quantity, comparisons, error_summary, errors_by_length, pattern_note, patterns,
-    predicted_rows, source_notes, table_rows,
+    MeasuredQuantity, PredictedRow, comparisons, error_summary, errors_by_length, pattern_note,
+    patterns, predicted_rows, source_notes, table_rows,
 };
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn file_of_device(id: &str) -> usize {
 /// What the tab shows. It is kept while the tab is closed, so that nothing is fetched twice.
 #[derive(Clone, Copy)]
 pub struct MeasuredState {
-    quantity: RwSignal<Quantity>,
+    quantity: RwSignal<MeasuredQuantity>,
     /// `None` until the tab is opened for the first time.
     request: RwSignal<Option<Request>>,
     answer: LocalResource<Option<Answer>>,
@@ -79,7 +79,7 @@ impl MeasuredState {
         let request = RwSignal::new(None);
         Self {
             request,
-            quantity: RwSignal::new(Quantity::default()),
+            quantity: RwSignal::new(MeasuredQuantity::default()),
             answer: LocalResource::new(move || {
                 let request = request.get();
                 async move { Some(answer(request?).await) }
@@ -227,9 +227,9 @@ fn FilePicker(
 #[component]
 fn QuantitySwitch(
     /// The chosen quantity.
-    quantity: RwSignal<Quantity>,
+    quantity: RwSignal<MeasuredQuantity>,
 ) -> impl IntoView {
-    let options = Quantity::iter().map(|option| {
+    let options = MeasuredQuantity::iter().map(|option| {
         view! {
             <RadioButton
                 set="measured-quantity"
@@ -248,11 +248,11 @@ fn QuantitySwitch(
     }
 }
 
-fn summary(predictions: &Predictions, quantity: Quantity) -> impl IntoView + use<> {
+fn summary(predictions: &Predictions, quantity: MeasuredQuantity) -> impl IntoView + use<> {
     let comparisons = comparisons(&predictions.rows, quantity);
     let errors = error_summary(&comparisons);
     // What stands beside a predicted time on the page.
-    let by_length = (quantity == Quantity::Time).then(|| {
+    let by_length = (quantity == MeasuredQuantity::Time).then(|| {
         let sentence = errors_by_length(&comparisons);
         view! { <p class="quiet">{sentence}</p> }
     });
@@ -271,7 +271,7 @@ fn Scatter(
     /// The rows.
     predictions: Memo<Option<Arc<Predictions>>>,
     /// The compared quantity.
-    quantity: RwSignal<Quantity>,
+    quantity: RwSignal<MeasuredQuantity>,
 ) -> impl IntoView {
     let draw = move |(width, _): (f64, _)| {
         let size = (width, (width * 0.8).clamp(260.0, 520.0));
@@ -283,7 +283,7 @@ fn Scatter(
         measured_scatter::scene(&points, quantity, size)
     };
     // The speedup is over eager, so eager itself has no point.
-    let has_eager = move || quantity.get() != Quantity::Speedup;
+    let has_eager = move || quantity.get() != MeasuredQuantity::Speedup;
     view! {
         <Chart id="measured" draw>
             <ul class="legend">
@@ -302,7 +302,7 @@ fn MeasuredTable(
     /// The rows.
     predictions: Memo<Option<Arc<Predictions>>>,
     /// The compared quantity.
-    quantity: RwSignal<Quantity>,
+    quantity: RwSignal<MeasuredQuantity>,
 ) -> impl IntoView {
     let rows = move || {
         let rows = predictions.with(|predictions| {

@@ -216,7 +216,7 @@ fn Row(
     };
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
-        // An edge of a link may be out of view. One that was clicked is told about where it was
+        // An edge of a link may be out of view. One that was clicked has its card where it was
         // clicked.
         if is_selected.get()
             && page.inspected() == Selection::Nothing

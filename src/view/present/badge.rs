@@ -1,4 +1,4 @@
-//! How a kernel is told from others: its colour, and the form of its badge.
+//! What distinguishes a kernel from others: its colour, and the form of its badge.
 
 use fuseline_core::{IdVec, KernelId, Partition};
 

@@ -10,7 +10,7 @@ use super::slower::slowest_loss;
 use super::times::{TimeKind, program_outside, total_speedup};
 use fuseline_core::{Analysis, Policy};
 
-/// Two predicted times that differ by less, as a share, are told as one.
+/// Two predicted times that differ by less, as a share, count as equal.
 const EQUAL_TIMES: f64 = 0.01;
 
 /// The sentence about what is shown, with its numbers: the fused program, or the unfused one while

@@ -8,7 +8,7 @@ use fuseline_core::numeral::Numeral;
 /// Most terms of a sum that are listed.
 const MAX_TERMS: usize = 8;
 
-/// A number, what it is of, and how it is found where it is not given.
+/// A number, what it is of, and its derivation where it is not given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
     /// What it is of; may be empty.
@@ -16,7 +16,7 @@ pub struct Term {
     pub number: Number,
     /// It rests on an assumed size.
     pub is_assumed: bool,
-    /// How it is found.
+    /// `None` where the number is given.
     pub derivation: Option<Derivation>,
     /// Its formula in symbols, where that is not the one of its quantity.
     pub formula: Option<&'static str>,

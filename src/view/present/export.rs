@@ -94,8 +94,8 @@ impl OpList {
     }
 }
 
-/// The kernel marks of the ops as numbers that tell all kernels apart: in a list there are no
-/// rounds in which a mark holds. A number stays where no earlier kernel has it.
+/// The kernel marks of the ops as numbers that distinguish all kernels: a list has no iterations
+/// in which a mark holds. A number stays where no earlier kernel has it.
 fn unique_marks(graph: &Graph) -> impl Iterator<Item = Option<u32>> {
     let mut used: HashSet<u32> = graph.ops.iter().filter_map(|op| op.kernel).collect();
     let outside = (graph.ops.iter()).filter_map(|op| op.mark().filter(|&(round, _)| round == 0));

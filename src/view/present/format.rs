@@ -97,7 +97,7 @@ pub fn at_least(is_least: bool, figure: &str) -> String {
     format!("{sign}{figure}")
 }
 
-/// Arithmetic intensity in FLOPs for each byte moved: `156 FLOP/B`, whole above 1000:
+/// Arithmetic intensity in FLOPs for each byte of memory traffic: `156 FLOP/B`, whole above 1000:
 /// `1,365 FLOP/B`.
 pub fn format_intensity(flops_per_byte: f64) -> String {
     if (999.5..999_999.5).contains(&flops_per_byte) {
@@ -188,7 +188,7 @@ pub fn format_digits(value: f64, digits: usize) -> String {
     })
 }
 
-/// All digits that tell a number in f64 from others: `0.0999755859375`.
+/// All digits that distinguish a number in f64 from others: `0.0999755859375`.
 pub fn format_all_digits(value: f64) -> String {
     plain(value, |size| {
         if (1e-4..1e15).contains(&size) {

@@ -45,7 +45,7 @@ pub struct Headline {
     pub error: Option<PredictionError>,
     /// How the predictions are outside the measured sizes, if they are.
     pub outside: Option<Outside>,
-    /// How the times are found, and what they leave out.
+    /// Where the times come from, and what they leave out.
     pub time_note: String,
     /// The result of a search; `None` if the policy does not search.
     pub search: Option<SearchResult>,

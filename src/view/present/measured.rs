@@ -82,9 +82,10 @@ fn eager_s(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
     Some(eager.times_s())
 }
 
-/// The quantity that is compared.
+/// The quantity that is compared. It is of a row of a file, so no analysis has its value, and each
+/// has a formula of its own for what is predicted and for what is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter)]
-pub enum Quantity {
+pub enum MeasuredQuantity {
     /// The time of one run.
     #[default]
     Time,
@@ -94,7 +95,7 @@ pub enum Quantity {
     Speedup,
 }
 
-impl Quantity {
+impl MeasuredQuantity {
     /// Its name for people.
     pub const fn name(self) -> &'static str {
         match self {
@@ -145,7 +146,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    pub(super) fn of(row: &PredictedRow, quantity: Quantity) -> Option<Self> {
+    pub(super) fn of(row: &PredictedRow, quantity: MeasuredQuantity) -> Option<Self> {
         let (predicted, measured) = quantity.of(row)?;
         Some(Self {
             name: format!("{} {}", row.row.pattern, size_text(&row.row)),
@@ -162,7 +163,7 @@ impl Comparison {
 }
 
 /// The rows that have both figures.
-pub fn comparisons(rows: &[PredictedRow], quantity: Quantity) -> Vec<Comparison> {
+pub fn comparisons(rows: &[PredictedRow], quantity: MeasuredQuantity) -> Vec<Comparison> {
     let comparison = |row| Comparison::of(row, quantity);
     rows.iter().filter_map(comparison).collect()
 }
@@ -270,7 +271,7 @@ pub struct MeasuredTableRow {
 }
 
 /// A row for each that has both figures.
-pub fn table_rows(rows: &[PredictedRow], quantity: Quantity) -> Vec<MeasuredTableRow> {
+pub fn table_rows(rows: &[PredictedRow], quantity: MeasuredQuantity) -> Vec<MeasuredTableRow> {
     let table_row = |(place, row): (usize, &PredictedRow)| {
         let comparison = Comparison::of(row, quantity)?;
         Some(MeasuredTableRow {

@@ -11,7 +11,7 @@ pub fn memory_text(analysis: &Analysis) -> String {
     peak_text(analysis, Run::Fused)
 }
 
-/// The same of either program.
+/// The most memory that the tensors of a run need at once.
 pub fn peak_text(analysis: &Analysis, run: Run) -> String {
     let values = Values::new(analysis);
     let needed = values.total(Quantity::PeakMemory, run);

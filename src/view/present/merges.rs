@@ -9,7 +9,7 @@ use fuseline_core::{Analysis, KernelId};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Offers of one card: more would hide what the card tells.
+/// Offers of one card: more would hide the rest of the card.
 const MAX_OFFERS: usize = 3;
 /// Neighbours that are looked at: a tensor can have thousands of readers, and the effect of a merge
 /// takes an analysis.

@@ -14,7 +14,7 @@ use strum::VariantArray;
 pub struct OpRow {
     /// Identifies the row while ops are added, removed and moved.
     pub id: usize,
-    /// The op in the analysis, of a block that of the first round; `None` if it could not be
+    /// The op in the analysis, of a block that of its first iteration; `None` if it could not be
     /// resolved.
     pub op: Option<OpId>,
     /// The kernel that computes it.

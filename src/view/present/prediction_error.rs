@@ -30,7 +30,7 @@ pub const SHORT_S: f64 = 20e-6;
 /// From here on an H100 mostly takes longer than predicted.
 pub const LONG_S: f64 = 500e-6;
 
-/// A smaller bias is not told.
+/// A smaller bias is not mentioned.
 const LEAST_BIAS_PERCENT: f64 = 2.0;
 
 /// From the measured runs of `public/measured`. A test computes them anew.

@@ -333,13 +333,13 @@ pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> 
     let Some(analysis) = &outcome.analysis else {
         return Vec::new();
     };
-    let mut explanation = HashSet::new();
+    let mut explained = HashSet::new();
     let mut finding = |refused: &Refused| {
         let &statement = outcome.statement_of_op.get(refused.op)?;
         if program.block_of_op(statement).is_some()
-            && !explanation.insert((statement, refused.kernel))
+            && !explained.insert((statement, refused.kernel))
         {
-            // Told for another round.
+            // The finding of another iteration says it.
             return None;
         }
         let op = program.ops.get(statement);

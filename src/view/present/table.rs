@@ -105,7 +105,7 @@ impl Cells {
         found.map(|(.., text)| text.as_str())
     }
 
-    /// The same of the fused kernels.
+    /// The number of a quantity in the fused kernels.
     pub fn fused(&self, quantity: Quantity) -> Option<&str> {
         self.number(quantity, Run::Fused)
     }

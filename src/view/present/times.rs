@@ -53,7 +53,7 @@ impl TimeKind {
     }
 }
 
-/// How the times of an analysis are found, in a sentence or two.
+/// Where the times of an analysis come from, in a sentence or two.
 pub fn time_note(analysis: &Analysis) -> String {
     const BOUND: &str = "the longer of bytes / bandwidth and FLOPs / peak, plus a launch";
     let device = &analysis.options.device.name;

@@ -110,7 +110,7 @@ pub struct WhyNot {
     edges: Vec<PricedEdge>,
     /// For each of them as [`Why::are_possible`].
     are_possible: Vec<bool>,
-    /// The edges that are told in one row.
+    /// The edges that share a row.
     folds: Vec<Fold>,
 }
 

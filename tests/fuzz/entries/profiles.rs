@@ -13,7 +13,7 @@ use fuseline_import::matching::{match_kernels, short_neighbours};
 use fuseline_import::profile::{Kind, Reader, is_packed, read_profile, recognise, unpacked_start};
 use fuseline_view::picture::charts::{Charted, measured_scatter, roofline};
 use fuseline_view::present::measured::{
-    Quantity, comparisons, error_summary, predicted_rows, table_rows,
+    MeasuredQuantity, comparisons, error_summary, predicted_rows, table_rows,
 };
 use fuseline_view::present::profile::{
     ProfileFigure, neighbour_rows, notes, profile_explanation, profile_rows, profile_totals,
@@ -44,7 +44,11 @@ pub(super) fn measured(input: &[u8]) {
     let [file] = files;
     let rows = file.measurements.rows;
     let rows = predicted_rows(rows, &programs, device);
-    for quantity in [Quantity::Time, Quantity::Reads, Quantity::Speedup] {
+    for quantity in [
+        MeasuredQuantity::Time,
+        MeasuredQuantity::Reads,
+        MeasuredQuantity::Speedup,
+    ] {
         let compared = comparisons(&rows, quantity);
         error_summary(&compared);
         table_rows(&rows, quantity);

@@ -7,7 +7,7 @@ use crate::picture::charts::frame::{ChartFrame, Margins, draw_frame, drawable, i
 use crate::picture::charts::marks::{circle, polygon, rect, tenths, text};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene};
 use crate::present::format::format_error;
-use crate::present::measured::{Comparison, Quantity, variant_text};
+use crate::present::measured::{Comparison, MeasuredQuantity, variant_text};
 use fuseline_core::analysis::measured::Variant;
 
 /// Factor between the diagonal and the two thin lines beside it.
@@ -15,7 +15,7 @@ const BAND: f64 = 1.25;
 
 /// Draws a point for each comparison into a frame of `size` units, at least 240 by 140.
 /// `O(comparisons)`.
-pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -> Scene {
+pub fn scene(comparisons: &[Comparison], quantity: MeasuredQuantity, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let is_compact = is_compact(size);
     let values = || {
@@ -86,7 +86,7 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
 }
 
 /// A measured run. Shapes distinguish variants for those who cannot see the colours.
-fn point(comparison: &Comparison, place: Point, quantity: Quantity) -> Mark {
+fn point(comparison: &Comparison, place: Point, quantity: MeasuredQuantity) -> Mark {
     let (x, y) = tenths(place);
     let side = 4.5;
     let mark = match comparison.variant {

@@ -13,7 +13,7 @@ use fuseline_core::{
 };
 use std::collections::BTreeSet;
 
-/// Most functions whose count is told.
+/// Most functions whose FLOPs a card lists.
 const MAX_FUNCTIONS: usize = 4;
 
 /// The papers of the kernel that never writes the scores.

@@ -4,7 +4,7 @@ use super::Explanation;
 use super::conventions::{Convention, measured_source, policy_sources};
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::measured::{
-    Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,
+    Comparison, MeasuredQuantity, PredictedRow, size_text, source_notes, variant_text,
 };
 use crate::present::names::{names_of_ops, short_name};
 use crate::present::number::Number;
@@ -34,7 +34,7 @@ pub enum MeasuredFigure {
 pub fn measured_explanation(
     file: &Measurements,
     row: &PredictedRow,
-    quantity: Quantity,
+    quantity: MeasuredQuantity,
     figure: MeasuredFigure,
 ) -> Option<Explanation> {
     let comparison = Comparison::of(row, quantity)?;
@@ -48,18 +48,18 @@ pub fn measured_explanation(
         MeasuredFigure::Predicted => (
             format!("predicted {name}"),
             match quantity {
-                Quantity::Time => "Σ over kernels (time)",
-                Quantity::Reads => "Σ over kernels (bytes read from DRAM)",
-                Quantity::Speedup => "time of the eager run / time of this run",
+                MeasuredQuantity::Time => "Σ over kernels (time)",
+                MeasuredQuantity::Reads => "Σ over kernels (bytes read from DRAM)",
+                MeasuredQuantity::Speedup => "time of the eager run / time of this run",
             },
             predicted(row, quantity, &comparison),
         ),
         MeasuredFigure::Measured => (
             format!("measured {name}"),
             match quantity {
-                Quantity::Time => "time of one run on the GPU",
-                Quantity::Reads => "bytes that its kernels read from DRAM on the GPU",
-                Quantity::Speedup => "time of the eager run / time of this run",
+                MeasuredQuantity::Time => "time of one run on the GPU",
+                MeasuredQuantity::Reads => "bytes that its kernels read from DRAM on the GPU",
+                MeasuredQuantity::Speedup => "time of the eager run / time of this run",
             },
             measured(row, quantity, &comparison),
         ),
@@ -107,7 +107,7 @@ pub fn measured_explanation(
     })
 }
 
-fn error(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
+fn error(row: &PredictedRow, quantity: MeasuredQuantity, comparison: &Comparison) -> Term {
     let sides = vec![
         predicted(row, quantity, comparison).named("predicted"),
         measured(row, quantity, comparison).named("measured"),
@@ -116,24 +116,26 @@ fn error(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Ter
     Term::derived("", Number::Error(comparison.error()), derivation)
 }
 
-fn predicted(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
+fn predicted(row: &PredictedRow, quantity: MeasuredQuantity, comparison: &Comparison) -> Term {
     let number = quantity.number(comparison.predicted);
     let of_kernels = |number: fn(&PredictedKernel) -> Number| Some(sum_of_kernels(row, number));
     Term {
         derivation: match quantity {
-            Quantity::Time => of_kernels(|kernel| Number::Seconds(kernel.time_s)),
-            Quantity::Reads => of_kernels(|kernel| Quantity::Reads.number(kernel.dram_read_bytes)),
-            Quantity::Speedup => over_eager(row, |(predicted, _)| predicted),
+            MeasuredQuantity::Time => of_kernels(|kernel| Number::Seconds(kernel.time_s)),
+            MeasuredQuantity::Reads => {
+                of_kernels(|kernel| MeasuredQuantity::Reads.number(kernel.dram_read_bytes))
+            }
+            MeasuredQuantity::Speedup => over_eager(row, |(predicted, _)| predicted),
         },
         ..Term::given("", number)
     }
 }
 
-fn measured(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
+fn measured(row: &PredictedRow, quantity: MeasuredQuantity, comparison: &Comparison) -> Term {
     Term {
         derivation: match quantity {
-            Quantity::Time | Quantity::Reads => None,
-            Quantity::Speedup => over_eager(row, |(_, measured)| measured),
+            MeasuredQuantity::Time | MeasuredQuantity::Reads => None,
+            MeasuredQuantity::Speedup => over_eager(row, |(_, measured)| measured),
         },
         ..Term::given("", quantity.number(comparison.measured))
     }

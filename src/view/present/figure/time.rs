@@ -25,7 +25,7 @@ fn longest(options: &Options, kernel: &Kernel) -> Term {
     Term::derived("the longest of", Number::Seconds(longest_s), derivation)
 }
 
-/// How the lower bound of a fused kernel is found; nothing for a view.
+/// The lower bound of a fused kernel; `None` for a view, which is not launched.
 fn bound_derivation(analysis: &Analysis, id: KernelId) -> Option<Derivation> {
     let kernel = &analysis.fused.kernels[id];
     let one = Number::Seconds(analysis.options.device.launch_s.value);
@@ -49,7 +49,7 @@ fn bound_derivation(analysis: &Analysis, id: KernelId) -> Option<Derivation> {
     (!kernel.is_free).then(|| Derivation::new(Operation::Sum, terms))
 }
 
-/// The time of a kernel: expected where it is known, otherwise the lower bound.
+/// The time of a kernel: predicted where that is known, otherwise the lower bound.
 pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Derived {
     let Some(breakdown) = breakdown(analysis, id) else {
         return bound_of_kernel(analysis, id);
@@ -127,7 +127,7 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Derived {
     }
 }
 
-/// The same of a predicted time: its longest part, or the fixed time.
+/// The bottleneck of a predicted time: its longest part, or the fixed time.
 fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     let parts = breakdown.phases.iter().flatten();

@@ -38,9 +38,9 @@ pub struct Inspected {
     /// Those two by name, where the heading does not name them; quoted parts are code.
     pub asked_names: String,
     /// What can be done by hand, if the text allows it: a cut before an op or on an edge, the merge
-    /// of an edge. Those of a kernel with its neighbours are [offers](super::merges::merge_offers).
+    /// of an edge. Those of a kernel with its neighbours are [offers](crate::present::merges::merge_offers).
     pub change: Option<Change>,
-    /// Whether running attention as one kernel would bring the two ops together.
+    /// Whether running attention as one kernel would fuse the two ops.
     pub is_attention: bool,
 }
 
@@ -78,7 +78,7 @@ fn number(what: &'static str, values: &Values<'_>, figure: Figure) -> Fact {
 }
 
 impl Inspected {
-    /// The same, with an edge on which a kernel of `ops` ends explained beside it, else one on
+    /// With an edge on which a kernel of `ops` ends explained beside it, else one on
     /// which it begins.
     fn with_neighbour(mut self, analysis: &Analysis, ops: &[OpId]) -> Self {
         if let Some((producer, consumer)) = neighbours(analysis, ops) {

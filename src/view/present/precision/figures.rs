@@ -14,7 +14,7 @@ use fuseline_core::notation::spelling::printable;
 
 /// Digits of a number that explains another one.
 const FEW: usize = 4;
-/// Digits that tell all f32 apart.
+/// Digits that distinguish all f32.
 const OF_F32: usize = 9;
 
 const RUNS: &str = "Fuseline runs the same inputs three times: in f64, with each op as a kernel, and with the kernels of the policy.";

@@ -56,13 +56,13 @@ impl Values<'_> {
         marked.map_or_else(|| "–".to_owned(), Marked::text)
     }
 
-    /// The same of the whole program.
+    /// A figure of the whole program as it is shown.
     pub fn total(&self, quantity: Quantity, run: Run) -> String {
         let of = Subject::Program;
         self.text(Figure { quantity, run, of })
     }
 
-    /// The same without the mark of an assumed size, where the bar or the sum beside it has it.
+    /// The total without the mark of an assumed size, where the sum beside it has the mark.
     pub fn total_without_assumed(&self, quantity: Quantity, run: Run) -> String {
         let marked = self.marked_at(Scope::Program, quantity, run);
         let marked = marked.map(|marked| Marked {

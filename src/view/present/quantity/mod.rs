@@ -1,7 +1,7 @@
 //! What can be measured, in which kernels, and of what: the one table of quantities, and the
 //! identity of each number.
 //!
-//! Whatever tells a number (a table, a file, a line of the command line, a tooltip, a card, the
+//! Whatever shows a number (a table, a file, a line of the command line, a tooltip, a card, the
 //! condition of a lesson) names its quantity here, so that it has one name, one unit and one value
 //! everywhere. A new quantity is a variant with its row, and a line of `values` that says where its
 //! number is.
@@ -39,7 +39,7 @@ pub enum Quantity {
     SavedBytes,
     /// The part of the unfused bytes that fusion saves.
     Saving,
-    /// The part of all bytes that the subject moves.
+    /// The share of the subject in the memory traffic.
     Share,
     /// Bytes of a tensor that the ops of a kernel move one by one and the kernel does not.
     BytesVanished,
@@ -76,7 +76,7 @@ pub enum Quantity {
     PredictedTime,
     /// Unfused over fused time.
     Speedup,
-    /// The same of the lower bounds.
+    /// Unfused over fused lower bound of the time.
     BoundSpeedup,
     /// What takes longest.
     Bottleneck,
@@ -105,7 +105,7 @@ pub enum Quantity {
     Occupancy,
     /// Blocks of a kernel.
     Blocks,
-    /// Rounds of blocks that the device needs.
+    /// How many times the blocks of a kernel fill the device.
     Waves,
     /// Tiles over the slots of all waves.
     WaveEfficiency,
@@ -150,7 +150,7 @@ pub struct Row {
     pub kind: Kind,
 }
 
-/// What a quantity is about, which decides what else is said beside its number: the counting
+/// What a quantity is about, which decides what else stands on its card: the counting
 /// conventions that it rests on, and its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -319,7 +319,7 @@ pub enum Subject {
     Again(OpId),
     /// This op alone.
     Op(OpId),
-    /// This tensor, at all kernels together.
+    /// This tensor, summed over all kernels.
     Tensor(TensorId),
     /// This tensor, at the fused kernel with this first op.
     TensorAt(OpId, TensorId),
@@ -355,7 +355,7 @@ impl Figure {
         }
     }
 
-    /// The same of the ops one by one.
+    /// A figure of the ops as separate kernels.
     pub const fn unfused(of: Subject, quantity: Quantity) -> Self {
         Self {
             quantity,

@@ -9,7 +9,7 @@ pub enum Unit {
     Seconds,
     /// Floating-point operations.
     Flops,
-    /// FLOPs for each byte moved.
+    /// FLOPs for each byte of memory traffic.
     Intensity,
     /// Hundredths.
     Percent,

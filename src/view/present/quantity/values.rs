@@ -141,7 +141,7 @@ impl<'a> Values<'a> {
         times.is_some_and(|(predicted_s, bound_s)| predicted_s < bound_s)
     }
 
-    /// Whether any kernel moves a tensor of assumed size.
+    /// Whether any kernel reads a tensor of assumed size.
     pub fn program_has_assumed_size(&self, run: Run) -> bool {
         let [unfused, fused] = &self.has_assumed_size;
         let cell = match run {
@@ -372,7 +372,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// The part of all bytes; `None` where nothing moves.
+    /// The share of the memory traffic; `None` where there is none.
     fn share(&self, bytes: u64, run: Run) -> Option<Value> {
         let total = run.execution(self.analysis).traffic.total;
         (total > 0).then(|| percent(bytes as f64 / total as f64))

@@ -1,4 +1,4 @@
-//! The tab on tiles: a matmul and a tile that a visitor chooses, and what it tells about them.
+//! The tab on tiles: a matmul and a tile that a visitor chooses, with the figures of both.
 
 mod figures;
 mod fits;

@@ -1,5 +1,5 @@
-//! The figures of a matmul in tiles. Each tells its formula with the figures of the matmul, the
-//! tile and the device.
+//! The figures of a matmul in tiles. Each has its derivation from the figures of the matmul,
+//! the tile and the device.
 
 mod block;
 mod reads;
