@@ -97,7 +97,7 @@ fn KernelList() -> impl IntoView {
             <thead>
                 <tr>
                     <th scope="col">"#"</th>
-                    <th scope="col">"ops"</th>
+                    <th scope="col" class="sheet-ops">"ops"</th>
                     <th scope="col">"FLOPs"</th>
                     <th scope="col">"traffic"</th>
                     <th scope="col">"arithmetic intensity"</th>

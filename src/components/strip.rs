@@ -100,7 +100,7 @@ fn ActionButton(
     let session = Session::of_context();
     let label = match &action {
         NoticeAction::Undo => "Undo".to_owned(),
-        NoticeAction::StateKernels { kernels, .. } => format!("Start from {kernels}"),
+        NoticeAction::MarkKernels { kernels, .. } => format!("Start from {kernels}"),
         NoticeAction::OpenLink { .. } => "Open it anyway".to_owned(),
         NoticeAction::OpenDocument { label, .. } => (*label).to_owned(),
     };
@@ -108,7 +108,7 @@ fn ActionButton(
         NoticeAction::Undo => {
             session.page.undo();
         }
-        NoticeAction::StateKernels { kernels, text } => {
+        NoticeAction::MarkKernels { kernels, text } => {
             session.page.mark_kernels(kernels, text.clone());
         }
         NoticeAction::OpenLink { state, name } => {

@@ -9,6 +9,7 @@
 
 mod charts;
 mod components;
+mod dialog;
 mod exports;
 mod help;
 mod mounted;

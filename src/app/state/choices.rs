@@ -80,7 +80,7 @@ pub enum NoticeAction {
     /// Undoes the last step.
     Undo,
     /// Writes the kernels of the policy that was chosen before `manual` as marks.
-    StateKernels {
+    MarkKernels {
         /// The kernels in words.
         kernels: String,
         /// The text with the marks.

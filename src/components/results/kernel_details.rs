@@ -123,7 +123,7 @@ fn Tensors(details: Memo<KernelDetails>) -> impl IntoView {
                 <thead>
                     <tr>
                         <th scope="col" class="is-unlined">"tensor"</th>
-                        <th scope="col" class="number is-unlined">"size of one access"</th>
+                        <th scope="col" class="number is-unlined access-size">"size of one access"</th>
                         <th scope="col">"source"</th>
                         <th scope="col" class="number">"read"</th>
                         <th scope="col" class="number">"written"</th>
@@ -166,7 +166,7 @@ fn TensorLine(
     view! {
         <tr>
             <th scope="row">{text(|row| &row.name)}</th>
-            <td class="number">{text(|row| &row.size)}</td>
+            <td class="number access-size">{text(|row| &row.size)}</td>
             <td title=text(|row| &row.source_reason)>{text(|row| &row.source)}</td>
             <td class="number">{number(Quantity::BytesRead, |row| row.bytes_read.as_ref())}</td>
             <td class="number">{number(Quantity::BytesWritten, |row| row.bytes_written.as_ref())}</td>

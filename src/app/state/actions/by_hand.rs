@@ -23,7 +23,7 @@ impl Page {
             text: no_kernel_stated(self.chosen.fusion.with_untracked(|fusion| fusion.attention))
                 .to_owned(),
             is_failure: false,
-            action: untrack(|| self.kernels_to_state()),
+            action: untrack(|| self.kernels_to_mark()),
         });
         self.choose(|choices| {
             choices.policy = policy;
@@ -65,8 +65,8 @@ impl Page {
     }
 
     /// The shown kernels as marks; `None` where a kernel is an op alone in all of them, or marks
-    /// cannot state them.
-    fn kernels_to_state(self) -> Option<NoticeAction> {
+    /// cannot express them.
+    fn kernels_to_mark(self) -> Option<NoticeAction> {
         let shown = self.shown.get();
         if !self.are_kernels_present() || shown.step().is_some() {
             return None;
@@ -89,13 +89,13 @@ impl Page {
         } else {
             ""
         };
-        (*text != *shown.text).then(|| NoticeAction::StateKernels {
+        (*text != *shown.text).then(|| NoticeAction::MarkKernels {
             kernels: format!("the kernels of {policy}{cuts}"),
             text,
         })
     }
 
-    /// Replaces the text by one that states `kernels`.
+    /// Replaces the text by one that marks `kernels`.
     pub fn mark_kernels(self, kernels: &str, text: String) {
         self.edit(text, Origin::Single);
         self.screen.notice.set(Some(Notice {
