@@ -28,7 +28,7 @@ pub fn build_graph(ops: &JsValue) -> Result<JsValue, JsError> {
     write(&NamedGraph::from(&graph))
 }
 
-/// The kernels of the baseline rules: a list of lists of ops.
+/// The kernels of the textbook rules: a list of lists of ops.
 ///
 /// # Errors
 /// As [`build_graph`].

@@ -20,7 +20,7 @@ pub enum UnknownReader {
 pub struct Op {
     /// Unique among the ops.
     pub name: String,
-    /// Its op type, which the baseline rules look at.
+    /// Its op type, which the textbook rules look at.
     pub op_type: OpType,
     /// Tensors read, in argument order; a tensor may be repeated.
     pub inputs: Vec<String>,

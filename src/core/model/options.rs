@@ -77,7 +77,7 @@ impl Options {
 pub enum Policy {
     /// Every op is its own kernel.
     None,
-    /// The baseline rules, in one forward scan.
+    /// The textbook rules, in one forward scan.
     #[default]
     Rules,
     /// A prediction of the kernels of torch.compile.
