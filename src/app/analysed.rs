@@ -34,7 +34,7 @@ pub struct AnalysedText {
     earlier: Option<Earlier>,
     graph: OnceLock<Graph>,
     plan: OnceLock<Plan>,
-    record: OnceLock<Arc<DecisionTrace>>,
+    trace: OnceLock<Arc<DecisionTrace>>,
     outcome: OnceLock<Outcome>,
     why_not: OnceLock<WhyNot>,
     layouts: Layouts,
@@ -81,7 +81,7 @@ struct Outcome {
 #[derive(Default)]
 struct Layouts {
     unfolded: OnceLock<Arc<DagLayout>>,
-    folded_rounds: OnceLock<Arc<DagLayout>>,
+    folded_iterations: OnceLock<Arc<DagLayout>>,
     folded_kernels: OnceLock<Arc<DagLayout>>,
 }
 
@@ -96,7 +96,7 @@ impl AnalysedText {
             earlier: None,
             graph: OnceLock::new(),
             plan: OnceLock::new(),
-            record: OnceLock::new(),
+            trace: OnceLock::new(),
             outcome: OnceLock::new(),
             why_not: OnceLock::new(),
             layouts: Layouts::default(),
@@ -183,7 +183,7 @@ impl AnalysedText {
     pub fn plan(&self) -> &Plan {
         self.plan.get_or_init(|| match &self.earlier {
             Some(Earlier { step, whole, .. }) => Plan {
-                partition: whole.record().partition_after(whole.graph(), *step),
+                partition: whole.trace().partition_after(whole.graph(), *step),
                 ..Plan::default()
             },
             None => match self.outcome.get() {
@@ -207,9 +207,9 @@ impl AnalysedText {
     }
 
     /// The decisions of the policy, all of them.
-    pub fn record(&self) -> &Arc<DecisionTrace> {
+    pub fn trace(&self) -> &Arc<DecisionTrace> {
         let whole = self.whole();
-        (whole.record).get_or_init(|| Arc::new(trace_decisions(whole.graph(), &whole.options)))
+        (whole.trace).get_or_init(|| Arc::new(trace_decisions(whole.graph(), &whole.options)))
     }
 
     /// The analysis of the valid statements; of nothing where they form no graph, for example
@@ -268,8 +268,8 @@ impl AnalysedText {
     pub fn why_not(&self) -> &WhyNot {
         self.why_not.get_or_init(|| {
             let needs_trace = Why::needs_trace(self.options.policy);
-            let record = needs_trace.then(|| self.record().clone());
-            WhyNot::new(self.analysis().clone(), self.statement_of_op(), record)
+            let trace = needs_trace.then(|| self.trace().clone());
+            WhyNot::new(self.analysis().clone(), self.statement_of_op(), trace)
         })
     }
 
@@ -319,7 +319,7 @@ impl Layouts {
     const fn under(&self, folding: Folding) -> &OnceLock<Arc<DagLayout>> {
         match folding {
             Folding::Nothing => &self.unfolded,
-            Folding::Iterations => &self.folded_rounds,
+            Folding::Iterations => &self.folded_iterations,
             Folding::Kernels => &self.folded_kernels,
         }
     }

@@ -11,13 +11,13 @@ use borsh::{BorshDeserialize, BorshSerialize};
 /// Something to compute: all that its answer depends on.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Job {
-    /// What it is computed about.
+    /// The text and the choices that it is computed about.
     pub input: AnalysisInput,
     pub task: Task,
 }
 
 impl Job {
-    /// To answer a query about a text.
+    /// A job that answers a query about a text.
     pub fn new(query: impl Query, of: &AnalysedText) -> Self {
         Self {
             input: query.input(of),

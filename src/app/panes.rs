@@ -28,11 +28,11 @@ pub struct Panes {
 /// A line between panes that can be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divider {
-    /// Between the ops and the graph. Its place is in percent of the width.
+    /// Between the ops and the graph. Its position is in percent of the width.
     OpsGraph,
-    /// Between the graph and the charts. Its place is in percent of the width.
+    /// Between the graph and the charts. Its position is in percent of the width.
     GraphCharts,
-    /// Below all three. Its place is their height in CSS pixels.
+    /// Below all three. Its position is their height in CSS pixels.
     Below,
 }
 
@@ -47,7 +47,7 @@ impl Default for Panes {
 }
 
 impl Panes {
-    /// With a divider as near to a place as the least sizes of the panes allow.
+    /// With a divider as near to a position as the least sizes of the panes allow.
     #[must_use]
     pub fn moved(self, divider: Divider, position: f64) -> Self {
         let [least, greatest] = self.range(divider);
@@ -74,7 +74,7 @@ impl Panes {
         }
     }
 
-    /// With a divider where it is at first. The other one may have come near to that place, so both
+    /// With a divider where it is at first. The other one may have come near to that position, so both
     /// between columns return.
     #[must_use]
     pub fn reset(self, divider: Divider) -> Self {
@@ -91,7 +91,7 @@ impl Panes {
         }
     }
 
-    /// The least and the greatest place of a divider.
+    /// The least and the greatest position of a divider.
     pub const fn range(self, divider: Divider) -> [f64; 2] {
         match divider {
             Divider::OpsGraph => [MIN_PERCENT, self.graph_end - MIN_PERCENT],
@@ -100,7 +100,7 @@ impl Panes {
         }
     }
 
-    /// The place of a divider; `None` if the window decides it.
+    /// The position of a divider; `None` if the window decides it.
     pub const fn position(self, divider: Divider) -> Option<f64> {
         match divider {
             Divider::OpsGraph => Some(self.graph_start),
@@ -140,7 +140,7 @@ impl FromStr for Panes {
         let positions = positions.collect::<Result<Vec<f64>, _>>()?;
         let dividers = [Divider::OpsGraph, Divider::GraphCharts, Divider::Below];
         let panes = dividers.into_iter().zip(positions);
-        // From the outermost places, so that no divider stops at the default place of the other.
+        // From the outermost positions, so that no divider stops at the default position of the other.
         let open = Self {
             graph_start: MIN_PERCENT,
             graph_end: 100.0 - MIN_PERCENT,

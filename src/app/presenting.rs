@@ -6,7 +6,7 @@ use crate::app::stored;
 use fuseline_browser::{self as browser, Channel};
 use fuseline_learn::presenter::command::PresenterCommand;
 use fuseline_learn::presenter::messages::{
-    AudienceView, FromNotes, FromPage, LessonPlace, NOTES, channel_name,
+    AudienceView, FromNotes, FromPage, NOTES, PresentedStep, channel_name,
 };
 use fuseline_learn::presenter::plan::{Length, Slide, Workshop, WorkshopPart};
 use fuseline_learn::stage::Stage;
@@ -343,7 +343,7 @@ impl Presenting {
         let place = self.learning.open.with(|open| {
             let is_seen = self.has_lesson.get() && self.slide().is_none();
             let open = open.as_ref().filter(|_| is_seen)?;
-            Some(LessonPlace {
+            Some(PresentedStep {
                 id: open.id.map(str::to_owned),
                 text: open.text.to_string(),
                 step,

@@ -186,7 +186,7 @@ impl Query for Steps {
     type Answer = steps::Steps;
 
     fn run(self, of: &AnalysedText, _: &mut dyn FnMut(Stage)) -> steps::Steps {
-        steps::Steps::new(of.graph(), of.record())
+        steps::Steps::new(of.graph(), of.trace())
     }
 }
 

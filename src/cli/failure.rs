@@ -1,4 +1,5 @@
-//! Why a command has failed: message once, where it ends, in words or as JSON.
+//! Why a command has failed. The message is printed once, where the command ends, in words or as
+//! JSON.
 
 use crate::complaint::complain;
 use crate::output::{json, print, tell};

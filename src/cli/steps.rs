@@ -31,8 +31,8 @@ pub(super) fn steps_table(analysis: &Analysis) -> String {
 /// All decisions.
 pub(super) fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
     let graph = &analysis.graph;
-    let record = trace_decisions(graph, &analysis.options);
-    let counts = record.kernel_counts(graph);
+    let trace = trace_decisions(graph, &analysis.options);
+    let counts = trace.kernel_counts(graph);
     let step = |(decision, kernels): (&Decision, usize)| Step {
         kind: decision.kind(),
         ops: decision
@@ -44,5 +44,5 @@ pub(super) fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
         kernels,
     };
     let counts = counts.into_iter().skip(1);
-    record.decisions.iter().zip(counts).map(step).collect()
+    trace.decisions.iter().zip(counts).map(step).collect()
 }

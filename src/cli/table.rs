@@ -46,15 +46,23 @@ pub(super) fn table(analysis: &Analysis) -> String {
     for row in lines() {
         let mut line = String::new();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            // Words are aligned left, figures right.
-            let _ = match column {
-                1 | 6 => write!(line, "{cell:<width$}  "),
-                _ => write!(line, "{cell:>width$}  "),
+            let _ = if is_words(column) {
+                write!(line, "{cell:<width$}  ")
+            } else {
+                write!(line, "{cell:>width$}  ")
             };
         }
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+/// Whether a column has words, which are aligned left: the ops, and quantities without a unit.
+fn is_words(column: usize) -> bool {
+    let Some(index) = column.checked_sub(2) else {
+        return column == 1;
+    };
+    (COLUMNS.get(index)).is_some_and(|(_, quantity)| quantity.unit().is_none())
 }
 
 fn row(analysis: &Analysis, values: &Values<'_>, id: KernelId) -> Vec<String> {

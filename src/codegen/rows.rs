@@ -1,4 +1,4 @@
-//! The value of each reduction and normalization along rows.
+//! The value of each reduction and normalization along rows, except the cumulative sum.
 //!
 //! Each is defined once, in folds over a row and steps on its elements: the interpreter and the
 //! code of kernels follow from the definition.
@@ -46,7 +46,7 @@ pub(crate) enum Reduced<C: Calculator, R> {
 /// The value of a function along a row, before weight and bias.
 ///
 /// # Errors
-/// The function is no reduction along rows.
+/// The function is no reduction along rows, or its `eps` is no number.
 pub(crate) fn reduced<C: Calculator, R: Row<C>>(
     c: &mut C,
     row: &R,

@@ -15,7 +15,8 @@ pub fn Dialog(
     /// Whether it is shown. *Close* within it clears what this follows.
     #[prop(into)]
     is_open: Signal<bool>,
-    /// Called when it was closed, in whatever way: clears what `is_open` follows.
+    /// Called when it was closed, in whatever way: clears what `is_open` follows, which may be
+    /// clear already.
     on_close: impl Fn() + 'static,
     /// Whether a press beside it closes it.
     #[prop(optional)]

@@ -6,9 +6,11 @@ use crate::components::paper::Paper;
 use fuseline_browser as browser;
 use fuseline_view::picture::export::{HandoutPictures, PictureKind};
 use fuseline_view::present::advice::AdviceRow;
-use fuseline_view::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
+use fuseline_view::present::handout::{COLUMNS, KERNEL_ROWS, SheetRow, largest_kernels};
+use fuseline_view::present::quantity::Quantity;
 use fuseline_view::present::saved::Saved;
 use fuseline_view::present::setup::setup;
+use leptos::either::Either;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -92,17 +94,19 @@ fn KernelList() -> impl IntoView {
         };
         rows.into_iter().map(row).collect_view()
     };
+    let head = move |(head, quantity): (&'static str, Quantity)| match quantity {
+        Quantity::Time => Either::Left(
+            view! { <th scope="col">{move || listed.with(|listed| listed.time_title)}</th> },
+        ),
+        _ => Either::Right(view! { <th scope="col">{head}</th> }),
+    };
     view! {
         <table>
             <thead>
                 <tr>
                     <th scope="col">"#"</th>
                     <th scope="col" class="sheet-ops">"ops"</th>
-                    <th scope="col">"FLOPs"</th>
-                    <th scope="col">"traffic"</th>
-                    <th scope="col">"arithmetic intensity"</th>
-                    <th scope="col">"bottleneck"</th>
-                    <th scope="col">{move || listed.with(|listed| listed.time_title)}</th>
+                    {COLUMNS.map(head).collect_view()}
                 </tr>
             </thead>
             <tbody>{rows}</tbody>

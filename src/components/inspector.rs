@@ -79,7 +79,7 @@ fn Card(of: Memo<Inspected>) -> impl IntoView {
         })
     };
     let facts = Memo::new(move |_| of.with(|of| of.facts.clone()));
-    let worked = move || {
+    let derivation = move || {
         let lines = of.with(|of| of.derivation.clone()).into_iter();
         lines.map(|line| view! { <li>{line}</li> }).collect_view()
     };
@@ -116,7 +116,7 @@ fn Card(of: Memo<Inspected>) -> impl IntoView {
             </Show>
             {notes}
             <Show when=tells_all>
-                <ul class="inspector-worked">{worked}</ul>
+                <ul class="inspector-derivation">{derivation}</ul>
             </Show>
             <Actions of />
         </section>

@@ -3,7 +3,7 @@
 use fuseline_view::present::figure::Explanation;
 use leptos::prelude::*;
 
-/// The row of one key of a `<ForEnumerate>`: the item of `rows` at the present `place` of that key.
+/// The row of one key of a `<ForEnumerate>`: the item of `rows` at the present `index` of that key.
 /// Runs its readers only when the row has changed.
 pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
     rows: impl Into<Signal<Vec<T>>>,

@@ -109,19 +109,23 @@ impl Call<'_> {
         self.sizes(name)?.into_iter().next()
     }
 
-    fn flag(&self, name: AttributeName, default: bool) -> bool {
+    fn flag(&self, name: AttributeName) -> bool {
         match self.value(name) {
             Some(AttributeValue::Word(word)) => word == "true",
-            _ => default,
+            _ => name.is_set_by_default(),
         }
     }
 
-    /// The dimension that `axis` names, by default the last.
+    /// A size, stated or by default.
+    fn size_or_default(&self, name: AttributeName) -> Size {
+        let default = || Size::from(name.default_size());
+        self.size(name).unwrap_or_else(default)
+    }
+
+    /// The dimension that `axis` names.
     fn axis(&self, shape: &[Size]) -> Option<usize> {
-        match self.size(AttributeName::Axis) {
-            Some(axis) => dimension(axis.as_int()?, shape.len()),
-            None => shape.len().checked_sub(1),
-        }
+        let axis = self.size_or_default(AttributeName::Axis);
+        dimension(axis.as_int()?, shape.len())
     }
 }
 
@@ -177,7 +181,7 @@ fn reduce(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
             .map(|axis| dimension(axis.as_int()?, input.len()))
             .collect::<Option<_>>()?,
     };
-    let keeps = call.flag(AttributeName::Keepdim, true);
+    let keeps = call.flag(AttributeName::Keepdim);
     let sizes = input.iter().enumerate();
     let reduced = sizes.filter_map(|(index, size)| match (axes.contains(&index), keeps) {
         (false, _) => Some(size.clone()),
@@ -192,8 +196,8 @@ fn matmul(call: &Call<'_>, a: &[Size], b: &[Size]) -> Option<Sizes> {
         [batch @ .., p, q] => Some((batch.to_vec(), p.clone(), q.clone())),
         _ => None,
     };
-    let (a_batch, rows, _) = matrix(a, call.flag(AttributeName::TransposeA, false))?;
-    let (b_batch, _, columns) = matrix(b, call.flag(AttributeName::TransposeB, false))?;
+    let (a_batch, rows, _) = matrix(a, call.flag(AttributeName::TransposeA))?;
+    let (b_batch, _, columns) = matrix(b, call.flag(AttributeName::TransposeB))?;
     let mut shape = broadcast(&a_batch, &b_batch);
     shape.extend([rows, columns]);
     Some(shape)
@@ -228,11 +232,11 @@ fn slice(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
         Some(value) if value.as_int().is_some_and(|value| value < 0) => size.add(&value),
         value => value,
     };
-    let length = index(AttributeName::End, size.clone())?
-        .sub(&index(AttributeName::Start, Size::from(0))?)?;
-    let step = call
-        .size(AttributeName::Step)
-        .map_or(Some(1), |step| step.as_int())?;
+    let length = index(AttributeName::End, size.clone())?.sub(&index(
+        AttributeName::Start,
+        Size::from(AttributeName::Start.default_size()),
+    )?)?;
+    let step = call.size_or_default(AttributeName::Step).as_int()?;
     let length = match (step, length.as_int()) {
         (1, _) => length,
         (2.., Some(length)) => Size::from(length.checked_add(step - 1)? / step),

@@ -25,7 +25,7 @@ pub enum Surprise {
         flops: f64,
     },
     /// Its kernels are not one.
-    Apart,
+    SeveralKernels,
 }
 
 /// Usual speed-ups of memory-bound patterns.
@@ -81,7 +81,7 @@ pub fn surprises(
         }
     }
     if !record.is_one_kernel() {
-        found.push(Surprise::Apart);
+        found.push(Surprise::SeveralKernels);
     }
     found
 }

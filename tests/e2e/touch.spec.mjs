@@ -185,7 +185,7 @@ test('a card cuts no line at its right, and fades at the bottom where more follo
       const clear = await card(page).evaluate((sheet) => {
         sheet.scrollTop = sheet.scrollHeight;
         const lines = document.createRange();
-        lines.selectNodeContents(sheet.querySelector('.inspector-worked'));
+        lines.selectNodeContents(sheet.querySelector('.inspector-derivation'));
         const fade = getComputedStyle(sheet.querySelector('.inspector-actions'), '::before');
         const top = sheet.querySelector('.inspector-actions').getBoundingClientRect().top - parseFloat(fade.height);
         return [fade.backgroundImage.includes('linear-gradient'), lines.getBoundingClientRect().bottom <= top + 1];

@@ -1,4 +1,4 @@
-//! The published cases of the data model, the baseline rules and compulsory traffic.
+//! The published cases of the data model, the textbook rules and compulsory traffic.
 
 use crate::ids::ops as ops_of;
 use fuseline_core::cost::traffic::kernel_traffic;

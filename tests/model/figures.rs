@@ -198,10 +198,11 @@ fn figures_of_the_headline_are_those_that_are_told() {
 }
 
 /// The numbers of a row are those that its cards show.
-fn assert_cells_are_told(
+fn assert_cells_match_cards(
+    name: &str,
     columns: &[Column],
     cells: &Cells,
-    told: impl Fn(Quantity, Run) -> Option<String>,
+    card_value: impl Fn(Quantity, Run) -> Option<String>,
 ) {
     for &(quantity, run) in columns.iter().flat_map(|column| column.quantities) {
         // Its column says it beside the bottleneck, whose card explains both.
@@ -214,26 +215,35 @@ fn assert_cells_are_told(
                 .replace('\u{a0}', " ");
             bound.trim_end_matches(" with a cold cache").to_owned()
         });
-        // A lower bound stands beside predicted times only.
-        if shown.is_some() || quantity != Quantity::LowerBound {
-            assert_eq!(told(quantity, run), shown, "{quantity:?} of {cells:?}");
-        }
+        // A lower bound stands beside predicted times only; otherwise it is the time.
+        let shown = match quantity {
+            Quantity::LowerBound => {
+                shown.or_else(|| cells.number(Quantity::Time, run).map(str::to_owned))
+            }
+            _ => shown,
+        };
+        assert_eq!(
+            card_value(quantity, run),
+            shown,
+            "{name}: {quantity:?} of {cells:?}"
+        );
     }
 }
 
 #[test]
 fn figures_of_the_table_of_kernels_are_those_that_are_told() {
-    each_analysis(|_, analysis| {
-        let told = |of| move |quantity, run| Some(value(analysis, Figure { quantity, run, of }));
+    each_analysis(|id, analysis| {
+        let card_value =
+            |of| move |quantity, run| Some(value(analysis, Figure { quantity, run, of }));
         for row in kernel_rows(analysis, 30) {
-            assert_cells_are_told(kernels::COLUMNS, &row.cells, told(row.of));
+            assert_cells_match_cards(id, kernels::COLUMNS, &row.cells, card_value(row.of));
         }
         let total = kernel_total(analysis);
         let columns: Vec<Column> = (kernels::COLUMNS.iter().copied())
             .filter(|column| total.fused(column.quantity().unwrap()).is_some())
             .collect();
         assert!(columns.len() > 3);
-        assert_cells_are_told(&columns, &total, told(Subject::Program));
+        assert_cells_match_cards(id, &columns, &total, card_value(Subject::Program));
     });
 }
 
@@ -257,7 +267,7 @@ fn figures_of_the_comparison_are_those_that_are_told() {
                     }
                     Some(told.value)
                 };
-                assert_cells_are_told(COLUMNS, &shown.cells, told);
+                assert_cells_match_cards(example.id, COLUMNS, &shown.cells, told);
                 if shown.policy != Policy::Rules {
                     let differing = told(Quantity::Differing, Run::Fused);
                     assert_eq!(differing, Some(shown.differing));
@@ -298,7 +308,7 @@ fn figures_of_the_table_of_limits_are_those_that_are_told() {
     each_analysis(|id, analysis| {
         for row in limit_rows(analysis, 30).unwrap() {
             let of = Subject::Kernel(row.first_op);
-            assert_cells_are_told(limits::COLUMNS, &row.cells, |quantity, run| {
+            assert_cells_match_cards(id, limits::COLUMNS, &row.cells, |quantity, run| {
                 let figure = Figure { quantity, run, of };
                 explanation(figure, analysis).map(|told| told.value)
             });

@@ -355,7 +355,7 @@ fn written_numbers_are_those_of_the_pictures() {
                 }
                 for (op, kernel) in stated {
                     // A statement of a block has the number of the first round.
-                    if let Some(number) = op.kernel.filter(|_| op.mark_round <= 1) {
+                    if let Some(number) = op.kernel.filter(|_| op.mark_iteration <= 1) {
                         assert_eq!(number as usize, kernel.number(), "{}: {text}", example.id);
                         seen += 1;
                     }

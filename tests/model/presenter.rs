@@ -4,7 +4,7 @@
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
 use fuseline_learn::presenter::command::{KEYS, PresenterCommand};
-use fuseline_learn::presenter::messages::{AudienceView, FromNotes, FromPage, LessonPlace};
+use fuseline_learn::presenter::messages::{AudienceView, FromNotes, FromPage, PresentedStep};
 use fuseline_learn::presenter::plan::{Length, SlideKind, Workshop, class_minutes, plan, standing};
 use fuseline_learn::presenter::qr::Code;
 use fuseline_learn::puzzle::library::listed as puzzle;
@@ -249,7 +249,7 @@ fn a_code_holds_each_lesson_and_refuses_what_is_too_long() {
 fn messages_come_back_as_they_were_sent() {
     let shown = FromPage::Shows(Box::new(AudienceView {
         workshop: Workshop::new(Length::Min180).moved(2),
-        place: Some(LessonPlace {
+        place: Some(PresentedStep {
             id: Some("tiling".to_owned()),
             text: "## Step".to_owned(),
             step: 3,

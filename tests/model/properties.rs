@@ -29,7 +29,7 @@ fn analysis(ops: &[Op], externals: &[TensorDecl], conventions: Conventions) -> A
     analyze(ops, externals, &options).unwrap()
 }
 
-/// The scan of the baseline rules, written again in the simplest way: groups as lists, linear
+/// The scan of the textbook rules, written again in the simplest way: groups as lists, linear
 /// searches.
 fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
     let mut groups: Vec<Vec<OpId>> = Vec::new();

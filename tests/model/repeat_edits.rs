@@ -276,7 +276,7 @@ fn what_is_exported_is_written_out_and_has_the_same_kernels() {
     let unmarked = |ops: &[Op]| -> Vec<Op> {
         let unmark = |op: &Op| Op {
             kernel: None,
-            mark_round: 0,
+            mark_iteration: 0,
             ..op.clone()
         };
         ops.iter().map(unmark).collect()

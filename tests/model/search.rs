@@ -3,7 +3,7 @@
 use fuseline_core::Options;
 use fuseline_core::analyze_program;
 use fuseline_core::notation::parse;
-use fuseline_view::present::search::{Found, found, place_words};
+use fuseline_view::present::search::{Found, found, position_words};
 
 const TEXT: &str = "input x : f16[8, 8]
 weight W_up : f16[8, 8]
@@ -52,8 +52,8 @@ fn case_does_not_matter_and_whole_names_come_first() {
 
 #[test]
 fn the_place_is_told() {
-    assert_eq!(place_words(0, 0), "no match");
-    assert_eq!(place_words(2, 17), "3 of 17");
-    assert_eq!(place_words(999, 2_448), "1,000 of 2,448");
-    assert_eq!(place_words(6, 3), "3 of 3", "an edit has left fewer");
+    assert_eq!(position_words(0, 0), "no match");
+    assert_eq!(position_words(2, 17), "3 of 17");
+    assert_eq!(position_words(999, 2_448), "1,000 of 2,448");
+    assert_eq!(position_words(6, 3), "3 of 3", "an edit has left fewer");
 }

@@ -300,7 +300,7 @@ impl Session {
     fn follow_text(self) {
         self.page.text.with_untracked(|text| {
             if self.open.with_value(|open| open.is_replaced_by(text)) {
-                self.store_drawn_or_not();
+                self.store_now();
                 let documents = stored::documents();
                 let same = documents.iter().find(|(_, stored)| stored.text == *text);
                 self.open.set_value(match same {
@@ -336,13 +336,14 @@ impl Session {
     fn store(self) {
         let is_drawn = self.start.with_value(Option::is_none);
         if is_drawn || self.open.with_value(OpenDocument::is_own) {
-            self.store_drawn_or_not();
+            self.store_now();
         }
     }
 
-    /// The same for a document that another one takes the place of: its program has not stopped the
-    /// page, and an entry of the tab's history leads back to it.
-    fn store_drawn_or_not(self) {
+    /// Stores the document if something has changed, drawn or not. For a document that is about to
+    /// be replaced: its program has not stopped the page, and an entry of the tab's history leads
+    /// back to it.
+    fn store_now(self) {
         let is_own = self.open.with_value(OpenDocument::is_own);
         let Some(beside) = self.unstored.try_update_value(Option::take).flatten() else {
             return;

@@ -20,7 +20,7 @@ impl Session {
         if self.id() == id {
             return;
         }
-        self.store_drawn_or_not();
+        self.store_now();
         let Some(document) = stored::document(id) else {
             return;
         };
@@ -60,7 +60,7 @@ impl Session {
         let is_other = self.page.text.with_untracked(|text| *text != state.text);
         // A text of the same words keeps its own choices, and is not what the exercise edits.
         if is_other || !self.open.with_value(OpenDocument::is_exercise) {
-            self.store_drawn_or_not();
+            self.store_now();
             let opened = OpenDocument::exercise(browser::new_id(), &state.text);
             self.open.set_value(opened);
             self.name_entry();
@@ -118,7 +118,7 @@ impl Session {
     /// [`Puzzling`](crate::app::puzzling::Puzzling) keeps what was open before.
     pub(in crate::app) fn open_state(self, state: &SharedState, name: &str) {
         let page = self.page;
-        self.store_drawn_or_not();
+        self.store_now();
         let is_other = page.text.with_untracked(|text| *text != state.text);
         let own = (self.open).with_value(|open| open.is_own().then(|| open.id.clone()));
         let is_puzzle = state.puzzle.is_some();

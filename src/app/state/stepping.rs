@@ -83,7 +83,7 @@ fn shown(
     let kernels_at_step = Memo::new(move |_| {
         let step = earlier_step.get()?;
         last_good.with(|last_good| {
-            let kernels = || last_good.record().partition_after(last_good.graph(), step);
+            let kernels = || last_good.trace().partition_after(last_good.graph(), step);
             (!last_good.is_long()).then(kernels)
         })
     });

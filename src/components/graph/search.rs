@@ -2,7 +2,7 @@
 
 use crate::app::state::{FocusRequest, Page, Selection};
 use fuseline_browser as browser;
-use fuseline_view::present::search::{Found, found, place_words};
+use fuseline_view::present::search::{Found, found, position_words};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -86,7 +86,7 @@ fn Field(field: NodeRef<html::Input>) -> impl IntoView {
     let has_query = move || query.with(|query| !query.trim().is_empty());
     let has_several = move || matches.with(|matches| matches.len() > 1);
     let words = move || {
-        has_query().then(|| matches.with(|matches| place_words(index.get(), matches.len())))
+        has_query().then(|| matches.with(|matches| position_words(index.get(), matches.len())))
     };
     view! {
         <div class="graph-search" role="search" aria-label="Operations and tensors of the graph">

@@ -12,7 +12,7 @@ use fuseline_learn::lesson::library::listed;
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::presenter::command::{KEYS, Key, PresenterCommand};
 use fuseline_learn::presenter::messages::{
-    AudienceView, FromNotes, FromPage, LessonPlace, NOTES, channel_name,
+    AudienceView, FromNotes, FromPage, NOTES, PresentedStep, channel_name,
 };
 use fuseline_learn::presenter::plan::{Length, Slide, Workshop, clock, standing};
 use leptos::ev;
@@ -173,10 +173,10 @@ fn Times(
 /// A step: its notes, the task with its answer, and what comes next.
 fn step_view(
     open: &OpenLesson,
-    place: &LessonPlace,
+    place: &PresentedStep,
     workshop: Option<Workshop>,
 ) -> impl IntoView + use<> {
-    let LessonPlace {
+    let PresentedStep {
         step: at,
         is_answered,
         ..

@@ -55,7 +55,7 @@ fn AdviceTable(
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.advice
-                        children=move |place, row| view! { <Row row=row_at(rows, place, row) /> }
+                        children=move |index, row| view! { <Row row=row_at(rows, index, row) /> }
                     />
                     <Show when=is_empty>
                         <tr>

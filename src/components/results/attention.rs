@@ -302,8 +302,8 @@ fn TileTable(
                 <ForEnumerate
                     each=move || rows.get()
                     key=|row| row.of
-                    children=move |place, row| {
-                        let row = row_at(rows, place, row);
+                    children=move |index, row| {
+                        let row = row_at(rows, index, row);
                         let number = |part: fn(&TileRow) -> &Explanation| {
                             view! { <OwnNumber explanation=explanation_of(row, part) /> }
                         };
@@ -344,9 +344,9 @@ fn ByteTable(
                 <ForEnumerate
                     each=move || rows.get()
                     key=|row| row.count
-                    children=move |place, row| {
+                    children=move |index, row| {
                         let count = row.count;
-                        let row = row_at(rows, place, row);
+                        let row = row_at(rows, index, row);
                         let exact = move || row.with(|row| row.bytes.exact());
                         view! {
                             <tr>

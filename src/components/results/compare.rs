@@ -90,10 +90,10 @@ pub fn ComparePanel(
                         <ForEnumerate
                             each=move || rows.get()
                             key=|row| row.policy
-                            children=move |place, row| {
+                            children=move |index, row| {
                                 let policy = row.policy;
                                 let is_chosen = Signal::derive(move || chosen.get() == policy);
-                                view! { <Row policy row=row_at(rows, place, row) is_chosen /> }
+                                view! { <Row policy row=row_at(rows, index, row) is_chosen /> }
                             }
                         />
                     </tbody>

@@ -134,8 +134,8 @@ fn Tensors(details: Memo<KernelDetails>) -> impl IntoView {
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.of
-                        children=move |place, row| {
-                            view! { <TensorLine of=row.of row=row_at(rows, place, row) /> }
+                        children=move |index, row| {
+                            view! { <TensorLine of=row.of row=row_at(rows, index, row) /> }
                         }
                     />
                 </tbody>
@@ -191,8 +191,8 @@ fn OnChipEdges(
                 <ForEnumerate
                     each=move || edges.get()
                     key=|edge| (edge.producer, edge.consumer)
-                    children=move |place, edge| {
-                        view! { <CutLine edge=row_at(edges, place, edge) pointed /> }
+                    children=move |index, edge| {
+                        view! { <CutLine edge=row_at(edges, index, edge) pointed /> }
                     }
                 />
             </ul>

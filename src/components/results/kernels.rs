@@ -93,9 +93,9 @@ pub fn KernelsTable(
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.of
-                        children=move |place, row| {
+                        children=move |index, row| {
                             let is_selected = selected.is(row.of);
-                            view! { <Row row=row_at(rows, place, row) is_selected /> }
+                            view! { <Row row=row_at(rows, index, row) is_selected /> }
                         }
                     />
                 </tbody>

@@ -58,9 +58,9 @@ fn Table(rows: Memo<Vec<LimitRow>>) -> impl IntoView {
                 <ForEnumerate
                     each=move || rows.get()
                     key=|row| row.first_op
-                    children=move |place, row| {
+                    children=move |index, row| {
                         let is_selected = selected.is(Subject::Kernel(row.first_op));
-                        view! { <Row row=row_at(rows, place, row) is_selected /> }
+                        view! { <Row row=row_at(rows, index, row) is_selected /> }
                     }
                 />
             </tbody>

@@ -75,24 +75,24 @@ fn Numbers(
     /// Its present step.
     shown: Memo<SoftmaxView>,
 ) -> impl IntoView {
-    let is_in = move |place: usize, state: CellState| {
-        move || shown.with(|shown| shown.cells.get(place) == Some(&state))
+    let is_in = move |index: usize, state: CellState| {
+        move || shown.with(|shown| shown.cells.get(index) == Some(&state))
     };
-    let cells = (0..COUNT).map(move |place| {
-        let value = move || run.with(|run| run.row.get(place).map(f64::to_string));
+    let cells = (0..COUNT).map(move |index| {
+        let value = move || run.with(|run| run.row.get(index).map(f64::to_string));
         view! {
             <td
-                class:is-read=is_in(place, CellState::Read)
-                class:is-done=is_in(place, CellState::Done)
+                class:is-read=is_in(index, CellState::Read)
+                class:is-done=is_in(index, CellState::Done)
             >
                 <input
                     type="number"
                     step="any"
-                    aria-label=format!("number {}", place + 1)
+                    aria-label=format!("number {}", index + 1)
                     prop:value=value
                     on:change:target=move |event| {
                         let field = event.target();
-                        if let Some(changed) = run.get_untracked().with_number(place, &field.value()) {
+                        if let Some(changed) = run.get_untracked().with_number(index, &field.value()) {
                             run.set(changed);
                         }
                         // Shows the present number again if the typed one was refused.

@@ -242,10 +242,10 @@ fn Tensors(
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.tensor
-                        children=move |place, row| {
+                        children=move |index, row| {
                             let tensor = row.tensor;
                             let is_chosen = Signal::derive(move || shown_tensor.get() == Some(tensor));
-                            view! { <Row row=row_at(rows, place, row) is_chosen choose /> }
+                            view! { <Row row=row_at(rows, index, row) is_chosen choose /> }
                         }
                     />
                 </tbody>
@@ -338,8 +338,8 @@ fn Numbers(
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.place
-                        children=move |place, row| {
-                            let row = row_at(rows, place, row);
+                        children=move |index, row| {
+                            let row = row_at(rows, index, row);
                             view! {
                                 <tr>
                                     <td class="number">{move || row.with(|row| row.place)}</td>

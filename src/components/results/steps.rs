@@ -281,9 +281,9 @@ fn Lines(
             <ForEnumerate
                 each=move || lines.get()
                 key=|line| line.step
-                children=move |place, line| {
+                children=move |index, line| {
                     let step = line.step;
-                    view! { <Line stepper list step line=row_at(lines, place, line) /> }
+                    view! { <Line stepper list step line=row_at(lines, index, line) /> }
                 }
             />
             {move || later().map(to_step)}

@@ -129,7 +129,7 @@ pub fn SweepResult(
             }
         >
             <Curves sweep=of_sweep sweeping />
-            <div class="sweep-told">
+            <div class="sweep-results">
                 <Crossings sweep=of_sweep />
                 <Values sweep=of_sweep sweeping />
             </div>

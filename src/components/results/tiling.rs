@@ -273,8 +273,8 @@ fn Figures(
                 <ForEnumerate
                     each=move || groups.get()
                     key=|group: &FigureGroup| group.title
-                    children=move |place, group| {
-                        let group = row_at(groups, place, group);
+                    children=move |index, group| {
+                        let group = row_at(groups, index, group);
                         view! { <Group group /> }
                     }
                 />
@@ -298,8 +298,8 @@ fn Group(
             <ForEnumerate
                 each=move || rows.get()
                 key=|row| row.explanation.title.clone()
-                children=move |place, row| {
-                    let row = row_at(rows, place, row);
+                children=move |index, row| {
+                    let row = row_at(rows, index, row);
                     let text = move |part: fn(&FigureRow) -> &str| move || row.with(|row| part(row).to_owned());
                     view! {
                         <tr class:is-excess=move || row.with(|row| row.is_excess)>

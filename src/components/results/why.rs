@@ -167,11 +167,11 @@ fn EdgeTable(
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.ops
-                        children=move |place, row| {
+                        children=move |index, row| {
                             let edge = row.ops;
                             let is_selected = is_selected.clone();
                             let is_selected = Signal::derive(move || is_selected.selected(&Some(edge)));
-                            view! { <Row edge row=row_at(rows, place, row) listed is_selected /> }
+                            view! { <Row edge row=row_at(rows, index, row) listed is_selected /> }
                         }
                     />
                     <Show when=is_empty>
@@ -274,7 +274,7 @@ fn Question(
         let (first, second) = chosen.get().unwrap_or(FIRST_OPS);
         (first.min(last), second.min(last))
     });
-    let said = Memo::new(move |_| {
+    let verdict = Memo::new(move |_| {
         chosen.get()?;
         let (first, second) = asked.get();
         page.ask(WhySeparate(first, second))
@@ -305,7 +305,7 @@ fn Question(
                 <span>"?"</span>
             </div>
             <p role="status" aria-live="polite">
-                <VerdictWords ops verdict=said />
+                <VerdictWords ops verdict=verdict />
             </p>
         </div>
     }

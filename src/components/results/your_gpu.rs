@@ -51,7 +51,7 @@ pub fn YourGpu(
                     <progress aria-label="Run on this GPU"></progress>
                     <span>{what.clone()}"…"</span>
                 </p>
-                <p class="measured-found">{move || your_gpu.verdict.get().map(|told| sentence(&told))}</p>
+                <p class="measured-found">{move || your_gpu.verdict.get().map(|verdict| sentence(&verdict))}</p>
             }),
             Running::Ended(Err(failure)) => {
                 let found = your_gpu.verdict.get_untracked();
@@ -161,10 +161,10 @@ fn Headline(
     ran: Arc<Ran>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let told = headline(&ran.outcome).join(" ");
+    let verdict = headline(&ran.outcome).join(" ");
     let is_older = move || page.shown.with(|shown| !ran.is_of(shown));
     view! {
-        <p class="measured-found">{sentence(&told)}</p>
+        <p class="measured-found">{sentence(&verdict)}</p>
         <Show when=is_older>
             <p class="quiet">"This run used an earlier program or choice. Run again for the current one."</p>
         </Show>
@@ -184,8 +184,8 @@ fn Shown(
     };
     let total = bars("gpu-total", GpuTimeRows::Total);
     let kernels = bars("gpu-kernels", GpuTimeRows::Kernels);
-    let told = notes(&ran.outcome).into_iter();
-    let told = told
+    let notes = notes(&ran.outcome).into_iter();
+    let notes = notes
         .map(|note| view! { <p class="quiet">{note}</p> })
         .collect_view();
     view! {
@@ -197,7 +197,7 @@ fn Shown(
         {kernels}
         <TimeTable ran=Arc::clone(&ran) />
         <Results outcome=&ran.outcome />
-        {told}
+        {notes}
     }
 }
 

@@ -81,7 +81,7 @@ impl Region<'_> {
         }
     }
 
-    /// The time of a kernel of these ops as measured runs tell it; `bound_ticks` is its lower
+    /// The time of a kernel of these ops as measured runs have it; `bound_ticks` is its lower
     /// bound, which nothing undercuts.
     ///
     /// A measured speed-up divides the bounds of the ops one by one. Ops that stay separate cost a

@@ -74,7 +74,7 @@ pub struct Op {
     /// The iteration of a block in which the mark holds, counted over all blocks from 1 on; 0
     /// outside of blocks and without a mark.
     #[serde(skip)]
-    pub mark_round: u32,
+    pub mark_iteration: u32,
 }
 
 impl Op {
@@ -105,7 +105,7 @@ impl Op {
             is_output: false,
             unknown_reader: None,
             kernel: None,
-            mark_round: 0,
+            mark_iteration: 0,
         }
     }
 
@@ -132,7 +132,7 @@ impl Op {
     /// The iteration in which its kernel mark holds, and the mark. Ops for which both are equal
     /// form one kernel.
     pub fn mark(&self) -> Option<(u32, u32)> {
-        Some((self.mark_round, self.kernel?))
+        Some((self.mark_iteration, self.kernel?))
     }
 
     /// Element type of the output: the given one, otherwise the float of its width.

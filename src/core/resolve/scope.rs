@@ -162,7 +162,7 @@ impl<'a> Scope<'a> {
                 first: self.tensors.next_id(),
                 block,
             });
-            for _ in 0..self.rounds_of(block) {
+            for _ in 0..self.iterations_of(block) {
                 self.tensors.push(Origin::Undeclared);
                 self.is_read.push(false);
             }
@@ -170,7 +170,7 @@ impl<'a> Scope<'a> {
         place
     }
 
-    fn rounds_of(&self, block: Option<usize>) -> usize {
+    fn iterations_of(&self, block: Option<usize>) -> usize {
         block.map_or(1, |block| self.iterations.get(block).copied().unwrap_or(1))
     }
 
@@ -245,7 +245,7 @@ impl<'a> Scope<'a> {
         let Some(written) = self.written.get(place) else {
             return NameId::new(0);
         };
-        let last = self.rounds_of(written.block) - 1;
+        let last = self.iterations_of(written.block) - 1;
         let offset = match (written.block, iteration) {
             (Some(own), Some(iteration)) if own == iteration.block => iteration.index.min(last),
             _ => last,
@@ -266,7 +266,7 @@ impl<'a> Scope<'a> {
     ) -> impl DoubleEndedIterator<Item = NameId> + use<> {
         let written = self.find(name).and_then(|place| self.written.get(place));
         let (first, iterations) = written.map_or((0, 0), |written| {
-            (written.first.index(), self.rounds_of(written.block))
+            (written.first.index(), self.iterations_of(written.block))
         });
         (first..first + iterations).map(NameId::new)
     }

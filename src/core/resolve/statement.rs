@@ -121,7 +121,7 @@ pub(super) fn resolve_op(
         dtype: Some(dtype),
         k,
         kernel: statement.kernel.map(|mark| mark.number),
-        mark_round: match (statement.kernel, iteration) {
+        mark_iteration: match (statement.kernel, iteration) {
             (Some(_), Some(iteration)) => known.scope.number_of_iteration(iteration),
             _ => 0,
         },

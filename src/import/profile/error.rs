@@ -179,6 +179,6 @@ pub enum ContentError {
 pub struct OtherDevice {
     /// The GPU of the file.
     pub other: String,
-    /// The program of the open measurement.
+    /// The GPU of the open measurement.
     pub open: String,
 }

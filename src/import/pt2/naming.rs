@@ -50,12 +50,13 @@ impl Stack {
 fn own_line(trace: &str) -> Option<(String, &str)> {
     let lines: Vec<&str> = trace.lines().collect();
     let frames = lines.windows(2).filter_map(|pair| match pair {
-        [index, code] => Some((index.trim().strip_prefix("File \"")?, *code)),
+        [location, code] => Some((location.trim().strip_prefix("File \"")?, *code)),
         _ => None,
     });
-    let is_own = |index: &str| !index.starts_with("torch/") && !index.contains("-packages/torch/");
-    let frame = frames.rev().find(|(index, _)| is_own(index));
-    frame.map(|(index, code)| (index.to_owned(), code.trim()))
+    let is_own =
+        |location: &str| !location.starts_with("torch/") && !location.contains("-packages/torch/");
+    let frame = frames.rev().find(|(location, _)| is_own(location));
+    frame.map(|(location, code)| (location.to_owned(), code.trim()))
 }
 
 /// The name that a line assigns to.

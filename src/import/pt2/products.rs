@@ -203,9 +203,9 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
     } else {
         call.shape.as_slice()
     };
-    let indices = elements(shape.get(2..)?)?.mul(shape.first()?)?;
+    let positions = elements(shape.get(2..)?)?.mul(shape.first()?)?;
     elements(call.shape_of("weight")?)?
-        .mul(&indices)?
+        .mul(&positions)?
         .mul(&Size::from(2))
 }
 

@@ -112,6 +112,10 @@ impl Condition {
         about
     }
 
+    /// Whether it holds.
+    ///
+    /// # Errors
+    /// A name that the program does not have, or a number that it does not have.
     pub fn holds(&self, analyzed: &AnalyzedProgram) -> Result<bool, ValueError> {
         match self {
             Self::OneKernel(names) => {

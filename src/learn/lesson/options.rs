@@ -138,14 +138,14 @@ impl Task {
             TaskKind::Each { things, condition } => {
                 let things = things_of(*things, analyzed);
                 let why = |is_chosen: bool, is_right: bool| {
-                    let explanation = things.iter().zip(options).enumerate();
-                    let explanation = explanation.filter(|(at, (_, option))| {
+                    let subjects = things.iter().zip(options).enumerate();
+                    let subjects = subjects.filter(|(at, (_, option))| {
                         chosen.contains(at) == is_chosen && option.is_right == is_right
                     });
-                    let explanation: Vec<_> = explanation
+                    let subjects: Vec<_> = subjects
                         .map(|(_, (thing, _))| thing.subject.clone())
                         .collect();
-                    reason_for_things(&explanation, condition, analyzed)
+                    reason_for_things(&subjects, condition, analyzed)
                 };
                 let wrong = join_sentences(&why(true, false), &why(false, true));
                 if wrong.is_empty() {

@@ -50,7 +50,7 @@ impl StepOutcome {
     }
 }
 
-/// A step of a lesson.
+/// Where a visitor is: a step of a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LessonPosition {
     /// The lesson of the page; `None` for one of somebody's own.

@@ -38,7 +38,7 @@ pub struct AudienceView {
     /// The workshop, if one is presented.
     pub workshop: Option<Workshop>,
     /// The step of a lesson, if one is open and no slide is over it.
-    pub place: Option<LessonPlace>,
+    pub place: Option<PresentedStep>,
     pub program: String,
     /// Its result, in a sentence.
     pub result: String,
@@ -50,9 +50,9 @@ pub struct AudienceView {
     pub began_ms: u64,
 }
 
-/// A step of a lesson.
+/// What the class sees of a lesson: a step, and how far it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LessonPlace {
+pub struct PresentedStep {
     /// The lesson of the page; `None` for one of somebody's own.
     pub id: Option<String>,
     /// The file of the lesson.

@@ -137,10 +137,10 @@ impl Class {
 
     /// The display name of each student: the name, with a number where others have it, too.
     pub fn names(&self) -> Vec<String> {
-        let mut analyzed: BTreeMap<String, usize> = BTreeMap::new();
+        let mut count_of_name: BTreeMap<String, usize> = BTreeMap::new();
         let names = self.students.iter().map(|student| {
             let name = student.called();
-            let count = analyzed.entry(name.clone()).or_default();
+            let count = count_of_name.entry(name.clone()).or_default();
             *count += 1;
             match *count {
                 1 => name,

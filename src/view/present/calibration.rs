@@ -71,7 +71,7 @@ pub fn surprise_sentence(surprise: &Surprise, record: &FusionCalibration) -> Str
             format_amount(*flops, "FLOP"),
             format_ratio(WORTHWHILE)
         ),
-        Surprise::Apart => format!(
+        Surprise::SeveralKernels => format!(
             "{} ran, so this run does not show what one kernel would save",
             counted(record.fused_kernels, "kernel")
         ),

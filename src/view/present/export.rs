@@ -98,7 +98,8 @@ impl OpList {
 /// in which a mark holds. A number stays where no earlier kernel has it.
 fn unique_marks(graph: &Graph) -> impl Iterator<Item = Option<u32>> {
     let mut used: HashSet<u32> = graph.ops.iter().filter_map(|op| op.kernel).collect();
-    let outside = (graph.ops.iter()).filter_map(|op| op.mark().filter(|&(round, _)| round == 0));
+    let outside =
+        (graph.ops.iter()).filter_map(|op| op.mark().filter(|&(iteration, _)| iteration == 0));
     let mut owners: HashMap<u32, (u32, u32)> = outside.map(|mark| (mark.1, mark)).collect();
     let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
     // There are more numbers than ops.

@@ -12,13 +12,14 @@ pub const KERNEL_ROWS: usize = 12;
 /// Characters of the names of a kernel's ops, so that a row is one line.
 const NAME_CHARS: usize = 44;
 
-/// The quantities of a row.
-pub const QUANTITIES: [Quantity; 5] = [
-    Quantity::Flops,
-    Quantity::Bytes,
-    Quantity::Intensity,
-    Quantity::Bottleneck,
-    Quantity::Time,
+/// The columns of numbers with their heads. That of the time is
+/// [`time_title`](SheetRows::time_title).
+pub const COLUMNS: [(&str, Quantity); 5] = [
+    ("FLOPs", Quantity::Flops),
+    ("traffic", Quantity::Bytes),
+    ("arithmetic intensity", Quantity::Intensity),
+    ("bottleneck", Quantity::Bottleneck),
+    ("", Quantity::Time),
 ];
 
 /// A kernel in one line.
@@ -27,7 +28,7 @@ pub struct SheetRow {
     pub kernel: KernelId,
     /// The names of its ops, shortened.
     pub ops: String,
-    /// Its numbers of all [`QUANTITIES`].
+    /// Its numbers in all [`COLUMNS`].
     pub numbers: Vec<String>,
 }
 
@@ -51,7 +52,7 @@ pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
     order.sort_unstable();
     let values = Values::new(analysis);
     let rows = order.into_iter().map(|kernel| {
-        let number = |quantity| {
+        let number = |(_, quantity)| {
             let marked = values.marked_at(Scope::Kernel(kernel), quantity, Run::Fused);
             marked.map(Marked::text).unwrap_or_default()
         };
@@ -59,7 +60,7 @@ pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
         SheetRow {
             kernel,
             ops: short_name(&names.replace('`', ""), NAME_CHARS),
-            numbers: QUANTITIES.map(number).into(),
+            numbers: COLUMNS.map(number).into(),
         }
     });
     let bytes: u64 = rest.iter().map(|&kernel| kernels[kernel].bytes()).sum();

@@ -97,12 +97,8 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
 
 /// The sum of all kernels. What limits kernels has none.
 pub fn kernel_total(analysis: &Analysis) -> Cells {
-    let has_sum = |column: &&Column| {
-        let quantity = column.quantity();
-        !matches!(quantity, Some(Quantity::Intensity | Quantity::Bottleneck))
-    };
-    let columns = COLUMNS.iter().filter(has_sum);
-    Cells::new(&Values::new(analysis), Scope::Program, columns)
+    let cells = Cells::new(&Values::new(analysis), Scope::Program, COLUMNS);
+    cells.without(&[Quantity::Intensity, Quantity::Bottleneck])
 }
 
 /// Which kernels a tab is about while the pictures show none of them; `None` where they show them.

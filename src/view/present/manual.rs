@@ -122,7 +122,7 @@ fn unchanged_text(graph: &Graph, (change, proposed): (Change, &str), why: &Uncha
 /// Why the kernels after a change cannot be written as marks.
 fn unmarkable_text(graph: &Graph, problem: &Unmarkable) -> String {
     match *problem {
-        Unmarkable::AcrossRounds(first, other) => format!(
+        Unmarkable::AcrossIterations(first, other) => format!(
             "{} and {} would share a kernel across iterations, but a kernel mark applies within one iteration",
             op_name(graph, first),
             op_name(graph, other)

@@ -47,12 +47,12 @@ pub fn found(graph: &Graph, query: &str) -> Vec<Found> {
 }
 
 /// Which of the matches is looked at, from 0: "3 of 17". The last one where an edit has left fewer.
-pub fn place_words(place: usize, count: usize) -> String {
+pub fn position_words(index: usize, count: usize) -> String {
     match count {
         0 => "no match".to_owned(),
         _ => format!(
             "{} of {}",
-            format_count((place + 1).min(count)),
+            format_count((index + 1).min(count)),
             format_count(count)
         ),
     }

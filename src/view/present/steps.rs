@@ -25,12 +25,12 @@ pub struct Steps {
 
 impl Steps {
     /// `O(ops + decisions)`, plus the ops that the decisions name.
-    pub fn new(graph: &Graph, record: &DecisionTrace) -> Self {
+    pub fn new(graph: &Graph, trace: &DecisionTrace) -> Self {
         let mut steps = Self {
-            count: record.decisions.len(),
+            count: trace.decisions.len(),
             ..Self::default()
         };
-        for (at, decision) in record.decisions.iter().enumerate() {
+        for (at, decision) in trace.decisions.iter().enumerate() {
             if at % PAGE_STEPS == 0 {
                 steps.pages.push(steps.decisions.len());
             }
@@ -38,7 +38,7 @@ impl Steps {
                 .serialize(&mut steps.decisions)
                 .unwrap_or_else(|_| unreachable!("memory takes all bytes"));
         }
-        let counts = record.kernel_counts(graph);
+        let counts = trace.kernel_counts(graph);
         let changes = counts.windows(2).zip(1..);
         steps.kernel_counts = changes
             .filter(|(around, _)| around[0] != around[1])

@@ -116,8 +116,10 @@ impl Cells {
         tooltips.find_map(|(of, text)| (*of == quantity).then_some(text.as_str()))
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
+    /// Without the numbers of these quantities.
+    pub(super) fn without(mut self, quantities: &[Quantity]) -> Self {
+        (self.numbers).retain(|(quantity, ..)| !quantities.contains(quantity));
+        self
     }
 }
 

@@ -108,11 +108,11 @@ fn names(analysis: &Analysis, ops: &[OpId]) -> String {
     names.collect::<Vec<_>>().join(" + ")
 }
 
-/// A column: its head, the quantity in it, and the kernels that it is measured in.
-type Column = (&'static str, Quantity, Run);
+/// A column of a file: its head, the quantity in it, and the kernels that it is measured in.
+type CsvColumn = (&'static str, Quantity, Run);
 
 /// What kernels compute, move and take.
-const COSTS: &[Column] = &[
+const COSTS: &[CsvColumn] = &[
     ("matrix FLOPs", Quantity::MatrixFlops, Run::Fused),
     ("vector FLOPs", Quantity::VectorFlops, Run::Fused),
     ("bytes unfused", Quantity::Bytes, Run::Unfused),
@@ -140,7 +140,7 @@ const COSTS: &[Column] = &[
 ];
 
 /// What the whole program costs.
-const TOTALS: &[Column] = &[
+const TOTALS: &[CsvColumn] = &[
     ("kernels", Quantity::Launches, Run::Fused),
     ("bytes read", Quantity::BytesRead, Run::Fused),
     ("bytes written", Quantity::BytesWritten, Run::Fused),
@@ -152,7 +152,7 @@ const TOTALS: &[Column] = &[
 ];
 
 /// What the launches of kernels need of the device.
-const LAUNCH: &[Column] = &[
+const LAUNCH: &[CsvColumn] = &[
     ("on chip (B)", Quantity::OnChip, Run::Fused),
     (
         "on chip, available (B)",
@@ -170,8 +170,8 @@ const LAUNCH: &[Column] = &[
 ];
 
 /// The figures of a row; empty where one is not known.
-fn cells(values: &Values<'_>, of: Option<Subject>, columns: &[Column]) -> Vec<String> {
-    let cell = |&(_, quantity, run): &Column| {
+fn cells(values: &Values<'_>, of: Option<Subject>, columns: &[CsvColumn]) -> Vec<String> {
+    let cell = |&(_, quantity, run): &CsvColumn| {
         let figure = Figure {
             quantity,
             run,
@@ -183,7 +183,7 @@ fn cells(values: &Values<'_>, of: Option<Subject>, columns: &[Column]) -> Vec<St
     cells.map(Option::unwrap_or_default).collect()
 }
 
-fn heads(columns: &[Column]) -> impl Iterator<Item = &'static str> {
+fn heads(columns: &[CsvColumn]) -> impl Iterator<Item = &'static str> {
     columns.iter().map(|&(head, ..)| head)
 }
 
@@ -311,9 +311,9 @@ fn edges(analysis: &Analysis) -> Table {
 
 fn steps(analysis: &Analysis) -> Table {
     let graph = &analysis.graph;
-    let record = trace_decisions(graph, &analysis.options);
-    let kernels = record.kernel_counts(graph).into_iter().skip(1);
-    let rows = record.decisions.iter().zip(kernels).zip(1_u64..);
+    let trace = trace_decisions(graph, &analysis.options);
+    let kernels = trace.kernel_counts(graph).into_iter().skip(1);
+    let rows = trace.decisions.iter().zip(kernels).zip(1_u64..);
     let rows = rows.map(|((decision, kernels), step)| {
         vec![
             step.to_string(),

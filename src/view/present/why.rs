@@ -106,7 +106,7 @@ struct Possible<'a> {
 /// What keeps the kernels of an analysis apart, in words.
 pub struct WhyNot {
     analysis: Arc<Analysis>,
-    record: Option<Arc<DecisionTrace>>,
+    trace: Option<Arc<DecisionTrace>>,
     edges: Vec<PricedEdge>,
     /// For each of them as [`Why::are_possible`].
     are_possible: Vec<bool>,
@@ -181,12 +181,12 @@ impl EdgeRow {
 }
 
 impl WhyNot {
-    /// Prices all edges: takes as long as [`Why::priced_edges`]. `record` spares a policy that
+    /// Prices all edges: takes as long as [`Why::priced_edges`]. `trace` spares a policy that
     /// [needs](Why::needs_trace) its decisions to decide again for each answer.
     pub fn new(
         analysis: Arc<Analysis>,
         statement_of_op: &IdVec<OpId, usize>,
-        record: Option<Arc<DecisionTrace>>,
+        trace: Option<Arc<DecisionTrace>>,
     ) -> Self {
         let why = Why::new(&analysis);
         let edges = why.priced_edges();
@@ -196,7 +196,7 @@ impl WhyNot {
             edges,
             are_possible,
             analysis,
-            record,
+            trace,
         }
     }
 
@@ -299,8 +299,8 @@ impl WhyNot {
     }
 
     fn why(&self) -> Why<'_> {
-        match &self.record {
-            Some(record) => Why::with_trace(&self.analysis, record),
+        match &self.trace {
+            Some(trace) => Why::with_trace(&self.analysis, trace),
             None => Why::new(&self.analysis),
         }
     }

@@ -126,11 +126,11 @@ pub(super) fn answers(input: &[u8]) {
     }
     limits(&analysis);
     limit_rows(&analysis, 200);
-    let record = trace_decisions(&analysis.graph, &analysis.options);
-    let steps = steps::Steps::new(&analysis.graph, &record);
+    let trace = trace_decisions(&analysis.graph, &analysis.options);
+    let steps = steps::Steps::new(&analysis.graph, &trace);
     steps.lines(&analysis.graph, 1..steps.count() + 1);
-    let step = rng.random_range(0..=record.decisions.len());
-    let earlier = record.partition_after(&analysis.graph, step);
+    let step = rng.random_range(0..=trace.decisions.len());
+    let earlier = trace.partition_after(&analysis.graph, step);
     assert_sums(&analysis_with(&analysis, earlier));
     let all = compare(&analysis);
     roofline_compare::scene(&analysis, &all, (600.0, 400.0), None);

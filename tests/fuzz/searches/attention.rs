@@ -156,8 +156,8 @@ pub(crate) fn attention_or_not(input: &[u8]) {
         }
         _ => assert!(scope != CertificateScope::LegalKernels),
     }
-    let record = trace_decisions(&searched.graph, &searched.options);
-    let replayed = record.partition_after(&searched.graph, record.decisions.len());
+    let trace = trace_decisions(&searched.graph, &searched.options);
+    let replayed = trace.partition_after(&searched.graph, trace.decisions.len());
     assert_eq!(&replayed, &searched.partition);
     assert!(runs_in_order(&searched.graph, &searched.partition));
 }

@@ -27,28 +27,32 @@ pub(super) struct ElementIndex {
 }
 
 /// Follows the indices through these ops, ascending.
-pub(super) fn follow(definitions: &mut Definitions<'_>, ops: &[OpId], places: &mut ElementIndices) {
+pub(super) fn follow(
+    definitions: &mut Definitions<'_>,
+    ops: &[OpId],
+    indices: &mut ElementIndices,
+) {
     let graph = definitions.graph;
     for &op in ops {
         let output = graph.output[op];
-        if places.contains_key(&output) {
+        if indices.contains_key(&output) {
             continue;
         }
         let definition = &graph.ops[op];
         let known = graph.inputs[op].iter().find_map(|input| {
-            let place = places.get(input)?;
-            Some((definitions.type_of(*input).ok()?.0, place.clone()))
+            let index = indices.get(input)?;
+            Some((definitions.type_of(*input).ok()?.0, index.clone()))
         });
-        let Some((shape, place)) = known else {
+        let Some((shape, index)) = known else {
             continue;
         };
         let moved = match definition.op_type {
-            OpType::Reshape => moved(definitions, graph, op, &shape, &place),
-            OpType::Elementwise | OpType::Reduction if shape == definition.shape => Some(place),
+            OpType::Reshape => moved(definitions, graph, op, &shape, &index),
+            OpType::Elementwise | OpType::Reduction if shape == definition.shape => Some(index),
             _ => None,
         };
-        if let Some(place) = moved {
-            places.insert(output, place);
+        if let Some(index) = moved {
+            indices.insert(output, index);
         }
     }
 }

@@ -61,18 +61,18 @@ pub(super) fn schedule(
         })
         .collect();
     let linear = expressions.ravel(&domain.shape, &at);
-    let mut places = ElementIndices::default();
+    let mut indices = ElementIndices::default();
     if let Some(shape) = known_shape(&definitions, tensor) {
         let at = definitions.expressions.unravel(&shape, linear);
-        places.insert(tensor, ElementIndex { at, only_if: None });
+        indices.insert(tensor, ElementIndex { at, only_if: None });
     }
-    follow(&mut definitions, ops, &mut places);
+    follow(&mut definitions, ops, &mut indices);
     let mut outputs = Vec::with_capacity(written.len());
     for &tensor in written {
         let shape = definitions.type_of(tensor)?.0;
         let elements = element_count(&shape);
-        let (at, only_if) = match places.get(&tensor) {
-            Some(place) => (place.at.clone(), place.only_if),
+        let (at, only_if) = match indices.get(&tensor) {
+            Some(index) => (index.at.clone(), index.only_if),
             None if elements == rows.checked_mul(columns) => {
                 (definitions.expressions.unravel(&shape, linear), None)
             }

@@ -90,11 +90,11 @@ fn with_columns(
     let columns = elements.len();
     let mut outputs = Vec::with_capacity(columns * written.len());
     for at in elements {
-        let mut places = ElementIndices::default();
-        places.insert(graph.output[product], ElementIndex { at, only_if: None });
-        follow(&mut definitions, ops, &mut places);
+        let mut indices = ElementIndices::default();
+        indices.insert(graph.output[product], ElementIndex { at, only_if: None });
+        follow(&mut definitions, ops, &mut indices);
         for &tensor in written {
-            let Some(ElementIndex { at, only_if }) = places.get(&tensor) else {
+            let Some(ElementIndex { at, only_if }) = indices.get(&tensor) else {
                 return Ok(None);
             };
             if only_if.is_some_and(|only_if| is_never(&definitions, only_if)) {

@@ -51,21 +51,21 @@ pub fn Table(
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| (row.of, row.first_op, row.counted)
-                        children=move |place, row| view! { <Row open row=row_at(rows, place, row) selected /> }
+                        children=move |index, row| view! { <Row open row=row_at(rows, index, row) selected /> }
                     />
                 </tbody>
                 <tfoot>
                     <ForEnumerate
                         each=move || totals.get()
                         key=|row| (row.of, row.counted)
-                        children=move |place, row| {
+                        children=move |index, row| {
                             let title = row.of.sum_title();
                             view! {
                                 <tr>
                                     <td></td>
                                     <th scope="row">{title}</th>
                                     <td></td>
-                                    {cells(&open, row_at(totals, place, row))}
+                                    {cells(&open, row_at(totals, index, row))}
                                 </tr>
                             }
                         }

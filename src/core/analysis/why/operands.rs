@@ -13,9 +13,9 @@ pub(super) struct Operands {
     ops: Adjacency<KernelId, OpId>,
     /// Ascending.
     reads: Adjacency<KernelId, TensorId>,
-    /// Each op of the policy graph belongs to one kernel. An attention that runs in several kernels
-    /// is one op there and belongs to all of them.
-    is_apart: bool,
+    /// Whether each op of the policy graph belongs to one kernel. False where an attention that is
+    /// one op there runs in several kernels.
+    shares_no_op: bool,
 }
 
 impl Operands {
@@ -24,12 +24,12 @@ impl Operands {
         let graph = policy_graph.graph(analysis);
         let partition = &analysis.partition;
         let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
-        let mut is_apart = true;
+        let mut shares_no_op = true;
         for (op, &kernel) in partition.kernel_of.iter_enumerated() {
             // An attention that no kernel holds whole is one op of several kernels: then counts per
             // kernel cannot be added.
             let known = kernel_of[policy_graph.op(op)].replace(kernel);
-            is_apart &= known.is_none_or(|known| known == kernel);
+            shares_no_op &= known.is_none_or(|known| known == kernel);
         }
         let of_op = kernel_of.iter_enumerated();
         let of_op = of_op.filter_map(|(op, &kernel)| Some((kernel?, op)));
@@ -49,19 +49,20 @@ impl Operands {
         Self {
             ops,
             reads,
-            is_apart,
+            shares_no_op,
         }
     }
 
     /// The ops of two kernels as one; `None` if kernels share an op.
     pub(super) fn ops(&self, a: KernelId, b: KernelId) -> Option<usize> {
-        self.is_apart.then(|| self.ops[a].len() + self.ops[b].len())
+        self.shares_no_op
+            .then(|| self.ops[a].len() + self.ops[b].len())
     }
 
     /// The tensors that two kernels read as one, where `graph` is the one of the policy; `None` if
     /// kernels share an op. `O(smaller log larger)` in what they read and compute.
     pub(super) fn reads(&self, graph: &Graph, a: KernelId, b: KernelId) -> Option<usize> {
-        if !self.is_apart {
+        if !self.shares_no_op {
             return None;
         }
         let mut saved = 0;

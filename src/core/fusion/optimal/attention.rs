@@ -41,7 +41,7 @@ pub(in crate::fusion) fn partition_with_attention(
     let mut blocks = Blocks::new(graph, rewritten, attentions, [&of_plain, &of_one_op]);
 
     let clock = clock(&plain);
-    // The graph with attention as one op comes first: it is smaller, and its costs tell below which
+    // The graph with attention as one op comes first: it is smaller, and its costs show below which
     // blocks the other form cannot be cheaper.
     let known = partitions_of_policies(&one_op);
     let mut first = Solver::new(&one_op, &known, clock, options.fusion.budget_states);

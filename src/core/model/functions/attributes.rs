@@ -56,7 +56,8 @@ impl AttributeName {
         own.map_or(self.row().2, |&(_, default)| Some(default))
     }
 
-    /// The size that is the default whatever the function; 0 for an attribute without one.
+    /// The size that is the default whatever the function; 0 for an attribute without one. The
+    /// stride of a pool has another, which [`Self::default`] knows.
     pub fn default_size(self) -> i64 {
         match self.row().2 {
             Some(AttributeDefault::Size(size)) => size,

@@ -65,7 +65,7 @@ pub struct Marked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmarkable {
     /// These two ops are merged, which are in two iterations, or inside and outside of a block.
-    AcrossRounds(OpId, OpId),
+    AcrossIterations(OpId, OpId),
     /// Two iterations of a block have different kernels: these two ops, of one statement.
     IterationsDiffer(OpId, OpId),
 }
@@ -112,7 +112,7 @@ pub fn merge_kernels(
     if let Some(first) = first
         && let Some(other) = ops.find(|&op| iterations.place(op) != iterations.place(first))
     {
-        return Err(Unmarkable::AcrossRounds(first, other));
+        return Err(Unmarkable::AcrossIterations(first, other));
     }
     state(text, program, shown, &iterations, &merged.collect(), first)
 }

@@ -279,7 +279,7 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
         is_output: entry.is_output(),
         unknown_reader: None,
         kernel: entry.kernel()?,
-        mark_round: 0,
+        mark_iteration: 0,
     };
     Ok((op, doubt))
 }

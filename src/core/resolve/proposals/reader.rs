@@ -211,9 +211,9 @@ impl Reader<'_> {
         let &[_, _, height, width] = &self.op.shape[..] else {
             return None;
         };
-        let size = |axis: usize, indices: u64| {
+        let size = |axis: usize, output_size: u64| {
             let reach = dilation[axis].checked_mul(window[axis].checked_sub(1)?)?;
-            let moves = indices.checked_sub(1)?.checked_mul(stride[axis])?;
+            let moves = output_size.checked_sub(1)?.checked_mul(stride[axis])?;
             let padded = moves.checked_add(reach)?.checked_add(1)?;
             padded
                 .checked_sub(padding[axis].checked_mul(2)?)
@@ -271,8 +271,8 @@ impl Reader<'_> {
     /// The output's shape with another size along the axis of the call.
     fn along_axis(&self, size: impl FnOnce(u64) -> Option<u64>) -> Option<Vec<u64>> {
         let mut shape = self.op.shape.clone();
-        let index = shape.get_mut(self.axis()?)?;
-        *index = size(*index).filter(|&size| size > 0)?;
+        let along = shape.get_mut(self.axis()?)?;
+        *along = size(*along).filter(|&size| size > 0)?;
         Some(shape)
     }
 }

@@ -131,8 +131,10 @@ fn stated(call: &Call<'_>) -> Result<Vec<u64>, Diagnostic> {
 
 fn reduce(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let axes = match call.attributes.sizes(AttributeName::Axis)? {
-        None => input.shape.len().checked_sub(1).into_iter().collect(),
-        Some(values) => values
+        // A scalar has no axis that could be the default.
+        None if input.shape.is_empty() => Vec::new(),
+        stated => stated
+            .unwrap_or_else(|| vec![AttributeName::Axis.default_size()])
             .into_iter()
             .map(|value| dimension(call, AttributeName::Axis, value, input))
             .collect::<Result<Vec<usize>, _>>()?,

@@ -1,4 +1,4 @@
-//! Times on the visitor's own GPU beside what is predicted for it.
+//! Times on your GPU (WebGPU) beside what is predicted for it.
 
 use crate::picture::charts::axis::round_axis;
 use crate::picture::charts::bytes_axis::{tick_count, without_zeros};

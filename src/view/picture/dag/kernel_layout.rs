@@ -14,7 +14,7 @@ use fuseline_core::{Graph, IdVec, KernelId, OpId, Partition, TensorId};
 define_ids! {
     /// A row of ops in a kernel, counted from the top.
     pub(super) struct RowId;
-    /// An [`PanelEntry`] of a kernel.
+    /// A [`PanelEntry`] of a kernel.
     pub(super) struct EntryId;
 }
 
@@ -48,7 +48,7 @@ pub(super) struct OpPosition {
     /// Its node in [`KernelLayout::graph`].
     pub(super) node: NodeId,
     /// How edges from outside reach it.
-    pub(super) access: EdgeApproach,
+    pub(super) approach: EdgeApproach,
     /// Its centre, from the centre of the panel.
     pub(super) x: f64,
 }
@@ -160,7 +160,7 @@ pub(super) fn kernel_layout(
         let position = &mut positions[op];
         let row = position.row;
         position.node = layered.add_node(row.layer(), op_width / 2.0, op_width / 2.0);
-        position.access = match (row.index(), ops_in_row[row]) {
+        position.approach = match (row.index(), ops_in_row[row]) {
             (0, _) => EdgeApproach::Top,
             // Each of two boxes in a row has a side of the panel that no box is in the way of.
             (_, 1 | 2) => EdgeApproach::Side(None),
@@ -173,7 +173,10 @@ pub(super) fn kernel_layout(
     let mut has_result = IdVec::from_elem(false, rows + 1);
     for &op in members {
         let OpPosition {
-            row, node, access, ..
+            row,
+            node,
+            approach,
+            ..
         } = positions[op];
         has_result[row.layer()] |= graph.is_final(graph.output[op]);
         let consumers = &graph.successors[op];
@@ -194,7 +197,7 @@ pub(super) fn kernel_layout(
                 exits.push(Exit { op, bottom, link });
             }
         }
-        if access == EdgeApproach::Through {
+        if approach == EdgeApproach::Through {
             for tensor in graph.distinct_inputs(op) {
                 let producer = graph.tensors[tensor].producer;
                 if producer.is_none_or(|p| !is_inside(p)) {
@@ -218,8 +221,8 @@ pub(super) fn kernel_layout(
         let links = layered.above(position.node).to_vec();
         spread_links(&mut layered, &place, links, 0.0, op_width);
         // Not earlier, because the order decides on which side of a box a lane runs.
-        if position.access == EdgeApproach::Side(None) {
-            position.access = EdgeApproach::Side(open_sides(&layered, position.node).only());
+        if position.approach == EdgeApproach::Side(None) {
+            position.approach = EdgeApproach::Side(open_sides(&layered, position.node).only());
         }
     }
     let mut x = columns(&layered, OP_GAP);

@@ -120,7 +120,7 @@ impl LayoutBuilder<'_> {
             |&input: &TensorId| self.may_share_pill(input, &self.graph.consumers[input]);
         let fits_above = || inputs.len() <= PILLS_ABOVE_OP && !inputs.iter().any(is_shared);
         let is_above = self.graph.predecessors[op].is_empty() && (is_main_input() || fits_above());
-        match self.positions[op].access {
+        match self.positions[op].approach {
             EdgeApproach::Top => is_above || self.open_sides(op) == OpenSides::Neither,
             EdgeApproach::Through => true,
             EdgeApproach::Side(_) => false,
@@ -253,7 +253,7 @@ impl LayoutBuilder<'_> {
             let mut lanes: Vec<(Option<Side>, Enters)> = Vec::new();
             for &(_, op) in readers {
                 let position = self.positions[op];
-                match position.access {
+                match position.approach {
                     EdgeApproach::Top => {
                         add_branch(kernel, Port::Top(op));
                     }

@@ -2,14 +2,14 @@
 
 use crate::present::derivation::{Derivation, Term};
 
-/// How a figure comes about. Its number is the one that is shown everywhere, unless it has a term
-/// of its own.
+/// How a figure comes about.
 #[derive(Default)]
 pub(super) struct Derived {
     pub(super) derivation: Option<Derivation>,
     /// Its formula in symbols, where that is not the one of its quantity.
     pub(super) formula: Option<&'static str>,
-    /// The number behind a word, or one that no table shows.
+    /// The term of its card, where that is not the number that is shown everywhere with the
+    /// `derivation`: behind a word, or of a figure that no table shows.
     pub(super) own: Option<Term>,
     pub(super) notes: Vec<String>,
 }

@@ -39,7 +39,7 @@ use fuseline_core::{Analysis, Kernel, KernelId};
 pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
     let counted = Counted::of(of, analysis)?;
-    let found = match of {
+    let derived = match of {
         Subject::Program | Subject::Policy(_) => whole::derived(analysis, quantity, run)?,
         Subject::Kernel(_) | Subject::Again(_) => {
             of_kernel(analysis, of.kernel_id(analysis)?, quantity, run)?
@@ -53,33 +53,33 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
             bytes::of_tensor_at(analysis, id, tensor, quantity)?
         }
     };
-    Some(explained(figure, found, counted, analysis))
+    Some(explained(figure, derived, counted, analysis))
 }
 
 fn explained(
     figure: Figure,
-    found: Derived,
+    derived: Derived,
     counted: Counted<'_>,
     analysis: &Analysis,
 ) -> Explanation {
     let marked = Values::new(analysis).marked(figure);
-    let term = found.own.or_else(|| {
+    let term = derived.own.or_else(|| {
         let term = marked?.term("")?;
         Some(Term {
-            derivation: found.derivation,
+            derivation: derived.derivation,
             ..term
         })
     });
     let shown = marked.map(Marked::text);
     let shown = shown.or_else(|| term.as_ref().map(Term::text));
-    let own_formula = found.formula.or_else(|| term.as_ref()?.formula);
+    let own_formula = derived.formula.or_else(|| term.as_ref()?.formula);
     Explanation {
         title: title(figure, analysis),
         subject: subject(figure.of, analysis),
         value: shown.unwrap_or_else(|| "–".to_owned()),
         formula: own_formula.unwrap_or_else(|| formula(figure, analysis)),
         term,
-        notes: found.notes,
+        notes: derived.notes,
         conventions: conventions::conventions(figure, counted),
         sources: conventions::sources(figure, counted),
     }
@@ -102,10 +102,10 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
     ];
     let number = Number::Count(here + there);
     let term = Term::derived("", number, Derivation::new(Operation::Sum, terms));
-    let found = Derived::of(term);
+    let derived = Derived::of(term);
     Some(explained(
         figure,
-        found,
+        derived,
         Counted::program(analysis),
         analysis,
     ))

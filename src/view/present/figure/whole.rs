@@ -22,7 +22,7 @@ pub(super) fn derived(analysis: &Analysis, quantity: Quantity, run: Run) -> Opti
     let sum_of = |of: fn(&Kernel) -> u64| {
         Derived::by(sum(analysis, run, |_, kernel| Number::Bytes(of(kernel))))
     };
-    let found = match quantity {
+    let derived = match quantity {
         Quantity::Bytes => sum_of(Kernel::bytes),
         Quantity::BytesRead => sum_of(|kernel| kernel.bytes_read),
         Quantity::BytesWritten => sum_of(|kernel| kernel.bytes_written),
@@ -56,15 +56,15 @@ pub(super) fn derived(analysis: &Analysis, quantity: Quantity, run: Run) -> Opti
             | Quantity::LowerBound
     );
     let is_joined = is_sum && run.execution(analysis).may_join > 0;
-    Some(if is_joined { joined(found) } else { found })
+    Some(if is_joined { joined(derived) } else { derived })
 }
 
 /// A sum of kernels of which ops of unknown shape may make one: it is less than its terms.
-fn joined(found: Derived) -> Derived {
+fn joined(derived: Derived) -> Derived {
     let note = "Ops of unknown shape may connect some of these kernels. The total counts connected kernels as one: one launch, and one read of each shared tensor.";
     Derived {
         derivation: None,
-        ..found.noted([note.to_owned()])
+        ..derived.noted([note.to_owned()])
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a run on the visitor's own GPU computed, beside the interpreter's results.
+//! What a run on your GPU (WebGPU) computed, beside the interpreter's results.
 
 use crate::present::format::{format_exact, format_scientific};
 use crate::present::names::counted;

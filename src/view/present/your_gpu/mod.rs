@@ -1,4 +1,4 @@
-//! A run on the visitor's own GPU, in rows and sentences.
+//! A run on your GPU (WebGPU), in rows and sentences.
 
 mod checks;
 

@@ -7,7 +7,7 @@ use fuseline_core::{Graph, KernelId, Partition};
 use std::cmp::Reverse;
 
 /// Ops of an iteration, at least. A chain of one op again and again is read at a glance.
-const MIN_ROUND_OPS: usize = 2;
+const MIN_ITERATION_OPS: usize = 2;
 /// Distances to later kernels of the same hash that are tried: a block of a model may hold so many
 /// equal kernels.
 const MAX_PERIODS: usize = 64;
@@ -108,7 +108,7 @@ fn best_at(sequence: &Sequence<'_>, at: usize, budget: &mut Budget) -> Option<Re
 fn hidden_ops(sequence: &Sequence<'_>, repeat: &Repeat) -> usize {
     let [first, second, end] =
         [repeat.shown().start, repeat.shown().end, repeat.all().end].map(|at| sequence.start(at));
-    if second - first < MIN_ROUND_OPS {
+    if second - first < MIN_ITERATION_OPS {
         0
     } else {
         end - second
