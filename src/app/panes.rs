@@ -74,8 +74,8 @@ impl Panes {
         }
     }
 
-    /// With a divider where it is at first. The other one may have come near to that position, so both
-    /// between columns return.
+    /// With a divider where it is at first. The other one may have come near to that position, so
+    /// both between columns return.
     #[must_use]
     pub fn reset(self, divider: Divider) -> Self {
         let first = Self::default();
@@ -140,7 +140,8 @@ impl FromStr for Panes {
         let positions = positions.collect::<Result<Vec<f64>, _>>()?;
         let dividers = [Divider::OpsGraph, Divider::GraphCharts, Divider::Below];
         let panes = dividers.into_iter().zip(positions);
-        // From the outermost positions, so that no divider stops at the default position of the other.
+        // From the outermost positions, so that no divider stops at the default position of the
+        // other.
         let open = Self {
             graph_start: MIN_PERCENT,
             graph_end: 100.0 - MIN_PERCENT,

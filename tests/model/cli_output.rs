@@ -138,6 +138,26 @@ fn a_byte_order_mark_before_any_form_is_skipped() {
     }
 }
 
+#[test]
+fn the_table_marks_assumed_sizes_and_says_what_is_unknown() {
+    let ops = r#"[
+        {"op_type": "elementwise", "inputs": ["x"], "output": "y", "shape": [4], "bytes_per_element": 2},
+        {"op_type": "opaque", "inputs": ["y"], "output": "z", "shape": [4], "bytes_per_element": 2}
+    ]"#;
+    let output = run(&["analyze", "-"], ops);
+    let rows: Vec<Vec<&str>> = (stdout(&output).lines())
+        .filter(|line| line.starts_with(['1', '2']) && !line.contains("->"))
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|cell| !cell.is_empty())
+                .collect()
+        })
+        .collect();
+    assert_eq!(rows[0][2..5], ["4 FLOP", "~8 B", "8 B"], "{output:?}");
+    assert_eq!(rows[1][2..5], ["unknown", "8 B", "8 B"], "{output:?}");
+}
+
 /// A terminal would obey these: a colour, a title, the 8-bit start of a sequence, a line of its
 /// own.
 const ESCAPES: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\nerror: all is lost";

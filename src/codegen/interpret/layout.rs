@@ -39,7 +39,8 @@ fn kept(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     (x.values.len() == task.elements()).then(|| x.values.to_vec())
 }
 
-/// Row-major order, unless the shapes show that columns are split over heads, or heads joined. No other movement changes an error.
+/// Row-major order, unless the shapes show that columns are split over heads, or heads joined. No
+/// other movement changes an error.
 fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
     let [x] = inputs else {
         let values: Vec<f64> = inputs

@@ -57,7 +57,8 @@ impl Limit {
     }
 }
 
-/// The derivation of a predicted time: phases one after the other, each as long as its longest part.
+/// The derivation of a predicted time: phases one after the other, each as long as its longest
+/// part.
 pub(super) fn breakdown_derivation(breakdown: &Breakdown) -> Derivation {
     let mut terms: Vec<Term> = breakdown
         .phases

@@ -79,8 +79,8 @@ pub enum RatedWork {
 
 impl RatedWork {
     /// The bottleneck of a kernel in which it takes longest. `None` of what only the roofline
-    /// decides: bytes of the cache are not those of memory, and the rate of a library kernel or of a
-    /// running statistic is that of a whole loop over rows, which may wait for memory or for
+    /// decides: bytes of the cache are not those of memory, and the rate of a library kernel or of
+    /// a running statistic is that of a whole loop over rows, which may wait for memory or for
     /// arithmetic.
     pub const fn bound(self) -> Option<Bound> {
         Some(match self {

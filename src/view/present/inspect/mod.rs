@@ -38,7 +38,8 @@ pub struct Inspected {
     /// Those two by name, where the heading does not name them; quoted parts are code.
     pub asked_names: String,
     /// What can be done by hand, if the text allows it: a cut before an op or on an edge, the merge
-    /// of an edge. Those of a kernel with its neighbours are [offers](crate::present::merges::merge_offers).
+    /// of an edge. Those of a kernel with its neighbours are
+    /// [offers](crate::present::merges::merge_offers).
     pub change: Option<Change>,
     /// Whether running attention as one kernel would fuse the two ops.
     pub is_attention: bool,
