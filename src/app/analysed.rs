@@ -26,7 +26,6 @@ use std::sync::{Arc, OnceLock};
 pub struct AnalysedText {
     pub text: Arc<str>,
     pub parsed: Arc<Parsed>,
-    /// The choices.
     pub options: Options,
     /// The layout, if the worker has computed it.
     pub layout: Option<Arc<DagLayout>>,
@@ -43,12 +42,9 @@ pub struct AnalysedText {
 /// All that an analysis depends on.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct AnalysisInput {
-    /// The program as text.
     pub text: Arc<str>,
-    /// The visitor's choices.
     pub options: Options,
-    /// The number of decisions of the policy after which the kernels are asked about; `None` is
-    /// after all.
+    /// The number of policy decisions that are made; `None` is all.
     pub step: Option<usize>,
 }
 
@@ -56,9 +52,8 @@ pub struct AnalysisInput {
 /// time, so nothing else comes from the worker.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct PlacedPlan {
-    /// The kernels.
     pub plan: Plan,
-    /// `None`: the same as in the picture before.
+    /// `None` if it equals the layout of the last picture.
     pub layout: Option<Arc<DagLayout>>,
 }
 
@@ -86,7 +81,7 @@ struct Layouts {
 }
 
 impl AnalysedText {
-    /// A text of which nothing more is known yet.
+    /// A text before anything else is computed about it.
     pub fn new(text: Arc<str>, parsed: Arc<Parsed>, options: Options) -> Self {
         Self {
             text,
@@ -103,8 +98,7 @@ impl AnalysedText {
         }
     }
 
-    /// What is shown before any text was valid: nothing, beside what is wrong with the present
-    /// text.
+    /// What is shown before any text was valid: no op, and the diagnostics of the present text.
     pub fn empty(options: &Options, diagnostics: Arc<Vec<Diagnostic>>) -> Self {
         Self {
             outcome: OnceLock::from(Outcome {
@@ -117,13 +111,13 @@ impl AnalysedText {
         }
     }
 
-    /// The same text, of which nothing more is known yet.
+    /// The same text without anything that was computed about it.
     #[must_use]
     pub fn fresh(&self) -> Self {
         Self::new(self.text.clone(), self.parsed.clone(), self.options.clone())
     }
 
-    /// The same after this many decisions.
+    /// The text of `whole` after this many decisions.
     pub fn after(whole: &Arc<Self>, step: usize) -> Self {
         Self {
             earlier: Some(Earlier {
@@ -135,7 +129,7 @@ impl AnalysedText {
         }
     }
 
-    /// The same with kernels, and perhaps a layout, that are known.
+    /// This text with kernels, and perhaps a layout, that are already computed.
     #[must_use]
     pub fn with_picture(self, picture: &PlacedPlan) -> Self {
         Self {
@@ -149,7 +143,7 @@ impl AnalysedText {
         &self.parsed.program
     }
 
-    /// What its analysis depends on.
+    /// All that the analysis of this text depends on.
     pub fn input(&self) -> AnalysisInput {
         AnalysisInput {
             text: self.text.clone(),
@@ -197,7 +191,6 @@ impl AnalysedText {
         })
     }
 
-    /// The kernels.
     pub fn partition(&self) -> &Partition {
         let analysis = match &self.earlier {
             Some(earlier) => earlier.analysis.get(),
@@ -273,7 +266,7 @@ impl AnalysedText {
         })
     }
 
-    /// Where it is drawn without what `folding` leaves out.
+    /// The layout without what `folding` leaves out.
     pub fn layout_under(&self, folding: Folding) -> &Arc<DagLayout> {
         let lay_out = || Arc::new(layout_of(self.graph(), self.partition(), folding));
         self.layouts.under(folding).get_or_init(lay_out)
@@ -300,7 +293,7 @@ impl AnalysedText {
         statement(one).is_some_and(|one| Some(one) == statement(other))
     }
 
-    /// Whether the worker computes about it.
+    /// Whether the worker has to compute the kernels, because the program is large.
     pub fn is_long(&self) -> bool {
         !is_quick(self.program())
     }

@@ -36,17 +36,17 @@ pub enum Work {
 pub struct Background {
     /// What it is doing.
     pub work: RwSignal<Work>,
-    /// Whether it has been computing for some time, so that the visitor is told.
+    /// Whether it has been computing for so long that the page says so.
     pub takes_long: RwSignal<bool>,
     answers: RwSignal<VecDeque<(Job, Answer)>>,
     inner: StoredValue<Inner, LocalStorage>,
 }
 
-/// Its state that nothing shows, so that no change of it wakes a reader.
+/// Non-reactive state of the worker: a change of it wakes no reader.
 struct Inner {
     queue: JobQueue,
     worker: Option<Worker>,
-    /// The last one that was sent.
+    /// The last layout that was sent.
     layout: Option<Arc<DagLayout>>,
     /// Looks whether the running job is outdated.
     outdated: Debounce,
@@ -158,7 +158,7 @@ impl Background {
         let is_done = self.inner.try_update_value(|inner| {
             let is_done = inner.queue.clear();
             if is_done {
-                // With all that it keeps for the next job.
+                // This also drops what the worker keeps for its next job.
                 inner.worker = None;
                 inner.layout = None;
             }
@@ -236,7 +236,7 @@ impl Background {
             inner.worker = Some(worker);
             Ok(())
         });
-        // Without a page nobody waits.
+        // Without a page no answer is needed.
         posted.unwrap_or(Ok(()))
     }
 
@@ -255,6 +255,7 @@ impl Background {
         let ended = self.inner.try_update_value(|inner| {
             if let Answer::Picture(picture) = &mut answer {
                 let layout = &mut Arc::make_mut(picture).layout;
+                // The worker leaves out a layout that equals the last one.
                 *layout = layout.take().or_else(|| inner.layout.clone());
                 inner.layout.clone_from(layout);
             }
@@ -271,7 +272,7 @@ impl Background {
             act(Some(&answer));
         }
         if job.is_file() {
-            // It is a file by now, and large.
+            // The visitor has the file already, and it is too large to keep.
             return;
         }
         self.answers.update(|answers| {

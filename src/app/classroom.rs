@@ -26,13 +26,13 @@ pub struct Classroom {
     pub lessons: RwSignal<Arc<Vec<LessonColumns>>>,
     /// What it says of the puzzles.
     pub puzzles: RwSignal<Arc<Vec<PuzzleColumn>>>,
-    /// Whether the engine is still checking.
+    /// What the engine says of the puzzles.
     pub is_checking: RwSignal<bool>,
-    /// What became of what was handed in last.
+    /// The outcome of the last hand-in, in words.
     pub taken: RwSignal<String>,
-    /// What of it could not be read, a sentence each.
+    /// A sentence for each part of the last hand-in that could not be read.
     pub problems: RwSignal<Vec<String>>,
-    /// The number of the check that goes on: a newer one ends it.
+    /// The number of the running check, which a newer check ends.
     check: StoredValue<u32>,
 }
 
@@ -169,12 +169,12 @@ impl Classroom {
         self.class.set(Class::default());
     }
 
-    /// Whether somebody was taken out last. Tracked.
+    /// Whether there is a removal to undo. Tracked.
     pub fn can_bring_back(self) -> bool {
         self.removed.with(Option::is_some)
     }
 
-    /// Brings back who was taken out last.
+    /// Undoes the last removal.
     pub fn bring_back(self) {
         if let Some(class) = self.removed.try_update(Option::take).flatten() {
             self.class.set(class);

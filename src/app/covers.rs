@@ -13,7 +13,7 @@ pub struct Covers(StoredValue<State>);
 
 #[derive(Default)]
 struct State {
-    /// The latest one last.
+    /// The covers in the order in which they were shown.
     shown: Vec<Cover>,
     next_id: usize,
     /// Depth of the entry that the page is at.
@@ -28,7 +28,7 @@ struct Cover {
 }
 
 impl Covers {
-    /// For all components below the caller: nothing covers the page.
+    /// Provides an empty list of covers to all components below the caller.
     pub fn provide() {
         provide_context(Self(StoredValue::new(State {
             // After a reload there may be entries whose covers are gone.
@@ -37,13 +37,13 @@ impl Covers {
         })));
     }
 
-    /// Those of the page.
+    /// The covers in the context, which the root provides.
     pub fn of_context() -> Self {
         expect_context()
     }
 
-    /// The page is at another entry of the tab's history. Closes what its depth has no place for.
-    /// Whether this was all that the entry is for, so that it shows no other document.
+    /// Closes all covers beyond the depth of the entry that the page is at now. Returns whether the
+    /// page has gone back over a cover, so that the entry shows no other document.
     pub fn follow_entry(self) -> bool {
         let depth = browser::entry_depth();
         let mut was = State::default();
@@ -97,6 +97,7 @@ impl Covers {
 impl State {
     fn settle(&mut self) {
         let shown = self.shown.len();
+        // The browser goes back later: `follow_entry` settles again when it has done so.
         if self.is_leaving || shown == self.depth {
             return;
         }

@@ -18,8 +18,8 @@ const MAX_OTHERS: usize = 5;
 /// A stored program with what the visitor chose for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// When its text was last edited or opened, in milliseconds since 1970. Tells versions of one
-    /// document apart.
+    /// When its text was last edited or opened, in milliseconds since 1970. Distinguishes versions
+    /// of one document.
     pub changed_ms: u64,
     /// The example that the text started from.
     pub example: Option<String>,

@@ -28,9 +28,7 @@ pub enum View {
     Sliders,
     Graph,
     Roofline,
-    /// The memory timeline.
     Timeline,
-    /// Memory traffic.
     Traffic,
     /// The table of kernels.
     Kernels,
@@ -160,7 +158,7 @@ pub enum MessageError {
 }
 
 impl Request {
-    /// Reads a message; `None` for an answer, which nobody answers, or two pages could do so for
+    /// Reads a message; `None` for an answer: if answers were answered, two pages could go on for
     /// ever.
     pub fn read(message: Result<Value, String>) -> Option<Self> {
         let refused = |problem| {

@@ -18,7 +18,8 @@ pub struct JobQueue {
     waiting: VecDeque<Job>,
     /// Ended by the visitor or by a failure, and not started again until the visitor wants it.
     stopped: VecDeque<Job>,
-    /// Those whose answer changes something once. No other job of their kind makes them needless.
+    /// Jobs whose answer is used once, such as a file. No other job of their kind makes them
+    /// needless.
     awaited: Vec<Job>,
 }
 
@@ -68,9 +69,11 @@ impl JobQueue {
         self.awaited.contains(job)
     }
 
-    /// Ends the running job if it has run for [`OUTDATED`] and a waiting one makes it needless, or
-    /// is the picture of the present text, which all else follows from; not if the waiting one
-    /// needs most of its work as well. An awaited job waits again then. Whether it did.
+    /// Ends the running job if it has run for [`OUTDATED`] and is outdated. Returns whether it did.
+    ///
+    /// A job is outdated if a waiting one makes it needless, or is the picture of the present text,
+    /// which all else depends on, unless the waiting one needs most of the same work. An awaited
+    /// job waits again.
     pub fn end_outdated(&mut self, now_ms: f64) -> bool {
         let is_outdated = |running: &Job, since_ms: f64| {
             let is_replaceable = !self.is_awaited(running);
@@ -134,8 +137,8 @@ impl JobQueue {
         self.waiting.append(&mut self.stopped);
     }
 
-    /// Drops all jobs but awaited files: the page has gone on to a program that needs none. Whether
-    /// nothing is left to do.
+    /// Drops all jobs but awaited files: the page has gone on to a program that needs none. Returns
+    /// whether nothing is left to do.
     pub fn clear(&mut self) -> bool {
         self.awaited.retain(Job::is_file);
         let awaited = &self.awaited;

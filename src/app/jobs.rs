@@ -1,5 +1,5 @@
-//! What the page has computed by its worker, because it takes longer than a frame may: the kernels
-//! of a large program, its layout, and what the tabs need.
+//! What the worker computes for the page, because it takes longer than a frame may: the kernels of
+//! a large program, its layout, and what the tabs need.
 //!
 //! A job holds all that its answer depends on, so an answer belongs to every equal job, and the
 //! page asks by stating the job that it needs.

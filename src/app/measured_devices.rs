@@ -4,7 +4,7 @@ use fuseline_core::model::device::DeviceProbe;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// GPUs that are kept; of more the one goes that came first.
+/// Most GPUs that are kept. The oldest is dropped first.
 pub const MAX_DEVICES: usize = 12;
 
 /// The measured GPUs, the latest first.

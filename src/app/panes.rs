@@ -10,8 +10,8 @@ const MIN_PERCENT: f64 = 15.0;
 const MIN_HEIGHT_PX: f64 = 320.0;
 /// Greatest height of the panes, in CSS pixels.
 const MAX_HEIGHT_PX: f64 = 4000.0;
-/// Places are multiples of a power of two, whose sums and differences are exact: a pane that was
-/// moved to its least width has it.
+/// Positions are multiples of a power of two, whose sums and differences are exact: a pane that is
+/// moved to its least width has exactly that width.
 const STEPS_PER_UNIT: f64 = 64.0;
 
 /// The sizes of the panes.

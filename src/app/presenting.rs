@@ -181,7 +181,7 @@ impl Presenting {
         }
     }
 
-    /// Goes to the part after the present one, or before it. Whether there is one.
+    /// Goes to the part after the present one, or before it. Returns whether there is one.
     fn go_by_parts(self, by: isize) -> bool {
         let workshop = self.workshop.get_untracked();
         let other = workshop.and_then(|workshop| workshop.moved(by));
@@ -204,7 +204,7 @@ impl Presenting {
     pub fn run(self, command: PresenterCommand) {
         let toggle = |flag: RwSignal<bool>| flag.update(|is_on| *is_on = !*is_on);
         match command {
-            // Nobody goes on unseen.
+            // The step does not change while the screen is blank.
             PresenterCommand::Next | PresenterCommand::Previous
                 if self.is_blank.get_untracked() =>
             {
@@ -255,7 +255,8 @@ impl Presenting {
         }
     }
 
-    /// Runs the command of a key that is pressed anywhere on the page. Whether there is one.
+    /// Runs the command of a key that is pressed anywhere on the page. Returns whether there is
+    /// one.
     pub fn press(self, event: &KeyboardEvent) -> bool {
         let has_modifier = event.ctrl_key() || event.meta_key() || event.alt_key();
         let is_taken =
@@ -275,7 +276,7 @@ impl Presenting {
         command.is_some()
     }
 
-    /// Takes the keys of a remote control from whatever has the focus. Whether it was one.
+    /// Takes the keys of a remote control from whatever has the focus.
     pub fn press_first(self, event: &KeyboardEvent) {
         if matches!(event.key().as_str(), "PageDown" | "PageUp") && self.press(event) {
             event.stop_propagation();

@@ -20,13 +20,13 @@ use fuseline_view::page::links::{SharedState, read_state, write_state};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// Hints to the same kernels: where to look, and the move.
+/// Most hints for the same kernels: where to look, then the move.
 pub const MAX_HINTS: usize = 2;
 
 /// The way to the optimum, which the visitor goes step by step.
 #[derive(Clone)]
 pub struct Walk {
-    /// The page in front of it.
+    /// The page before the walk.
     before: PageStep,
     pub steps: Arc<Vec<PuzzleStep>>,
     /// How many of them the page shows.
@@ -373,7 +373,7 @@ impl Puzzling {
             .replace(text, Origin::Single, before.example, manual);
     }
 
-    /// Leaves the way, and brings the kernels back that were there in front of it.
+    /// Ends the walk and restores the kernels from before it.
     pub fn end_walk(self) {
         if let Some(walk) = self.walk.get_untracked() {
             self.restore(walk.before);

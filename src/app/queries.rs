@@ -25,11 +25,11 @@ pub trait Query: Copy + Into<Task> {
     /// What is computed.
     type Answer;
 
-    /// Computes it. Tells `at` how far it is.
+    /// Computes the answer, and reports to `at` how far it is.
     fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> Self::Answer;
 
-    /// Everything that the answer depends on. The more texts and choices have it in common, the
-    /// more often the answer is known.
+    /// Everything that the answer depends on. The more texts and choices share it, the more often
+    /// the answer is known already.
     fn input(self, of: &AnalysedText) -> AnalysisInput {
         of.input()
     }
@@ -58,7 +58,7 @@ pub enum Stage {
     /// The picture of the kernels.
     #[strum(serialize = "placing boxes and edges")]
     Placing,
-    /// A size after the other.
+    /// It analyses one size after another.
     #[strum(serialize = "trying sizes")]
     Sweeping,
     /// What each merge would save.
@@ -168,7 +168,7 @@ impl Query for PlanUnder {
         plan(of.graph(), &of.options.under(self.policy))
     }
 
-    /// The same whichever policy is chosen, and whichever step is shown.
+    /// Leaves out the chosen policy and the shown step, on which the answer does not depend.
     fn input(self, of: &AnalysedText) -> AnalysisInput {
         AnalysisInput {
             text: of.text.clone(),
@@ -209,8 +209,8 @@ impl Query for Sweep {
         sweep(of.program(), self.param, &of.options).map(Arc::new)
     }
 
-    /// The same for all present values of the param, as long as no other param follows it, so that
-    /// its slider asks for nothing anew.
+    /// Leaves out the present value of the param, unless the range of some param depends on another
+    /// one, so that its slider needs no new answer.
     fn input(self, of: &AnalysedText) -> AnalysisInput {
         let params = &of.program().params;
         let mut ranges = params.iter().filter_map(|p| p.range.as_ref());
@@ -237,7 +237,7 @@ pub struct Edges {
     pub order: EdgeOrder,
     /// How many of them.
     pub max_rows: usize,
-    /// One that is needed wherever it is.
+    /// The selected edge, which is included whatever its rank.
     pub selected: Option<EdgeOps>,
 }
 
@@ -336,7 +336,7 @@ impl Query for Table {
 /// The pictures of the handout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Handout {
-    /// Whether the kernels are shown, or every op by itself.
+    /// Whether the kernels are shown fused, or every op is separate.
     pub is_fused: bool,
     /// What the picture leaves out.
     pub folding: Folding,

@@ -16,16 +16,16 @@ pub struct Runner {
     /// What the last job was about. Steps and questions come in a row, and the first of them takes
     /// the longest.
     whole: Option<Arc<AnalysedText>>,
-    /// The same after fewer decisions, if the last question was about these.
+    /// The same text after fewer decisions, if the last question was about these.
     earlier: Option<AnalysedText>,
 }
 
 impl Runner {
-    /// The answer to a job. Tells `at` how far it is.
+    /// The answer to a job. Reports to `at` how far it is.
     pub fn run(&mut self, job: &Job, at: &mut dyn FnMut(Stage)) -> Answer {
         at(Stage::Reading);
         if job.is_of_another_text() {
-            // The next job is about the text before again.
+            // It is not kept, because the next job is about the last text again.
             let other = parsed(&job.input);
             at(Stage::Fusing);
             return job.task.run(&other, at);
@@ -43,7 +43,7 @@ impl Runner {
         answer
     }
 
-    /// What the job is about: what the last one was, if that is the same.
+    /// The text that the job is about: that of the last job if the two are equal.
     fn subject(&mut self, input: &AnalysisInput) -> &AnalysedText {
         let is_same =
             |whole: &AnalysedText| whole.text == input.text && whole.options == input.options;

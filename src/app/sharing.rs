@@ -95,7 +95,7 @@ async fn carried(fragment: &str) -> Result<Carried, ShareError> {
     let unpacked = browser::unpack(&packed, MAX_STATE_BYTES).await?;
     Ok(match payload {
         Payload::State => Carried::State(Box::new(SharedState {
-            // Its kernels are the sender's, whatever it says.
+            // The kernels are the sender's, whatever the link says about moves.
             moves: None,
             ..read_state(unpacked)?
         })),

@@ -46,7 +46,7 @@ impl PageStage {
         self.of(Stage::has_lesson)
     }
 
-    /// Whether it has as many pictures. Tracked.
+    /// Whether it has exactly `count` pictures. Tracked.
     pub fn has_pictures(self, count: usize) -> bool {
         self.of(|stage| stage.picture_count() == count)
     }

@@ -1,7 +1,7 @@
 //! Starts that did not finish: a program that stops the page shall not stop every later visit.
 //!
 //! A mark is stored before a program is shown and removed after its first picture. A mark that is
-//! found later is of a start that never came so far.
+//! found later belongs to a start that never came so far.
 
 use crate::app::storage_keys::STARTING;
 use fuseline_browser as browser;
@@ -55,7 +55,7 @@ pub fn is_unfinished(name: &str) -> bool {
     age_ms(&key(name)).is_some_and(|age| age > YOUNGEST_MS)
 }
 
-/// Removes marks of documents and links that nobody has opened for long.
+/// Removes marks of documents and links that were not opened for long.
 pub fn forget_old() {
     for key in browser::stored_keys(STARTING) {
         if age_ms(&key).is_none_or(|age| age > OLDEST_MS) {

@@ -33,7 +33,7 @@ impl StudentResults {
         student_results
     }
 
-    /// Those in the context; `None` for a component that is shown alone.
+    /// The results in the context; `None` for a component that is shown alone.
     pub fn of_context() -> Option<Self> {
         use_context()
     }

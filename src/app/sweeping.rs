@@ -15,9 +15,9 @@ pub struct Sweeping {
     pub params: Memo<Vec<SweptParam>>,
     /// The chosen one; `None` where there is none.
     pub param: Memo<Option<SweptParam>>,
-    /// What its curves show.
+    /// The quantity that the curves show.
     pub measure: RwSignal<Measure>,
-    /// Whether they show it as a multiple of what *none* has.
+    /// Whether the curves show multiples of the value without fusion.
     pub is_relative: RwSignal<bool>,
     /// The sweep. Costly: computed only while something reads it.
     pub swept: Memo<Swept>,
@@ -29,7 +29,7 @@ pub struct Sweeping {
 pub struct Swept {
     /// `None` where the worker has not answered yet, or nothing could be analysed.
     pub sweep: Option<Arc<Sweep>>,
-    /// Whether it is of the present text and choices.
+    /// Whether the sweep is of the present text and choices.
     pub is_present: bool,
 }
 

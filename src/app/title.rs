@@ -6,7 +6,7 @@ use fuseline_view::present::claim::page_title;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// The title follows when nothing has changed for so long: nobody reads it while a slider moves.
+/// The title follows when nothing has changed for this long: it is not read while a slider moves.
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// Keeps the title as the headline is.

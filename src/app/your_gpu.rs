@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub enum Running {
     /// Nothing was run yet.
     Idle,
-    /// It runs; what it does, as a phrase.
+    /// It runs; the phrase says what it does.
     Busy(String),
     Ended(Result<Arc<Ran>, Failure>),
 }
@@ -30,12 +30,12 @@ pub enum Running {
 pub struct Ran {
     /// The text, its choices and its kernels.
     pub of: Arc<AnalysedText>,
-    /// What it has shown.
+    /// The results of the run.
     pub outcome: Outcome,
 }
 
-/// Times of single kernels in seconds, by their code: those of equal layers have equal times, and
-/// those that nothing is fused with.
+/// Times of single kernels in seconds, by their code: kernels of equal layers, and ops that stay
+/// separate in the fused program, are timed once.
 type KnownTimes = HashMap<String, f64>;
 
 /// The state of the tab. It is kept while the tab is closed.
@@ -44,7 +44,7 @@ pub struct YourGpu {
     page: Page,
     /// How far the run is.
     pub running: RwSignal<Running>,
-    /// Whether the results of the run that goes on are right, once it is known.
+    /// Whether the results of the present run are right, in a sentence, once that is known.
     pub verdict: RwSignal<Option<String>>,
     stop: StoredValue<Stop, LocalStorage>,
     /// What the GPU reaches. Measured once in a visit: it belongs to the GPU and not to the
@@ -160,8 +160,8 @@ impl YourGpu {
         })
     }
 
-    /// Results of the GPU beside the interpreter's, at sizes that this one computes quickly; else
-    /// why it does not.
+    /// Results of the GPU beside the interpreter's, at sizes that the interpreter computes quickly;
+    /// else why it does not.
     async fn checks(self, gpu: &Gpu, of: &AnalysedText) -> Result<Result<Checks, NotRun>, Failure> {
         let fused = of.partition();
         let reshape = of.options.conventions.reshape;
@@ -188,13 +188,13 @@ impl YourGpu {
         }))
     }
 
-    /// Tells what comes next and lets the browser show it.
+    /// Shows what comes next, and lets the browser draw it.
     async fn step(self, what: &str) {
         self.tell(what);
         browser::painted().await;
     }
 
-    /// What the GPU reaches: measured, unless it was before.
+    /// The rates that the GPU reaches, measured at the first call.
     async fn rates(self, gpu: &Gpu) -> Result<Arc<DeviceProbe>, Failure> {
         let known = self.measured.get_untracked();
         if let Some(known) = known.filter(|known| known.name == gpu.name) {

@@ -10,7 +10,7 @@ use web_sys::Element;
 /// Duration of an animation, as `--calm` in `style/tokens.css`.
 const DURATION_MS: f64 = 200.0;
 
-// `web_sys` has it among its unstable interfaces only.
+// `web_sys` offers `Element.animate` only among its unstable interfaces.
 #[wasm_bindgen]
 extern "C" {
     type Animatable;
@@ -18,8 +18,8 @@ extern "C" {
     fn animate(this: &Animatable, frames: &Array, duration_ms: f64);
 }
 
-/// Once an element is mounted, lets its properties go from these values to its own. At once where
-/// the visitor asked for less motion.
+/// Once an element is mounted, animates its properties from `values` to its own. Where the visitor
+/// asked for less motion, it has its own at once.
 pub fn animate_from<E>(node: NodeRef<E>, values: Vec<(&'static str, String)>)
 where
     E: ElementType,
@@ -30,7 +30,7 @@ where
     }
     node.on_load(move |element| {
         let frame = Object::new();
-        // A single frame is the first one; the last is the element as it is.
+        // A single keyframe is the first one; the element's own style is the last.
         let first = [("easing", "ease".to_owned()), ("offset", "0".to_owned())];
         for (property, value) in values.into_iter().chain(first) {
             // Setting a property of a new object does not fail.

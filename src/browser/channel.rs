@@ -15,8 +15,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Opens a channel and calls `act` with each message that another window sends. What is of
-    /// another form is from another version of the page, and ignored. `None` where the browser
+    /// Opens a channel and calls `act` with each message that another window sends. A message in
+    /// another form comes from another version of the page and is ignored. `None` where the browser
     /// refuses.
     pub fn open<T: DeserializeOwned>(name: &str, act: impl Fn(T) + 'static) -> Option<Self> {
         let channel = BroadcastChannel::new(name).ok()?;

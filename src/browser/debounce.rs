@@ -34,7 +34,7 @@ impl Debounce {
         later
     }
 
-    /// The same timer, which also fires this long after the first call when calls do not pause.
+    /// This timer, which also fires this long after the first call when calls do not pause.
     #[must_use]
     pub fn at_most(self, longest_wait: Duration) -> Self {
         self.0

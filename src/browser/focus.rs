@@ -17,8 +17,8 @@ pub struct Caret {
     pub end: u32,
 }
 
-/// The element, if it is mounted. What runs later asks this: a [`NodeRef`] itself panics once its
-/// component is unmounted.
+/// The element, if it is mounted. Code that runs later must call this, because a [`NodeRef`] itself
+/// panics once its component is unmounted.
 pub fn mounted<E>(node: NodeRef<E>) -> Option<E::Output>
 where
     E: ElementType,
@@ -40,8 +40,8 @@ where
     }
 }
 
-/// Gives the focus to the first field of a form, if it is mounted: to a chosen option, else to the
-/// first one, and of text all is selected.
+/// Gives the focus to the first field of a form, if it is mounted: to the chosen option if there is
+/// one. Selects all of a text.
 pub fn focus_field(form: NodeRef<html::Form>) {
     let field = mounted(form).and_then(|form| {
         let first = |selector| form.query_selector(selector).ok().flatten();
@@ -66,7 +66,7 @@ pub fn has_focus() -> bool {
     active_element().is_some_and(|e| !e.is_instance_of::<HtmlBodyElement>())
 }
 
-/// Whether what has the focus shows it, as after a key; after a pointer it does not.
+/// Whether the focused element shows its focus, as after a key but not after a pointer.
 pub fn has_visible_focus() -> bool {
     active_element().is_some_and(|e| e.matches(":focus-visible") == Ok(true))
 }
@@ -250,7 +250,7 @@ pub fn reveal(element: &Element) {
     element.scroll_into_view_with_scroll_into_view_options(&options);
 }
 
-/// The same for the element of a node, if it is mounted.
+/// Calls [`reveal`] for the element of a node, if it is mounted.
 pub fn reveal_node<E>(node: NodeRef<E>)
 where
     E: ElementType,
@@ -261,7 +261,7 @@ where
     }
 }
 
-/// The same for the first element in `node` that matches `selector`, if there is one.
+/// Calls [`reveal`] for the first element in `node` that matches `selector`, if there is one.
 pub fn reveal_within<E>(node: NodeRef<E>, selector: &str)
 where
     E: ElementType,
@@ -276,7 +276,7 @@ where
     }
 }
 
-/// The same, unless at least so many pixels of its height are in view.
+/// Calls [`reveal`] unless at least `least_px` of the element's height are in view.
 pub fn reveal_unless_seen(element: &Element, least_px: f64) {
     let rect = element.get_bounding_client_rect();
     let seen_px = rect.bottom().min(window_height_px()) - rect.top().max(0.0);

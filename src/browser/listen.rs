@@ -1,4 +1,4 @@
-//! Listeners on the window, the target of an event, what waits for the next picture.
+//! Listeners on the window, the targets of events, and waiting for the next frame.
 
 use crate::timers::{Timeout, next_frame};
 use futures_channel::oneshot;
@@ -47,7 +47,7 @@ pub fn is_on(event: &Event, selector: &str) -> bool {
     target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
-/// Waits as [`after_picture`] does, so that what was told is seen before work goes on.
+/// Waits until the next frame is drawn, so that the visitor sees a message before work goes on.
 pub async fn painted() {
     let (send, receive) = oneshot::channel();
     after_picture(move || {

@@ -46,7 +46,7 @@ pub fn entry_name() -> Option<String> {
     Entry::present().map(|entry| entry.name)
 }
 
-/// How many entries of [`push_entry`] lead to the present one from the named one below them.
+/// The number of entries that [`push_entry`] added between the named one and the present one.
 pub fn entry_depth() -> usize {
     Entry::present().map_or(0, |entry| entry.depth)
 }
@@ -76,7 +76,7 @@ pub fn push_entry() {
     }
 }
 
-/// Goes back over so many entries. The browser tells later, by `popstate`, that it has.
+/// Goes back by this many entries. The browser reports later, by `popstate`, that it has done so.
 pub fn go_back(entries: usize) {
     if let (Some(history), Ok(entries)) = (history(), i32::try_from(entries)) {
         // Fails only where the document is no longer shown.

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
-// `web_sys` drops the promises of both, and then nobody could catch a refusal.
+// `web_sys` drops the promises of both calls, so a refusal could not be caught.
 #[wasm_bindgen]
 extern "C" {
     type FullScreen;

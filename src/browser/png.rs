@@ -59,7 +59,7 @@ async fn png(svg: &str) -> Result<Option<Blob>, JsValue> {
     context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
     let blob = Promise::new(&mut |resolve, reject| {
         if let Err(problem) = canvas.to_blob(&resolve) {
-            // Nobody can be told if even this fails.
+            // There is no way to report that `reject` itself failed.
             let _ = reject.call1(&JsValue::NULL, &problem);
         }
     });

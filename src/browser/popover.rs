@@ -71,8 +71,8 @@ pub fn show_beside(popover: NodeRef<html::Div>, opener: &Opener) {
     }
 }
 
-/// Scrolls as little as needed to show an element, and by nothing where it is in sight: above
-/// `cover`, if that lies over it.
+/// Scrolls as little as needed to show an element, above `cover` where that lies over it. Does
+/// nothing where the element is in sight.
 fn reveal_above(element: &HtmlElement, cover: &Element) {
     const MARGIN: &str = "scroll-margin-block-end";
     let (rect, cover) = (
@@ -83,8 +83,8 @@ fn reveal_above(element: &HtmlElement, cover: &Element) {
         && cover.left() < rect.right()
         && rect.top() < cover.bottom()
         && cover.top() < rect.bottom();
-    // Setting and removing a known property does not fail. No later scroll, such as that of a
-    // focus, shall heed it.
+    // Setting and removing a known property does not fail. It is removed so that no later scroll,
+    // such as that of a focus, obeys it.
     let style = element.style();
     if is_covered {
         let margin_px = super::focus::window_height_px() - cover.top() + EDGE_PX;

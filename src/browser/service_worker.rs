@@ -68,7 +68,7 @@ pub async fn switch_version() {
 }
 
 /// Calls `tell` if a build waits beside one that is in use, else once the build that is being
-/// installed does so.
+/// installed waits.
 fn tell_when_waiting(registration: &ServiceWorkerRegistration, tell: &Rc<impl Fn() + 'static>) {
     let (watched, tell) = (registration.clone(), Rc::clone(tell));
     let check = move || {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
-/// A timer that has not fired, or has.
+/// A timer, whether or not it has fired.
 #[derive(Clone, Copy)]
 pub(crate) struct Timeout(i32);
 

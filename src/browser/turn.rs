@@ -15,8 +15,8 @@ use web_sys::{Element, ScrollIntoViewOptions, ScrollLogicalPosition, SvgElement}
 /// turn.
 const REST: Duration = Duration::from_millis(200);
 
-/// Where something to read is looked for, as shares of the window's width and height: in the
-/// middle, then in the left of two panes.
+/// The points at which an element to read is looked up, as shares of the window's width and height:
+/// in the middle, then in the left of two panes.
 const WIDTHS: [f64; 2] = [0.5, 0.2];
 const HEIGHTS: [f64; 4] = [0.45, 0.35, 0.55, 0.25];
 
@@ -36,14 +36,14 @@ pub fn keep_place_when_turned() {
     };
     on_window(ev::scroll, move |_| look());
     on_window(ev::click, move |_| look());
-    // What is pressed stays where it is.
+    // A press cancels the scroll, so that the pressed element stays where it is.
     on_window(ev::pointerdown, move |_| turned.cancel());
     on_window(ev::resize, move |_| {
         let now = self::is_upright();
         if is_upright.try_update_value(|before| std::mem::replace(before, now)) == Some(now) {
             return;
         }
-        // The scroll that comes with the new layout is none of the visitor's.
+        // The new layout causes a scroll, too, which is not the visitor's.
         at_rest.cancel();
         turned.call(move || {
             let is_lost =
@@ -66,8 +66,8 @@ fn has_middle_in_window(element: &Element) -> bool {
     (0.0..=window_height_px()).contains(&(rect.top() + rect.height() / 2.0))
 }
 
-/// What stands in the middle of the window, and not so high that its own middle may be out of
-/// sight. Of a picture it is its frame, for the marks of another size are others.
+/// The element in the middle of the window, unless it is so high that its own middle may be out of
+/// sight. For a picture this is its frame, because another size has other marks.
 fn element_in_middle() -> Option<Element> {
     let width = web_sys::window()?.inner_width().ok()?.as_f64()?;
     let height = window_height_px();

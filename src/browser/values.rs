@@ -9,7 +9,7 @@ use wasm_bindgen::JsValue;
 /// A plain value of JavaScript as JSON.
 ///
 /// # Errors
-/// What is no plain value, or larger than an input may be.
+/// If the value is not plain, or larger than an input may be.
 pub fn read_json(value: &JsValue) -> Result<Value, Error> {
     read_value(Deserializer::from(value.clone()))
 }

@@ -84,7 +84,7 @@ pub fn post_to_page(message: &[u8]) {
     let bytes = Uint8Array::from(message);
     let worker: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
     let moved = Array::of1(&bytes.buffer());
-    // The page may be gone: then nobody needs the answer.
+    // The page may be gone, and then the answer is not needed.
     let _ = worker.post_message_with_transfer(&bytes, &moved);
 }
 

@@ -7,7 +7,7 @@ use fuseline_view::present::names::op_name;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// A kernel that is attention, whether through the option or by the compiler.
+/// A kernel that computes attention, because an option or the compiler fuses it.
 #[derive(Serialize)]
 pub(super) struct AttentionReport<'a> {
     /// Its index in the list of kernels, from 0.
@@ -18,13 +18,13 @@ pub(super) struct AttentionReport<'a> {
     shape: AttentionShape,
     #[serde(flatten)]
     tiles: Tiles,
-    /// Bytes of Q, K, V and the result: each tensor counted once, and with K and V read again for
-    /// each tile of Q.
+    /// Bytes of Q, K, V and the result, with each tensor counted once.
     bytes_once: u64,
+    /// The same bytes, with K and V read again for each tile of Q.
     bytes_tiled: u64,
     /// Which of the two counts the figures of the kernel use.
     counted: &'static str,
-    /// K and V of one head. If the cache holds them, memory sees every tensor once.
+    /// Bytes of K and V of one head. If they fit in the cache, DRAM sees every tensor once.
     key_value_bytes_of_head: u64,
     fits_cache: Option<bool>,
 }

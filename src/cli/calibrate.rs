@@ -1,4 +1,4 @@
-//! `fuseline calibrate FILE...`: from what ran on a GPU to a record of each fused pattern.
+//! `fuseline calibrate FILE...`: turns measurements of a GPU into a record of each fused pattern.
 
 use super::compare::programs_beside;
 use super::failure::Failed;
@@ -19,8 +19,10 @@ use std::sync::Arc;
 
 const USE: &str = "Use a file that a program's script saved on a GPU (fuseline script PROGRAM > bench.py, then python bench.py bench.json), or measured patterns in the form of public/measured.";
 
-/// Prints the records of these files of one GPU; programs that no file holds are beside the first.
-/// Records of other GPUs stand against them.
+/// Prints the calibration records of files that were measured on one GPU.
+///
+/// Programs that no file contains are read from the folder of the first file. The report compares
+/// the records with those of other GPUs.
 pub(super) fn calibrate_files(
     files: &[PathBuf],
     device: Option<&Device>,
@@ -54,7 +56,7 @@ pub(super) fn calibrate_files(
     })
 }
 
-/// The GPU on which all files were measured: the one that is named, else as the files have it.
+/// The GPU on which all files were measured: `named`, else the device that the files name.
 fn device_of<'d>(
     measured: &'d [Measured],
     named: Option<&'d Device>,
@@ -72,7 +74,7 @@ fn device_of<'d>(
     })
 }
 
-/// A measured file with its programs, which may be in this folder.
+/// Reads a measured file. Its programs may be in `folder`.
 fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
     let bytes = std::fs::read(path).map_err(|problem| Failed::file(path, problem))?;
     let start = bytes.chunks(SLICE_BYTES).next().unwrap_or_default();
@@ -105,8 +107,8 @@ fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
     Err(Failed::file(path, format!("{what}. {USE}")))
 }
 
-/// What a script saved, with the program that it holds, or for older ones with the one in the
-/// folder.
+/// The measurement that a script saved, with its program: the one in the file, or for older files
+/// the one in `folder`.
 fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, Failed> {
     let name = profile.program.as_deref().unwrap_or_default();
     if let Some(text) = &profile.text {
@@ -154,7 +156,7 @@ fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, 
     Ok(Measured::of_script(profile, &pattern, program))
 }
 
-/// The digest that a script of the program has; `None` if it cannot be analysed.
+/// The digest in the script of a program; `None` if the program cannot be analysed.
 fn digest(program: &Program) -> Option<String> {
     let analysis = analyze_program(program, &Options::default()).analysis?;
     Some(analysis.graph.digest())

@@ -84,7 +84,7 @@ impl Choices {
     }
 }
 
-/// Reads a choice by its name; help and errors list the names.
+/// A parser of a choice by its name. Help and errors list the names.
 pub(super) fn by_name<T>() -> impl TypedValueParser<Value = T>
 where
     T: VariantArray + Copy + Into<&'static str> + FromStr<Err: Error + Send + Sync> + Send + Sync,
@@ -93,7 +93,7 @@ where
     PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
-/// The records in a file.
+/// Reads the calibration records in a file.
 pub(super) fn calibrations(path: &str) -> Result<Arc<Calibrations>, AnyError> {
     let text = std::fs::read_to_string(path)?;
     Ok(Arc::new(Calibrations::read(&text)?))
@@ -107,7 +107,7 @@ fn microseconds(text: &str) -> Result<f64, String> {
     })
 }
 
-/// The device of this id, else the one that a script measured into this file.
+/// The device with this id, else the device in a file that a script saved.
 pub(super) fn known_device(id: &str) -> Result<Device, AnyError> {
     if let Some(known) = device(id) {
         return Ok(known.clone());

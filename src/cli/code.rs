@@ -8,8 +8,10 @@ use fuseline_core::KernelId;
 use fuseline_view::present::kernel_code::{KernelCode, kernel_code, no_code};
 use fuseline_view::present::names::{counted, op_names};
 
-/// Prints the code of all kernels, or of the one with this number. A kernel without code is a
-/// comment among others; alone it is an error, unless nothing runs for it.
+/// Prints the code of all kernels, or of the kernel with this number.
+///
+/// Among all kernels, one without code is a comment. Alone it is an error, unless nothing runs for
+/// it.
 pub(super) fn code(
     analysed: &Analysed,
     number: Option<usize>,

@@ -76,7 +76,7 @@ fn times(of: &PredictedRow) -> (f64, f64) {
     (of.predicted.time_us, of.row.time_us)
 }
 
-/// Whether more than the compulsory traffic is read from DRAM, by model or measurement.
+/// Whether a row reads more than its compulsory traffic from DRAM, as predicted or measured.
 fn reads_again(of: &PredictedRow) -> bool {
     let most = of.predicted.compulsory_read_bytes as f64 * 1.02;
     reads(of).is_some_and(|(predicted, measured)| predicted > most || measured > most)

@@ -16,7 +16,7 @@ pub(super) enum Failed {
     Text {
         /// The name of its file.
         file: String,
-        /// What spans point into.
+        /// The text that spans point into.
         text: String,
         /// Errors, warnings and notes.
         diagnostics: Vec<Diagnostic>,
@@ -28,11 +28,11 @@ pub(super) enum Failed {
         /// What to do.
         help: Option<String>,
     },
-    /// The command has printed why.
+    /// A failure whose reason the command has already printed.
     Reported,
 }
 
-/// An error of any kind, of which only the words count: the command makes a [`Failed`] of it.
+/// An error of any kind. Only its message matters, because the command makes a [`Failed`] of it.
 pub(super) type AnyError = Box<dyn Error + Send + Sync>;
 
 /// The JSON of a command that has failed.
@@ -44,7 +44,7 @@ struct FailureReport {
 }
 
 impl Failed {
-    /// A command that cannot be done.
+    /// A failure with this problem and no help.
     pub(super) fn command(problem: impl Display) -> Self {
         Self::Command {
             problem: problem.to_string(),
@@ -52,7 +52,7 @@ impl Failed {
         }
     }
 
-    /// A command that cannot be done, and what to do.
+    /// A failure with this problem, and what to do about it.
     pub(super) fn with_help(problem: impl Display, help: impl Display) -> Self {
         Self::Command {
             problem: problem.to_string(),
@@ -60,7 +60,7 @@ impl Failed {
         }
     }
 
-    /// Wrong arguments: the first paragraph says what is wrong, the others what is right.
+    /// Wrong arguments. The first paragraph of clap's message is the problem, the others the help.
     pub(super) fn usage(problem: &clap::Error) -> Self {
         let message = problem.to_string();
         let paragraphs = message.trim_start_matches("error: ").split("\n\n");
@@ -71,12 +71,12 @@ impl Failed {
         Self::with_help(problem, lines.collect::<Vec<_>>().join(". "))
     }
 
-    /// What is wrong with a file.
+    /// A failure about a file, whose name leads the message.
     pub(super) fn file(file: &Path, problem: impl Display) -> Self {
         Self::command(format!("{}: {problem}", file.display()))
     }
 
-    /// Says it on standard error, or as JSON on standard output.
+    /// Prints the failure on standard error, or as JSON on standard output.
     pub(super) fn tell(&self, is_json: bool) {
         if !is_json {
             self.tell_words();

@@ -51,7 +51,8 @@ impl FusionFlags {
             after_reductions: self.after_reductions,
             max_autotune: self.max_autotune,
             attention: self.attention,
-            // Who names both means an eager run that calls attention as one operation.
+            // With `--attention`, the policy `none` models an eager run that calls attention as one
+            // operation.
             eager_attention: self.attention,
             attention_search: self.attention_search,
             budget_states: self.budget,

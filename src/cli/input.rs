@@ -10,16 +10,16 @@ use fuseline_view::opened::model_file::{FileKind, START_BYTES, kind_of, read_mod
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
 
-/// A file as a program.
+/// A file that was read as a program.
 pub(super) struct Source {
     pub(super) name: String,
-    /// The text that spans point into: that of the file, or what became of a model.
+    /// The text that spans point into: that of the file, or the notation of an imported model.
     pub(super) text: String,
     pub(super) parsed: Parsed,
 }
 
 impl Source {
-    /// The program as notation; that of the visitor as it was written.
+    /// The program as notation. A file in notation stays as it was written.
     pub(super) fn notation(&self) -> String {
         match import::form_of(&self.text) {
             Form::Notation => self.text.clone(),
@@ -27,7 +27,7 @@ impl Source {
         }
     }
 
-    /// What is wrong with its text.
+    /// The failure with the diagnostics of the text.
     pub(super) fn failed(self) -> Failed {
         Failed::Text {
             file: self.name,
@@ -37,8 +37,7 @@ impl Source {
     }
 }
 
-/// Reads a file, or standard input for `-`. Of a model only the graph is read, where the file can
-/// be sought in.
+/// Reads a file, or standard input for `-`. If a model's file is seekable, only the graph is read.
 pub(super) fn read_source(file: &str) -> Result<Source, Failed> {
     let name = if file == "-" { "<stdin>" } else { file };
     let read = || {
@@ -68,7 +67,7 @@ fn bytes_of(mut source: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file, or the notation that a model becomes, whose notes are printed.
+/// The text of a file, or a model as notation. Prints the notes of the import.
 fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, AnyError> {
     let start = bytes_of(source.by_ref().take(START_BYTES))?;
     match kind_of(name, &start) {
@@ -107,8 +106,8 @@ fn read_program(text: &str) -> Result<Parsed, JsonError> {
     })
 }
 
-/// Gives a param another value. Diagnostics about the value in the text no longer hold; one about
-/// the new value may come.
+/// Gives a param another value. Drops diagnostics about the old value, and may add one about the
+/// new value.
 pub(super) fn set_param(parsed: &mut Parsed, name: &str, value: i64) -> Result<(), Failed> {
     let params = &mut parsed.program.params;
     if let Some(param) = params.iter_mut().find(|p| p.name.text == name) {

@@ -1,4 +1,4 @@
-//! `fuseline lesson FILE`: what in a lesson is wrong, and its right answers.
+//! `fuseline lesson FILE`: the errors in a lesson, and its right answers.
 
 use super::failure::Failed;
 use super::output::{print, tell};

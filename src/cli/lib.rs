@@ -238,10 +238,10 @@ impl Command {
     }
 }
 
-/// What other programs take for wrong usage, as clap does.
+/// Exit code for wrong usage, the same as clap's.
 const USAGE: u8 = 2;
 
-/// Runs the command line with the arguments of the process. Pictures have the look of these sheets.
+/// Runs the command line with the arguments of the process. Pictures use these style sheets.
 pub fn main(sheets: StyleSheets) -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
@@ -366,7 +366,7 @@ fn run(command: Command, sheets: StyleSheets) -> Result<(), Failed> {
 
 /// A file without an error, and its analysis.
 struct Analysed {
-    /// Its name.
+    /// The name of the file.
     file: String,
     text: String,
     parsed: Parsed,
@@ -383,7 +383,7 @@ impl Analysed {
     }
 }
 
-/// A file, whose warnings and notes are printed.
+/// Reads and analyses a file. Prints its warnings and notes.
 fn read_and_complain(
     file: &str,
     assignments: &[(String, i64)],

@@ -77,7 +77,7 @@ fn cell(
     let text = |&quantity| {
         let of = Subject::kernel(analysis, kernel)?;
         let value = values.of(Figure::fused(of, quantity))?;
-        // Counts have no commas here, which keeps them narrow and easy to cut out by column.
+        // Counts have no commas here, so that columns stay narrow and easy to parse.
         Some(match quantity.unit() {
             Some(Unit::Count) => value.digits(),
             _ => value.text(),

@@ -1,4 +1,4 @@
-//! `fuseline measured PROGRAM FILE...`: measurements of the visitor's own beside what is predicted.
+//! `fuseline measured PROGRAM FILE...`: the visitor's own measurements beside predictions.
 
 use super::Analysed;
 use super::failure::{AnyError, Failed};
@@ -38,7 +38,7 @@ struct RunReport {
     policy: &'static str,
     time_s: Option<f64>,
     time_cold_s: Option<f64>,
-    /// Whether a cache was flushed before each kernel; then predictions have cold caches, too.
+    /// Whether a cache was flushed before each kernel. If so, predictions assume cold caches, too.
     is_cold: bool,
     calls: usize,
     /// Kernels of the file that came before the last ones that are read.
@@ -50,7 +50,7 @@ struct RunReport {
 /// A kernel that ran or is predicted.
 #[derive(Serialize)]
 struct KernelReport {
-    /// Number of the predicted kernel, from 1 on.
+    /// Number of the predicted kernel, from 1.
     kernel: Option<usize>,
     /// Names of its ops.
     ops: Vec<String>,
@@ -82,7 +82,7 @@ struct NeighbourReport {
     saved_bytes: Option<i64>,
     lower_bound_saved_s: Option<f64>,
     predicted_saved_s: Option<f64>,
-    /// Why no kernel does both.
+    /// Why no kernel can do the work of both.
     reason: Option<String>,
 }
 
@@ -165,7 +165,7 @@ fn read(path: &Path) -> Result<Profile, AnyError> {
 /// The choices under which the kernels of a run are predicted.
 fn options_of(run: &MeasuredRun, profile: &Profile, chosen: &Options) -> Options {
     let mut options = chosen.clone();
-    // What runs on a GPU is not a convention: it has no kernel for a view.
+    // PyTorch launches no kernel for a view, whichever convention is chosen.
     options.conventions.reshape = ReshapeCost::View;
     if let Some(device) = profile.measured_device() {
         options.device = device;
@@ -177,7 +177,7 @@ fn options_of(run: &MeasuredRun, profile: &Profile, chosen: &Options) -> Options
     options
 }
 
-/// The measured patterns that the program has, where both an eager and a compiled run are known.
+/// The measured patterns that the program contains; none without both an eager and a compiled run.
 fn patterns(shown: &[Shown]) -> Vec<PatternInProgram> {
     let of_variant = |variant: &str| {
         let is_it = |shown: &&Shown| shown.matching.run.variant.as_deref() == Some(variant);

@@ -1,7 +1,7 @@
 //! Standard output and standard error: the only place that writes to them.
 //!
-//! Control characters other than newlines are escaped, because names and file names may hold what a
-//! terminal obeys.
+//! Control characters other than newlines are escaped, because names and file names may contain
+//! sequences that a terminal obeys.
 
 use crate::failure::Failed;
 use fuseline_core::notation::spelling::printable;
@@ -17,7 +17,7 @@ pub(super) fn json(report: &impl Serialize) -> Result<String, Failed> {
 /// Prints a result on standard output.
 pub(super) fn print(text: &str) -> Result<(), Failed> {
     match write(stdout().lock(), text) {
-        // The reader has closed the pipe because it needs no more: no failure.
+        // A closed pipe is no failure: the reader needs no more.
         Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Err(Failed::command(format!(
             "the result cannot be written: {problem}"
         ))),
@@ -25,7 +25,7 @@ pub(super) fn print(text: &str) -> Result<(), Failed> {
     }
 }
 
-/// Prints problems on standard error. If nobody can read them, the result still counts.
+/// Prints problems on standard error. If that fails, the result still counts.
 pub(super) fn tell(text: &str) {
     let _ = write(stderr().lock(), text);
 }

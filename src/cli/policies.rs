@@ -14,16 +14,16 @@ use std::fmt::Write as _;
 #[derive(Serialize)]
 pub(super) struct PolicyReport {
     policy: &'static str,
-    /// Kernels that are launched.
+    /// Number of launches.
     launches: usize,
-    /// Bytes that they read and write.
+    /// Memory traffic in bytes.
     bytes: u64,
-    /// The lower bound of their time.
+    /// Lower bound of the time.
     lower_bound_s: f64,
-    /// Their time by the device model; `null` without measured rates.
+    /// Predicted time; `null` without measured rates.
     predicted_s: Option<f64>,
     predicted_outside: Option<Outside>,
-    /// Bytes of the tensors that are live at once.
+    /// The most bytes of tensors that are live at once.
     peak_memory_bytes: u64,
     /// What the search has proven, if the policy searched.
     certificate: Option<Certificate>,

@@ -6,8 +6,9 @@ use super::output::print;
 use fuseline_view::present::pytorch::{refusal, script};
 use std::path::Path;
 
-/// Prints the script, which is called as the file without folder and ending, or what of the program
-/// PyTorch cannot run.
+/// Prints the script, or what in the program PyTorch cannot run.
+///
+/// The title of the script is the name of the file without folder and extension.
 pub(super) fn script_of(analysed: &Analysed) -> Result<(), Failed> {
     let Analysed {
         file,

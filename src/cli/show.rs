@@ -30,7 +30,7 @@ struct FullReport<'a> {
     limits: Option<Vec<LimitsReport>>,
 }
 
-/// Prints an analysis with what was asked for beside it.
+/// Prints an analysis with the outputs that the user requested.
 pub(super) fn show(
     analysis: &Analysis,
     report: impl FnOnce() -> Report,

@@ -28,7 +28,6 @@ pub(super) fn steps_table(analysis: &Analysis) -> String {
     text
 }
 
-/// All decisions.
 pub(super) fn steps(analysis: &Analysis) -> Vec<Step<'_>> {
     let graph = &analysis.graph;
     let trace = trace_decisions(graph, &analysis.options);

@@ -41,12 +41,12 @@ struct PolicyReport {
 
 #[derive(Serialize)]
 struct CrossingReport {
-    /// The first value of the slider from which it holds.
+    /// The first value of the slider after the crossing.
     value: i64,
     sentence: String,
 }
 
-/// The sweep of the param of this name.
+/// The sweep of the param with this name.
 pub(super) fn sweep_named(
     program: &Program,
     name: &str,
@@ -74,7 +74,7 @@ pub(super) fn sweep_named(
     Err(Failed::with_help(problem, help))
 }
 
-/// The sweep for other programs.
+/// The sweep as data for JSON.
 pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
     let of_policy = |(&policy, figures): (&Policy, &SweepFigures)| PolicyReport {
         policy,

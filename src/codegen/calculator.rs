@@ -1,9 +1,9 @@
-//! What the definitions of functions calculate with.
+//! The primitive operations in which functions are defined.
 //!
-//! [`elements`](crate::elements) defines each function once, in these steps. The interpreter takes
-//! a step with numbers and rounds its result; the code of a kernel gets an expression for it.
+//! [`elements`](crate::elements) defines each function once, in these operations. The interpreter
+//! performs them on numbers and rounds each result; code generation builds an expression from them.
 
-/// Takes the steps of a definition.
+/// Evaluates the primitive operations of a definition.
 pub(crate) trait Calculator: 'static {
     /// An operand or a result.
     type Value: Copy;
@@ -25,9 +25,9 @@ pub(crate) trait Calculator: 'static {
         otherwise: Self::Value,
     ) -> Self::Value;
 
-    /// The value where the condition is not 0, else what the steps give.
+    /// The value where the condition is not 0, else the result of `otherwise`.
     ///
-    /// Numbers take the steps only where they are needed.
+    /// On numbers, `otherwise` runs only where the condition is 0.
     fn select_or(
         &mut self,
         condition: Self::Value,
@@ -85,11 +85,11 @@ pub enum Binary {
     Multiply,
     Divide,
     Power,
-    /// What remains after a division that is rounded to zero.
+    /// The remainder of a division that is truncated toward zero.
     Remainder,
-    /// The larger one; not a number if one of them is not.
+    /// The larger operand; NaN if either operand is NaN.
     Maximum,
-    /// The smaller one; not a number if one of them is not.
+    /// The smaller operand; NaN if either operand is NaN.
     Minimum,
     /// 1 or 0.
     Less,
@@ -103,7 +103,7 @@ pub enum Binary {
     Or,
 }
 
-/// How values are folded to one.
+/// The function with which values are folded to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the function of its name")]
 pub enum Fold {
@@ -114,7 +114,7 @@ pub enum Fold {
 }
 
 impl Fold {
-    /// What a fold of nothing gives.
+    /// The identity element, which is the fold of no values.
     pub fn start(self) -> f64 {
         match self {
             Self::Sum => 0.0,

@@ -1,4 +1,4 @@
-//! What a statement says beside its inputs, as numbers.
+//! The attributes and literals of an op's statement, as numbers.
 
 use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeDefault, AttributeName, Function};
@@ -11,17 +11,17 @@ use std::collections::HashMap;
 /// The attributes and literals of one op.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
-    /// What gives its attributes their defaults.
+    /// The function that determines the defaults of the attributes.
     function: Option<Function>,
-    /// Sizes and words; expressions have their values.
+    /// The stated attributes, with their size expressions evaluated.
     attributes: Vec<Attribute>,
-    /// Attributes with a value that is a number, whole or not.
+    /// The attributes whose value is a number, integer or not.
     numbers: Vec<(AttributeName, f64)>,
-    /// Numbers among the inputs, with their places, ascending.
+    /// Numbers among the inputs, each with its position, in ascending order of position.
     pub literals: Vec<(usize, f64)>,
 }
 
-/// For each op what its statement in `program` says. `O(program + ops)`.
+/// The attributes and literals of each op, from its statement in `program`. `O(program + ops)`.
 pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<OpId, Call> {
     let mut params = HashMap::with_capacity(program.params.len());
     for param in &program.params {
@@ -52,7 +52,7 @@ pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<O
 }
 
 impl Call {
-    /// The call of an op that no statement says more about.
+    /// The call of an op whose attributes all have their defaults.
     pub(crate) fn without_attributes(op: &Op) -> Self {
         Self {
             function: op.function,
@@ -75,7 +75,7 @@ impl Call {
         self.value(name).is_some()
     }
 
-    /// The whole number that an attribute is, stated or by default.
+    /// The integer value of an attribute, stated or by default.
     pub fn size(&self, name: AttributeName) -> Option<i64> {
         match (self.value(name), self.default_of(name)) {
             (Some(AttributeValue::Size(size)), _) => int_of(size),
@@ -84,10 +84,10 @@ impl Call {
         }
     }
 
-    /// A size without which the op has no meaning.
+    /// The value of a size that the op requires.
     ///
     /// # Errors
-    /// Which attribute to state.
+    /// If the attribute is missing and has no default.
     pub fn required_size(&self, name: AttributeName) -> Result<i64, EvaluationError> {
         self.size(name).ok_or(EvaluationError::NoNumber(name))
     }
@@ -118,7 +118,7 @@ impl Call {
         matches!(self.value(name), Some(AttributeValue::Word(word)) if word == "true")
     }
 
-    /// The number that an attribute is, stated or by default.
+    /// The numeric value of an attribute, stated or by default.
     pub fn number(&self, name: AttributeName) -> Option<f64> {
         let mut numbers = self.numbers.iter();
         let stated = numbers.find(|number| number.0 == name);
@@ -130,10 +130,10 @@ impl Call {
         }
     }
 
-    /// A number without which the op has no meaning.
+    /// The value of a number that the op requires.
     ///
     /// # Errors
-    /// Which attribute to state.
+    /// If the attribute is missing and has no default.
     pub fn required(&self, name: AttributeName) -> Result<f64, EvaluationError> {
         self.number(name).ok_or(EvaluationError::NoNumber(name))
     }
@@ -155,8 +155,8 @@ fn number_of(value: &AttributeValue, params: &HashMap<&str, i64>) -> Option<f64>
     }
 }
 
-/// The value of an expression as a real number: `1/8` is no size, but a number. The parser bounds
-/// how deep it nests.
+/// The value of an expression as a real number: `1/8` is a number, though not a size. The recursion
+/// is safe because the parser bounds the nesting depth.
 fn real(expr: &Expr, params: &HashMap<&str, i64>) -> Option<f64> {
     Some(match &expr.kind {
         ExprKind::Int(value) => *value as f64,

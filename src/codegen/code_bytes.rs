@@ -1,4 +1,4 @@
-//! The bytes that each load and store in the code of a kernel stands for.
+//! The memory traffic of each load and store in the code of a kernel.
 
 use crate::kernel_code::{Access, Code, Kernel};
 use fuseline_core::analysis::Analysis;
@@ -7,11 +7,11 @@ use fuseline_core::model::ids::{KernelId, TensorId};
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
-/// For each line of a kernel's code the bytes that it moves; `None` for a line that moves none.
+/// The bytes that each line of a kernel's code reads or writes; `None` for a line without traffic.
 ///
-/// They are those of the analysis: each tensor counts once, where it is loaded first, so the lines
-/// that run add up to the bytes of the kernel. A line that fusion removed has the bytes that the op
-/// alone would move. `O(lines * reads)`.
+/// The bytes are those of the analysis: each tensor counts once, at its first load, so the lines
+/// that run add up to the bytes of the kernel. A line that fusion removed has the bytes that its op
+/// would read or write as a separate kernel. `O(lines * reads)`.
 pub fn code_bytes(
     analysis: &Analysis,
     id: KernelId,
@@ -21,7 +21,7 @@ pub fn code_bytes(
     let graph = &analysis.graph;
     let views = Views::under(graph, analysis.options.conventions.reshape);
     let has_base = |own: TensorId, tensor: TensorId| views.base[own] == views.base[tensor];
-    // A view stands for the tensor that it is another name of.
+    // A view counts as its base tensor, because both are the same bytes.
     let moved = |accesses: &[Moved], tensor: TensorId| -> u64 {
         let own = accesses.iter().filter(|own| has_base(own.tensor, tensor));
         own.map(|own| own.bytes).sum()
@@ -49,7 +49,8 @@ pub fn code_bytes(
             let op = graph.tensors[tensor].producer?;
             return Some(moved(&alone(op).writes, tensor));
         }
-        // The lines of a tensor stand in the order of the ops that would load it.
+        // The removed loads of a tensor are in the order of `readers`: the n-th line is that of the
+        // n-th reader.
         let mut removed = kernel.removed.iter();
         let removed = removed.find(|removed| removed.tensor == tensor)?;
         let place = removed_loads.entry(tensor).or_default();

@@ -1,6 +1,6 @@
-//! The value of each function of single elements.
+//! The definition of each elementwise function.
 //!
-//! Each is defined once: the interpreter and the code of kernels follow from the definition.
+//! Each is defined once; the interpreter and code generation both use that definition.
 
 use crate::calculator::{Binary, Calculator, Unary};
 use crate::call::Call;
@@ -8,25 +8,25 @@ use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// sqrt(2 / pi)
+/// `sqrt(2 / pi)`, of the tanh approximation of GELU.
 const GELU_SLOPE: f64 = 0.797_884_560_802_865_4;
 const GELU_CUBE: f64 = 0.044_715;
 
-/// The constants of a network that normalizes itself.
+/// The constants of SELU (Klambauer et al., "Self-Normalizing Neural Networks", 2017).
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
 /// An operand or a result of a calculator.
 pub(crate) type Value<C> = <C as Calculator>::Value;
-/// A function of one value, with the numbers that its call states.
+/// A function of one value, with the attributes of its call applied.
 pub(crate) type OfOne<C> = Box<dyn Fn(&mut C, Value<C>) -> Value<C>>;
 /// A function of two values.
 pub(crate) type OfTwo<C> = Box<dyn Fn(&mut C, Value<C>, Value<C>) -> Value<C>>;
 
-/// A function of one value. It is found once for an op, and then called for each element.
+/// A function of one value. The lookup runs once for an op, its result once for each element.
 ///
 /// # Errors
-/// The function takes another number of values, or its call lacks a number.
+/// If the function does not take one value, or its call lacks a required attribute.
 pub(crate) fn of_one<C: Calculator>(
     function: Function,
     call: &Call,
@@ -35,7 +35,7 @@ pub(crate) fn of_one<C: Calculator>(
         return Ok(Box::new(move |c, x| c.unary(step, x)));
     }
     Ok(match function {
-        // The element type of the result does it.
+        // Rounding the result to its element type does the conversion.
         Function::Cast => Box::new(|_, x| x),
         Function::Square => Box::new(|c, x| c.binary(Binary::Multiply, x, x)),
         Function::Relu => Box::new(|c, x| c.with(Binary::Maximum, x, 0.0)),
@@ -106,7 +106,7 @@ pub(crate) fn of_one<C: Calculator>(
             Box::new(move |c, x| c.with(Binary::Add, x, amount))
         }
         Function::Pow => match call.required(AttributeName::Exponent)? {
-            // A power of 2 is a product, because pow has no negative bases on some GPUs.
+            // A square is a product, because `pow` is undefined for negative bases on some GPUs.
             2.0 => Box::new(|c, x| c.binary(Binary::Multiply, x, x)),
             exponent => Box::new(move |c, x| c.with(Binary::Power, x, exponent)),
         },
@@ -126,7 +126,7 @@ pub(crate) fn of_one<C: Calculator>(
     })
 }
 
-/// A function of two values; `None` for one that takes another number of them.
+/// A function of two values; `None` if the function does not take two.
 pub(crate) fn of_two<C: Calculator>(function: Function) -> Option<OfTwo<C>> {
     if let Some(step) = step_of_two(function) {
         return Some(Box::new(move |c, a, b| c.binary(step, a, b)));
@@ -148,7 +148,8 @@ pub(crate) fn of_two<C: Calculator>(function: Function) -> Option<OfTwo<C>> {
             c.unary(Unary::Floor, quotient)
         }),
         Function::Remainder => Box::new(|c, a, b| {
-            // The rest has the sign of the divisor, as in PyTorch.
+            // As in PyTorch, the result has the sign of the divisor; the primitive remainder has
+            // the sign of the dividend.
             let rest = c.binary(Binary::Remainder, a, b);
             let zero = c.number(0.0);
             let is_none = c.binary(Binary::Equal, rest, zero);
@@ -163,7 +164,7 @@ pub(crate) fn of_two<C: Calculator>(function: Function) -> Option<OfTwo<C>> {
     })
 }
 
-/// The one step that a function is.
+/// The primitive operation that the function equals, if it is a single one.
 const fn step_of_one(function: Function) -> Option<Unary> {
     Some(match function {
         Function::Neg => Unary::Negate,
@@ -226,14 +227,15 @@ pub(crate) fn reciprocal_deviation<C: Calculator>(
     reciprocal(c, deviation)
 }
 
-/// Times the first factor, plus the second, where there are any.
+/// `x * factors[0] + factors[1]`, where a missing factor is skipped.
 pub(crate) fn weighted<C: Calculator>(c: &mut C, x: Value<C>, factors: &[Value<C>]) -> Value<C> {
     let steps = [Binary::Multiply, Binary::Add];
     let factors = factors.iter().zip(steps);
     factors.fold(x, |x, (&factor, step)| c.binary(step, x, factor))
 }
 
-/// An element of the batch norm: `x * scale + shift`, or with mean and variance.
+/// An element of a batch norm: `x * scale + shift`, after a normalization if `factors` also holds a
+/// mean and a variance.
 pub(crate) fn batch_norm<C: Calculator>(
     c: &mut C,
     x: Value<C>,
@@ -250,7 +252,7 @@ pub(crate) fn batch_norm<C: Calculator>(
     }
 }
 
-/// A value turned by an angle; `turned` is the same value turned by 90 degrees.
+/// A rotary embedding: `x * cos + turned * sin`, where `turned` is `x` rotated by 90 degrees.
 pub(crate) fn rotated<C: Calculator>(
     c: &mut C,
     [x, turned]: [Value<C>; 2],
@@ -294,7 +296,7 @@ fn elu<C: Calculator>(c: &mut C, x: Value<C>, alpha: f64) -> Value<C> {
     })
 }
 
-/// Beyond 20 the sum is x, as in PyTorch.
+/// `log(1 + exp(x))`; for x > 20 the result is x, as in PyTorch.
 fn softplus<C: Calculator>(c: &mut C, x: Value<C>) -> Value<C> {
     let twenty = c.number(20.0);
     let is_large = c.binary(Binary::Less, twenty, x);
@@ -304,7 +306,7 @@ fn softplus<C: Calculator>(c: &mut C, x: Value<C>) -> Value<C> {
     })
 }
 
-/// The value where it is positive, else what the steps give.
+/// `x` where it is positive, else the result of `otherwise`.
 fn if_positive<C: Calculator>(
     c: &mut C,
     x: Value<C>,

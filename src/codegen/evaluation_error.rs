@@ -32,15 +32,12 @@ pub enum EvaluationError {
         shape_words(output)
     )]
     Shapes {
-        /// What the op computes.
         function: Function,
-        /// The shapes of its inputs.
         inputs: Vec<Vec<usize>>,
-        /// The shape of its output.
         output: Vec<usize>,
     },
-    /// A matmul whose operands are larger than its contraction, and nothing says which part it
-    /// reads.
+    /// A matmul whose operands are larger than its contraction, without an attribute that says
+    /// which part it reads.
     #[error("{0}, and `k=` does not say which part of an operand the op reads")]
     PartOfOperand(Box<Self>),
     /// A matmul without a contraction length.
@@ -49,25 +46,21 @@ pub enum EvaluationError {
     /// An attribute that the function needs is missing.
     #[error("it has no number: give one with `{0}=`")]
     NoNumber(AttributeName),
-    /// The function takes another number of inputs.
+    /// The function does not take exactly one input.
     #[error("`{0}` cannot run with one input")]
     OneInput(Function),
-    /// The function has no values.
+    /// The interpreter cannot evaluate the function.
     #[error("`{0}` cannot run on numbers")]
     NoNumbers(Function),
-    /// Dropout outside 0 to 1.
+    /// The probability of a dropout is outside 0 to 1.
     #[error("`p` is {0}, which is not a probability")]
     NoProbability(f64),
-    /// Rows that have no halves.
+    /// A row of odd length, which has no two equal halves.
     #[error("the last dimension is {0}, which is odd")]
     OddRow(u64),
     /// An index that points outside its dimension.
     #[error("an index is {index}, but the dimension has size {size}")]
-    Index {
-        index: f64,
-        /// The size of the dimension.
-        size: usize,
-    },
+    Index { index: f64, size: usize },
 }
 
 fn shape_words(shape: &[usize]) -> String {

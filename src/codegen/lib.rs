@@ -1,8 +1,8 @@
-//! From kernels to numbers and code.
+//! Runs kernels on numbers and generates their code.
 //!
-//! [`interpret`] runs a program on numbers, [`kernel_code`] writes its kernels in the languages of
-//! GPUs, [`code_bytes`] counts what each line of that code reads and writes, and [`your_gpu`] makes
-//! a job of it for the GPU of a visitor.
+//! [`interpret`] runs a program on numbers, [`kernel_code`] prints its kernels in Triton, CUDA C++
+//! and WGSL, [`code_bytes`] counts the bytes that each line of that code reads or writes, and
+//! [`your_gpu`] turns the program into a job for the visitor's GPU.
 
 mod calculator;
 pub mod call;

@@ -1,7 +1,7 @@
 //! The value of each reduction and normalization along rows, except the cumulative sum.
 //!
-//! Each is defined once, in folds over a row and steps on its elements: the interpreter and the
-//! code of kernels follow from the definition.
+//! Each is defined once, by folds over a row and primitive operations on its elements. The
+//! interpreter and code generation both use that definition.
 
 use crate::calculator::{Binary, Calculator, Fold, Unary};
 use crate::call::Call;
@@ -14,10 +14,10 @@ pub(crate) trait Row<C: Calculator>: Sized {
     /// Number of elements.
     fn width(&self) -> f64;
 
-    /// The row of what the steps give for each element.
+    /// Applies `each` to every element.
     fn map(&self, c: &mut C, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Self;
 
-    /// Folds what the steps give for each element.
+    /// Folds the results of `each` for all elements.
     fn fold(&self, c: &mut C, fold: Fold, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Value<C>;
 
     /// The index along the row of the first element with this value.
@@ -28,14 +28,14 @@ pub(crate) trait Row<C: Calculator>: Sized {
         self.fold(c, fold, |_, x| x)
     }
 
-    /// The sum of what the steps give, over the number of elements.
+    /// The mean of the results of `each` for all elements.
     fn mean(&self, c: &mut C, each: impl Fn(&mut C, Value<C>) -> Value<C>) -> Value<C> {
         let sum = self.fold(c, Fold::Sum, each);
         c.with(Binary::Divide, sum, self.width())
     }
 }
 
-/// What a function gives for a row.
+/// The result of a function for a row.
 pub(crate) enum Reduced<C: Calculator, R> {
     /// One value.
     Value(Value<C>),
@@ -46,7 +46,7 @@ pub(crate) enum Reduced<C: Calculator, R> {
 /// The value of a function along a row, before weight and bias.
 ///
 /// # Errors
-/// The function is no reduction along rows, or its `eps` is no number.
+/// If the function is not a reduction along rows, or its `eps` is missing.
 pub(crate) fn reduced<C: Calculator, R: Row<C>>(
     c: &mut C,
     row: &R,
@@ -71,7 +71,8 @@ pub(crate) fn reduced<C: Calculator, R: Row<C>>(
         }
         Function::Var => {
             let squares = centered(c, row).fold(c, Fold::Sum, square);
-            // As PyTorch does, over one less than the elements of a row.
+            // The variance is unbiased, as PyTorch's is by default: it divides by one less than the
+            // width.
             Reduced::Value(c.with(Binary::Divide, squares, row.width() - 1.0))
         }
         Function::Softmax => Reduced::Row(softmax(c, row)),
@@ -96,8 +97,8 @@ pub(crate) fn reduced<C: Calculator, R: Row<C>>(
     })
 }
 
-/// `exp(x - largest)` over its sum. The subtraction keeps the powers finite and cancels in the
-/// quotient.
+/// `exp(x - largest)` divided by its sum. The subtraction keeps the exponentials finite and cancels
+/// in the quotient.
 pub(crate) fn softmax<C: Calculator, R: Row<C>>(c: &mut C, row: &R) -> R {
     let powers = shifted(c, row).map(c, |c, x| c.unary(Unary::Exp, x));
     let sum = powers.folded(c, Fold::Sum);
@@ -133,7 +134,7 @@ fn truth_of_row<C: Calculator>(c: &mut C, row: &impl Row<C>, fold: Fold) -> Valu
         let is_zero = c.unary(Unary::Not, x);
         c.unary(Unary::Not, is_zero)
     });
-    // The fold of an empty row is infinite.
+    // The fold of an empty row is infinite: `any` becomes 0 and `all` becomes 1.
     let least = c.with(Binary::Maximum, bounded, 0.0);
     c.with(Binary::Minimum, least, 1.0)
 }

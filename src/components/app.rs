@@ -127,7 +127,7 @@ fn press(page: Page, stage: PageStage, event: &ev::KeyboardEvent) {
     if !(event.ctrl_key() || event.meta_key()) || event.alt_key() {
         return;
     }
-    // Behind the lists nobody sees what changes.
+    // The lists hide the pictures, so the visitor would not see the change.
     if untrack(|| stage.has_pictures(0)) {
         return;
     }

@@ -9,7 +9,7 @@ use leptos::{ev, html};
 #[component]
 pub fn Dialog(
     #[prop(into)] class: String,
-    /// Its name for screen readers.
+    /// The name of the dialog for screen readers.
     #[prop(into)]
     label: String,
     /// Whether it is shown. *Close* within it clears what this follows.

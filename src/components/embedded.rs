@@ -19,7 +19,7 @@ use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// After the last change so long until the link to the whole page carries it.
+/// How long after the last change the link to the whole page is updated.
 const LINK_PAUSE: Duration = Duration::from_millis(300);
 
 /// The views, in the order of [`View`]. Nothing is read from or written to the browser's storage.
@@ -150,7 +150,7 @@ fn WholePage() -> impl IntoView {
     }
 }
 
-/// Answers messages, and tells the page around of each change.
+/// Answers messages, and sends each change to the page around.
 fn exchange_messages(page: Page, views: Vec<&'static str>) {
     let state = move || {
         let [is_fused, is_computing] =

@@ -64,9 +64,8 @@ fn close(page: Page, card: NodeRef<html::Div>) {
 
 #[component]
 fn Card(
-    /// Its element.
     card: NodeRef<html::Div>,
-    /// The explanation. While the card is shown there is something.
+    /// The explanation, which is `Some` while the card is shown.
     explanation: Memo<Option<Explanation>>,
 ) -> impl IntoView {
     let page = Page::of_context();
@@ -171,7 +170,7 @@ fn Card(
     }
 }
 
-/// A calculation: on one line, or a line for each term. Below stands how a term is found.
+/// A calculation, on one line or on a line for each term. The derivations of the terms stand below.
 fn derivation_view(derivation: &Derivation) -> AnyView {
     let derivation = derivation.simplest();
     let line = derivation.line();

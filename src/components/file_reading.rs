@@ -37,7 +37,7 @@ impl FileReading {
         self.file.name()
     }
 
-    /// Its length.
+    /// The length of the file in bytes.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -73,7 +73,7 @@ fn Sheets() -> impl IntoView {
     }
 }
 
-/// The kernels that move most.
+/// The kernels with the most memory traffic.
 #[component]
 fn KernelList() -> impl IntoView {
     let page = Page::of_context();

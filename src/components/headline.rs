@@ -21,7 +21,7 @@ use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// How long the saved share counts in the sentence when kernels fuse.
+/// How long the saved share counts up in the sentence when kernels fuse.
 const COUNTING: Duration = Duration::from_millis(600);
 
 /// The sentence that leads the page, what to press next, and the figures behind it.
@@ -79,8 +79,8 @@ fn HeldFigure(figures: Memo<Figures>) -> impl IntoView {
     view! { <p class="held-figure" aria-hidden="true">{words}</p> }
 }
 
-/// How far the saved share has come since the kernels were shown fused, from 0 to 1. Between two
-/// policies it does not count: what it would count from is not what was shown.
+/// How far the saved share has counted up since the kernels were shown fused, from 0 to 1. It does
+/// not count between two policies, because it would begin at a value that was not shown.
 fn counted(page: Page) -> ReadSignal<f64> {
     let (counted, set_counted) = signal(1.0);
     let is_fused = Memo::new(move |_| page.chosen.is_fused.get());
@@ -99,7 +99,7 @@ fn counted(page: Page) -> ReadSignal<f64> {
     counted
 }
 
-/// The same figures where the graph fills the screen and hides the headline.
+/// The figures of the headline where the graph fills the screen and hides it.
 #[component]
 pub fn FullScreenHeadline() -> impl IntoView {
     let page = Page::of_context();

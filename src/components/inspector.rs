@@ -45,7 +45,7 @@ pub fn Inspector() -> impl IntoView {
                 .with(|drawn| iteration_note(&drawn.layout.repeats, kernel));
             inspected.notes.extend(note);
         }
-        // Its figures are of the fused kernel, whatever the pictures show.
+        // The figures are of the fused kernel, whatever the pictures show.
         if matches!(selection, Selection::Kernel(_)) && !page.chosen.is_fused.get() {
             inspected.heading.push_str(", once fused");
         }
@@ -123,12 +123,9 @@ fn Card(of: Memo<Inspected>) -> impl IntoView {
     }
 }
 
-/// Something that is known. Its words may change, its numbers stay those that they are.
+/// A fact about the selection. Its words may change, but each number keeps its explanation.
 #[component]
-fn FactLine(
-    /// What is known.
-    fact: Memo<Fact>,
-) -> impl IntoView {
+fn FactLine(fact: Memo<Fact>) -> impl IntoView {
     let what = fact.with_untracked(|fact| fact.what);
     let parts = Signal::derive(move || fact.with(|fact| fact.parts.clone()));
     view! {
@@ -168,7 +165,7 @@ fn Actions(of: Memo<Inspected>) -> impl IntoView {
     let change = Memo::new(move |last: Option<&Option<Change>>| {
         let change = of.with(|of| of.change);
         if page.slider.is_held() && last == Some(&change) {
-            // Under a slider what was possible stays so.
+            // While a slider is held, what was possible stays so.
             return change;
         }
         let proposal = page.proposal(change?)?;
@@ -231,7 +228,7 @@ fn Actions(of: Memo<Inspected>) -> impl IntoView {
         };
         Some(view! { <button type="button" on:click=open>"Its tensors"</button> })
     };
-    // Those of an edge merge its two ends.
+    // The buttons of an edge merge its two ends.
     let merged = Memo::new(move |_| match selection.get() {
         Selection::Op(_) | Selection::Kernel(_) => of.with(|of| of.kernel),
         _ => None,
@@ -256,7 +253,7 @@ fn Actions(of: Memo<Inspected>) -> impl IntoView {
     }
 }
 
-/// The op that the text is shown at.
+/// The op whose line in the text is shown.
 fn op_of(selection: Selection) -> Option<OpId> {
     match selection {
         Selection::Op(op) | Selection::Edge { consumer: op, .. } => Some(op),

@@ -19,7 +19,7 @@ pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
     })
 }
 
-/// What a row tells about one of its numbers.
+/// A row's explanation of one of its numbers.
 pub(super) fn explanation_of<T: Send + Sync + 'static>(
     row: Memo<T>,
     number: fn(&T) -> &Explanation,

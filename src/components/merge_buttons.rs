@@ -16,8 +16,8 @@ pub fn MergeButtons(kernel: Memo<Option<KernelId>>) -> impl IntoView {
     let offers = Memo::new(move |last: Option<&OffersOf>| {
         let kernel = kernel.get();
         match last {
-            // Under a slider what was possible stays so, and its effect is shown when the slider
-            // is released.
+            // While a slider is held, what was possible stays so. Its effect is shown when the
+            // slider is released.
             Some((of, offers)) if *of == kernel && page.slider.is_held() => {
                 let without_effect = |offer: &Offer| Offer {
                     effect: String::new(),

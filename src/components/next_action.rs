@@ -14,8 +14,8 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// The advice is searched when nothing has changed for so long: it prices many changes of the
-/// program.
+/// The advice is searched when nothing has changed for this long, because it prices many changes of
+/// the program.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// *Fuse*; of the opening program the two ways on; else the best change with a button that makes
@@ -64,7 +64,7 @@ fn FuseButton() -> impl IntoView {
     }
 }
 
-/// Where a visitor goes who has seen the opening program fuse.
+/// The next steps for a visitor who has fused the opening program.
 #[component]
 fn WaysOn() -> impl IntoView {
     let page = Page::of_context();

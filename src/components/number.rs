@@ -1,4 +1,4 @@
-//! A number that explains itself: a press tells its formula with the figures of the program.
+//! A number that explains itself: a press shows its formula with the figures of the program.
 
 use crate::app::state::{ExplanationOf, Page};
 use fuseline_browser as browser;
@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 /// The numbers of a table. One of them is a tab stop.
 #[derive(Clone, Copy)]
 struct Numbers {
-    /// Those on the page, counted as they came.
+    /// The mounted numbers, counted in the order in which they were mounted.
     mounted: RwSignal<BTreeSet<usize>>,
-    /// The one that had the focus last.
+    /// The number that had the focus last.
     at: RwSignal<Option<usize>>,
     is_stop: StoredValue<Selector<Option<usize>>>,
 }
@@ -56,13 +56,7 @@ impl Numbers {
 /// A table of numbers. The one that had the focus last is the tab stop, else the first one; the
 /// arrow keys lead to the others.
 #[component]
-pub fn NumberTable(
-    /// The classes of the table.
-    #[prop(optional)]
-    class: &'static str,
-    /// Its parts.
-    children: Children,
-) -> impl IntoView {
+pub fn NumberTable(#[prop(optional)] class: &'static str, children: Children) -> impl IntoView {
     let step = |event| browser::step_in_table(&event, "button.explains");
     view! {
         <Provider value=Numbers::new()>
@@ -100,7 +94,7 @@ pub fn Number(
                 }
             }
             on:click=move |event| {
-                // The row does not take it as a press on itself.
+                // The row must not take this as a press on itself.
                 event.stop_propagation();
                 page.explain(explanation, &event);
             }
@@ -110,13 +104,9 @@ pub fn Number(
     }
 }
 
-/// Words with numbers in them. The words may change while the numbers stay those that they are.
+/// Words with numbers in them. The words may change, but each number keeps its explanation.
 #[component]
-pub fn Parts(
-    /// The words.
-    #[prop(into)]
-    parts: Signal<Vec<Part>>,
-) -> impl IntoView {
+pub fn Parts(#[prop(into)] parts: Signal<Vec<Part>>) -> impl IntoView {
     let figures = Memo::new(move |_| {
         parts.with(|parts| parts.iter().map(|part| part.figure).collect::<Vec<_>>())
     });
@@ -137,7 +127,7 @@ pub fn Parts(
     }
 }
 
-/// A number that its view explains, as it is told.
+/// A number that its view explains, as the explanation gives it.
 #[component]
 pub fn OwnNumber(#[prop(into)] explanation: Signal<Option<Explanation>>) -> impl IntoView {
     let value = move || {

@@ -38,7 +38,7 @@ pub fn open_dropped_files(page: Page) {
 }
 
 /// Opens a file: a measurement beside the program, anything else in its place, as one undo step.
-/// What it is, its first bytes tell.
+/// The first bytes of the file say which it is.
 pub fn open_file(page: Page, file: File) {
     browser::spawn(async move {
         let file = FileReading::begin(page, file);
@@ -146,8 +146,8 @@ fn open(page: Page, text: &str) {
     }
 }
 
-/// What a text is and the way in, if it is of another tool. Pasted into the editor it is shown with
-/// that; a file leaves the visitor's text alone.
+/// For a text of another tool: what it is and how it can be opened. The editor shows a pasted one
+/// with this message; a file leaves the visitor's text alone.
 fn foreign(text: &str) -> Option<String> {
     let problem = parse(text).diagnostics;
     let problem = (problem.into_iter()).find(|problem| problem.code == Code::ForeignText)?;
@@ -157,7 +157,7 @@ fn foreign(text: &str) -> Option<String> {
     })
 }
 
-/// Whether a text for the editor is too large. Then the visitor is told.
+/// Whether a text is too large for the editor. If so, a message says it.
 pub fn is_too_large(page: Page, text: &str) -> bool {
     let problem = check_size(text.len()).err();
     if let Some(problem) = &problem {
@@ -204,7 +204,7 @@ fn replace(page: Page, text: &str, now: String) -> bool {
     page.replace(now, Origin::Single, example, choices)
 }
 
-/// Says what became of a text, which can be undone if it changed that of the editor.
+/// Shows a message about an opened text, with *Undo* if the visitor's text has changed.
 fn tell_opened(page: Page, text: String, is_failure: bool, is_changed: bool) {
     page.screen.notice.set(Some(Notice {
         text,

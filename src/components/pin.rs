@@ -1,4 +1,4 @@
-//! The button that pins the present state, and what is said while one is pinned.
+//! The button that pins the present state, and the comparison while one is pinned.
 
 use super::announcer::Announcer;
 use crate::app::state::Page;

@@ -4,8 +4,8 @@ use fuseline_browser::{Debounce, wants_less_motion};
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// Positions that a picture has one after the other while it plays, at most: of very many it leaves
-/// some out.
+/// Most positions that a picture shows one after the other while it plays. If there are more, it
+/// leaves some out.
 const MAX_BEATS: u64 = 150;
 
 /// Where a picture is among its positions, from 0 to `last`.

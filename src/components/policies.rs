@@ -1,4 +1,4 @@
-//! A choice of the fusion policy that shows what each comes to.
+//! A choice of the fusion policy that shows the result of each.
 
 use crate::app::stage::is_staged;
 use crate::app::state::Page;

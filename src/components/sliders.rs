@@ -27,7 +27,7 @@ pub fn Sliders() -> impl IntoView {
     });
     let row_count = Memo::new(move |_| rows.with(Vec::len));
     let param_count = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.params.len()));
-    // A lesson says what to do, and a program without sizes is none of it.
+    // A lesson says what to do, so a program without sizes needs no hint about them.
     let is_needless = move || row_count.get() == 0 && page.screen.is_learning.get();
     view! {
         <section class="sliders" class:is-staged=is_staged(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
@@ -61,7 +61,6 @@ fn Slider(
     name: String,
     /// The index of the param among those of the text.
     index: ReadSignal<usize>,
-    /// The param.
     row: Memo<SliderRow>,
 ) -> impl IntoView {
     let page = Page::of_context();

@@ -32,10 +32,10 @@ impl Direction {
 pub fn SortHeader(
     /// How the rows are sorted by this column.
     direction: Direction,
-    /// Whether they are.
+    /// Whether the rows are sorted by this column.
     #[prop(into)]
     is_sorted: Signal<bool>,
-    /// Sorts them so.
+    /// Sorts the rows by this column.
     sort: impl Fn() + Send + Sync + 'static,
     /// Whether the column holds numbers.
     #[prop(optional)]

@@ -23,7 +23,7 @@ pub fn Strip() -> impl IntoView {
     let page = Page::of_context();
     let later = Debounce::after(MESSAGE_TIME);
     let is_passing = move || {
-        // A puzzle tells each move, and has *Undo* in the bar.
+        // A puzzle shows a message for each move, and has *Undo* in the bar.
         let has_puzzle = page.screen.puzzle.with(Option::is_some);
         page.screen.notice.with(|notice| match notice {
             None => false,
@@ -132,7 +132,7 @@ fn Standing() -> impl IntoView {
             page.show_in_text(span);
         }
     };
-    // What it says is true of the options and conventions with which the example opens.
+    // The line holds for the options and conventions with which the example opens.
     let is_as_opened = move |example: &Example| {
         let conventions = page.chosen.conventions.get();
         let is_attention_apart = page.chosen.fusion.with(|fusion| !fusion.attention);
@@ -141,7 +141,7 @@ fn Standing() -> impl IntoView {
             && conventions.reshape == example.opening.reshape
     };
     let watched = Memo::new(move |_| page.origin.example.get().and_then(example));
-    // What does not hold keeps its place, so that nothing below moves.
+    // A line that does not hold keeps its height, so that nothing below moves.
     let does_not_hold = move || watched.get().is_some_and(|example| !is_as_opened(example));
     let watch_line = move || {
         watched.get().map(|example| {

@@ -24,7 +24,7 @@ struct Division {
     dragged: RwSignal<Option<Divider>>,
     /// The element around all panes.
     workbench: NodeRef<html::Div>,
-    /// Its width and height in CSS pixels.
+    /// The width and height of that element in CSS pixels.
     size_px: ReadSignal<(f64, f64)>,
 }
 

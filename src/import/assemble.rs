@@ -1,4 +1,4 @@
-//! Puts the program together from what the outputs need.
+//! Assembles the program from the ops that the outputs need.
 
 use crate::Imported;
 use crate::Problem;
@@ -128,7 +128,7 @@ fn operator_name(op: &OpStatement) -> String {
 struct Misfits {
     /// The function of each, in the order in which they were found.
     functions: Vec<String>,
-    /// What is wrong with the first.
+    /// The diagnostic message of the first.
     first: String,
     /// Ops whose shape is unknown in the end.
     shapeless: usize,
@@ -149,12 +149,12 @@ impl Misfits {
     }
 }
 
-/// Most ops that all looks see with the shapes of refused ops. Later looks leave these shapes
-/// unknown, which hides no op.
+/// Most ops that all passes resolve with the shapes of refused ops. Later passes leave these shapes
+/// unknown, so that no further op is refused because of them.
 const MAX_SEEN: usize = 1 << 18;
 
-/// Makes opaque ops of those that the notation refuses, with the shape that is known of them. As
-/// one refused op hides others, it looks again until none is left.
+/// Turns the ops that the notation refuses into opaque ops with their known shapes. A refused op
+/// hides the errors of later ops, so the program is resolved again until no op is refused.
 fn opaque_where_refused<'a>(
     program: &mut Program,
     known: impl Fn(&str) -> Option<&'a Known>,
@@ -195,14 +195,15 @@ fn opaque_where_refused<'a>(
                 own.and_then(|own| Some(annotation(own.dtype?, own.shape.as_deref()?, params)));
             refuse(op, annotation);
         }
-        // Each op changes twice at most: to an opaque one, and to one of unknown shape.
+        // Each op changes at most twice, to an opaque op and to one of unknown shape, so the loop
+        // ends.
         if !is_changed {
             return misfits;
         }
     }
 }
 
-/// The op as an opaque one that reads the same tensors.
+/// Turns an op into an opaque op that reads the same tensors.
 fn refuse(op: &mut OpStatement, annotation: Option<TypeAnnotation>) {
     let name = written_name(&op.callee.text);
     let parsed = parse(&format!("y = opaque(name={name})"))

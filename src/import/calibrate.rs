@@ -1,4 +1,4 @@
-//! From measured rows to the record of each fused pattern.
+//! Makes the record of each fused pattern from measured rows.
 
 use crate::profile::{MeasuredRun, Profile};
 use fuseline_core::analysis::measured::{MeasuredRow, Measurements, Variant};
@@ -19,13 +19,12 @@ use std::collections::BTreeMap;
 /// Times that a program can take, in µs: a nanosecond to a day.
 const PLAUSIBLE_US: std::ops::Range<f64> = 1e-3..1e11;
 
-/// Most ops of a pattern: the search for an optimum tries no kernel of more.
+/// Most ops of a pattern: the search for an optimum tries no larger kernel.
 pub const MAX_PATTERN_OPS: usize = Set::BITS as usize;
 
 /// A measured file with its programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// What ran.
     pub measurements: Measurements,
     /// The op lists of its patterns, by name.
     pub programs: Vec<(String, Program)>,
@@ -34,7 +33,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Patterns with their op lists, by name.
+    /// A file of patterns with their op lists, by name.
     pub fn of_patterns(measurements: Measurements, programs: Vec<(String, Program)>) -> Self {
         Self {
             device: measurements.listed_device().cloned(),
@@ -43,8 +42,8 @@ impl Measured {
         }
     }
 
-    /// What the script of a program saved, as one pattern of this name at the sizes of the program.
-    /// `O(kernels)`.
+    /// The runs that the script of a program saved, as one pattern of this name at the sizes of the
+    /// program. `O(kernels)`.
     pub fn of_script(profile: &Profile, pattern: &str, program: Program) -> Self {
         let row = |run: &MeasuredRun| {
             Some(MeasuredRow {
@@ -72,12 +71,12 @@ impl Measured {
     }
 }
 
-/// Records, and what is predicted of each.
+/// The records of patterns, and the speed-ups that the device model predicts for them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibrated {
     pub records: Calibrations,
-    /// For each the speed-up that the device model expects. `None` on a device without measured
-    /// rates, and where a library fused: no policy predicts its calls.
+    /// For each record the predicted speed-up. `None` on a device without measured rates, and where
+    /// a library fused: no policy predicts its calls.
     pub predicted_speedups: Vec<Option<f64>>,
     /// Patterns without a record by name, each with the reason.
     pub skipped: Vec<(String, NoRecord)>,
@@ -88,11 +87,11 @@ pub struct Calibrated {
 pub enum NoRecord {
     /// Its op list cannot be analysed.
     Unreadable,
-    /// Nothing was timed beside an eager run.
+    /// It has no eager run, or no other run of as few kernels at the same size.
     Unpaired,
     /// It has this many ops, which are more than [`MAX_PATTERN_OPS`].
     TooLarge(usize),
-    /// Its kernels move no bytes.
+    /// Its kernels have no memory traffic.
     Empty,
 }
 
@@ -102,12 +101,12 @@ struct Run<'a> {
     program: Program,
     analysis: Analysis,
     structure: String,
-    /// Bytes of each tensor from outside, ascending: op lists without params tell their sizes so.
+    /// Bytes of each external tensor, ascending. They distinguish sizes where op lists lack params.
     external_bytes: Vec<Option<u64>>,
 }
 
 impl<'a> Run<'a> {
-    /// `None` if it cannot be analysed as a whole.
+    /// The run of a row; `None` if its program has errors.
     fn of(row: &'a MeasuredRow, program: &Program, device: &Device) -> Option<Self> {
         let options = row.options(device);
         let program = row.sized(program);
@@ -144,8 +143,8 @@ impl<'a> Run<'a> {
 /// The records of all patterns that ran fused and op by op at the same size. Rows whose op lists
 /// have the same [`structure`] are one pattern: attention as four ops and as one call of a library.
 ///
-/// The unfused run is the eager one with the most kernels. The fused run is of the others the one
-/// with the fewest, and of these the quickest. `O(rows^2)`.
+/// The unfused run is the eager one with the most kernels. The fused run is, of all others, the one
+/// with the fewest kernels; a tie goes to the fastest. `O(rows^2)`.
 pub fn calibrate(files: &[Measured], device: &Device) -> Calibrated {
     let mut runs = Vec::new();
     let mut skipped = Vec::new();
@@ -188,7 +187,7 @@ pub fn calibrate(files: &[Measured], device: &Device) -> Calibrated {
     }
 }
 
-/// The record of one pattern at one size and the speed-up that is predicted of it.
+/// The record of one pattern at one size, and its predicted speed-up.
 fn record_of<'r, 'a: 'r, I>(
     runs: impl Fn() -> I,
 ) -> Result<(FusionCalibration, Option<f64>), NoRecord>
@@ -260,8 +259,8 @@ where
     Ok((record, predicted))
 }
 
-/// Compulsory traffic of the kernels that ran: of all ops as one, or of those that the policy
-/// predicts.
+/// Compulsory traffic of the kernels that ran: of one kernel with all ops, or of the kernels that
+/// the policy predicts.
 fn fused_bytes(run: &Run<'_>) -> u64 {
     let graph = &run.analysis.graph;
     if run.launches() > 1 {
@@ -280,7 +279,7 @@ fn first_input_shape(analysis: &Analysis) -> Vec<u64> {
     shape.map(<[u64]>::to_vec).unwrap_or_default()
 }
 
-/// What bounds the most time.
+/// The bottleneck that limits the largest share of the time.
 fn bottleneck(execution: &Execution) -> Bound {
     let mut times_s: BTreeMap<Bound, f64> = BTreeMap::new();
     for kernel in execution.kernels.iter().filter(|kernel| !kernel.is_free) {

@@ -3,7 +3,7 @@
 use crate::shapes::Sizes;
 use crate::size::Size;
 
-/// Most elements of a constant whose values are looked at.
+/// Most elements of a constant whose values the import follows.
 pub(crate) const MAX_NUMBERS: usize = 512;
 
 /// An element of a known value.
@@ -60,7 +60,7 @@ impl Constant {
         self.elements.iter().map(weight).sum()
     }
 
-    /// The element of a constant that has one.
+    /// The element of a constant that has exactly one.
     pub(crate) fn only(&self) -> Option<&Scalar> {
         match self.elements.as_slice() {
             [element] => Some(element),

@@ -1,9 +1,9 @@
-//! What comes from elsewhere: models as programs, and measurements beside what is predicted.
+//! Imports models as programs, and measurements to compare with predictions.
 //!
-//! [`onnx`] and [`pt2`] read models. The private modules are what both share: names, sizes over
-//! params, shapes, lines of notation and their statements, and the program that is put together
-//! from them. [`profile`] reads measurements, [`matching`] finds the predicted kernel of each that
-//! ran, and [`calibrate`] makes records of fused patterns.
+//! [`onnx`] and [`pt2`] read models. The private modules hold what both share: names, sizes over
+//! params, shapes, lines of notation and their statements, and the assembly of the program.
+//! [`profile`] reads measurements, [`matching`] finds the predicted kernel of each measured kernel,
+//! and [`calibrate`] makes records of fused patterns.
 
 mod assemble;
 pub mod calibrate;
@@ -28,15 +28,14 @@ pub use problem::Problem;
 use fuseline_core::model::program::Program;
 use indexmap::IndexMap;
 
-/// A program from a file, and what there is to say about it.
+/// A program from a file, and notes on its import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     pub program: Program,
-    /// Operators that are not understood, in the order of their first op, and the number of their
-    /// ops.
+    /// Number of ops of each operator that the notation lacks, in the order of their first op.
     pub opaque: IndexMap<String, usize>,
     /// Ops of unknown shape.
     pub shapeless: usize,
-    /// What else there is to say, a sentence each.
+    /// Other remarks on the import, one sentence each.
     pub notes: Vec<String>,
 }

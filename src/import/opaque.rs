@@ -1,4 +1,4 @@
-//! Operators that no function of the notation gives.
+//! Writes operators that no function of the notation computes.
 
 use crate::params::identifier;
 use crate::statement::{Dims, packed, statements};
@@ -11,9 +11,9 @@ pub(crate) struct Operator<'a> {
     pub(crate) name: &'a str,
     /// The indices of the tensors that it reads.
     pub(crate) reads: &'a [usize],
-    /// A wish for the label of its first op.
+    /// Preferred label of its first op.
     pub(crate) title: &'a str,
-    /// A wish for the name of its packed result.
+    /// Preferred name of its packed result.
     pub(crate) packed: &'a str,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Operator<'a> {
 pub(crate) struct Part {
     /// Its name is claimed.
     pub(crate) known: Known,
-    /// What the file states.
+    /// The sizes that the file states.
     pub(crate) dims: Option<Dims>,
     /// FLOPs of the whole operator, as the notation writes them.
     pub(crate) flops: Option<String>,
@@ -81,7 +81,7 @@ impl Writer {
             }
             written[at] = index;
         }
-        // All of them are one operator.
+        // All these ops count as one operator.
         let indices = first..self.tensors.len();
         self.operator_of.extend(indices.map(|index| (index, first)));
         written

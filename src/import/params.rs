@@ -14,7 +14,7 @@ const MAX_EXPRESSION: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     taken: HashSet<String>,
-    /// How many names have been made of one, so that many equal ones take linear time.
+    /// How many names derive from each wanted name, so that many equal names take linear time.
     counts: HashMap<String, usize>,
 }
 
@@ -68,7 +68,8 @@ pub(crate) struct Params {
     pub(crate) names: Vec<String>,
     /// Their defaults.
     pub(crate) values: Vec<i64>,
-    /// A multiple of each, by another factor than its neighbours, to see what a size depends on.
+    /// A multiple of each default, by another factor than its neighbours, as a second sample that
+    /// shows on which params a size depends.
     pub(crate) larger: Vec<i64>,
     ranges: Vec<Range>,
     /// By the name in the file.

@@ -12,7 +12,7 @@ impl Problem {
         Self { text: what.into() }
     }
 
-    /// With the place in the file where reading stopped.
+    /// A problem at the byte of the file where reading stopped.
     pub(crate) fn at_byte(byte: u64, what: &str) -> Self {
         Self::new(format!("at byte {byte}, {what}"))
     }

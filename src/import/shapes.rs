@@ -1,8 +1,8 @@
 //! Shapes of ops with sizes that depend on params.
 //!
-//! What moves or keeps dimensions is followed here; of any other function (a window over an image)
-//! the notation's own rules tell the shape at two settings of the params, and a size that equals
-//! one of the inputs' at both is that size.
+//! Functions that move or keep dimensions are followed here. For any other function (a window over
+//! an image), the notation's own rules give the shape at two settings of the params, and a size
+//! that equals one of the inputs' at both is that size.
 
 use crate::params::Params;
 use crate::size::{Size, size_of};

@@ -54,12 +54,10 @@ impl Size {
         }
     }
 
-    /// Number of its terms.
     pub(crate) fn term_count(&self) -> usize {
         self.terms.len()
     }
 
-    /// Whether it is 1.
     pub(crate) fn is_one(&self) -> bool {
         self.as_int() == Some(1)
     }
@@ -84,8 +82,8 @@ impl Size {
         Self::of_terms(terms)
     }
 
-    /// The quotient where nothing remains: each term by a divisor of one term, or a multiple of the
-    /// divisor.
+    /// The exact quotient; `None` where none is found. A divisor of one term divides each term. A
+    /// longer divisor divides only its multiples by one term.
     pub(crate) fn div_exact(&self, divisor: &Self) -> Option<Self> {
         if self == divisor && !self.terms.is_empty() {
             return Some(Self::from(1));

@@ -25,16 +25,16 @@ pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     (is_fine && !ops.is_empty()).then_some(ops)
 }
 
-/// The name with as many underscores that no input has the name of something between, which is the
-/// name, `_` and a word.
+/// The output's name with enough underscores that no intermediate name (this name, `_` and a word)
+/// is the name of an input.
 pub(crate) fn distinct_name<'a>(output: &str, inputs: impl Iterator<Item = &'a str>) -> String {
     let rests = inputs.filter_map(|input| input.strip_prefix(output));
     let underscores = rests.map(|rest| rest.len() - rest.trim_start_matches('_').len());
     format!("{output}{}", "_".repeat(underscores.max().unwrap_or(0)))
 }
 
-/// The inferred shape; a size that is a number there and a param in the file, with the same value,
-/// is the param. Without an inferred shape that of the file, if it states each size.
+/// The inferred shape, with the file's param for each number of the same value. Without an inferred
+/// shape, the file's shape if it states each size.
 pub(crate) fn merged_shape(
     inferred: Option<Sizes>,
     stated: Option<&Dims>,
@@ -82,8 +82,8 @@ pub(crate) fn dtype_of(
         .dtype
 }
 
-/// Inputs and literals of a statement in which single known numbers stand as such, where the
-/// function takes them.
+/// Inputs and literals of a statement, with known single numbers as literals where the function
+/// takes them.
 pub(crate) fn literals(
     function: Function,
     op: &OpStatement,
@@ -102,6 +102,7 @@ pub(crate) fn literals(
         let text = match argument {
             Argument::Literal(text) => Some(text.to_owned()),
             Argument::Tensor(_) => known.next().copied().flatten().and_then(|input| {
+                // A literal has no rank, so it cannot replace an input that sets the output's rank.
                 let fits = input.shape.as_ref().map(Vec::len) <= widest;
                 match input.value.as_ref()?.only().filter(|_| fits)? {
                     Scalar::Int(size) => {

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// What is surprising about a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Surprise {
-    /// The fused run is slower.
+    /// The fused run is slower than the unfused one.
     Slower,
     /// The pattern is memory-bound, and the speed-up is not between [`USUAL_SPEEDUP`].
     Unusual,
@@ -24,7 +24,7 @@ pub enum Surprise {
         /// The work at which it was measured, in FLOPs.
         flops: f64,
     },
-    /// Its kernels are not one.
+    /// The fused run has several kernels.
     SeveralKernels,
 }
 

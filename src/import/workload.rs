@@ -1,5 +1,5 @@
-//! Measured patterns inside whole programs: what fusing them brought where a model runs them,
-//! beside their records.
+//! Measured patterns inside whole programs: the speed-up of fusion where a model runs them, next to
+//! the speed-up of their records.
 
 use super::matching::Matching;
 use super::surprises::is_near;
@@ -9,14 +9,14 @@ use fuseline_core::model::calibration::{Calibrations, FusionCalibration};
 use fuseline_core::model::ids::{IdVec, KernelId, OpId};
 use std::collections::BTreeMap;
 
-/// Sets of kernels that are looked at for one that ends them: where many kernels feed one, there is
-/// any number.
+/// Most sets of kernels to examine for each last kernel: their number grows exponentially with the
+/// kernels that feed one.
 const MAX_SETS: usize = 200;
 
-/// Predicted kernels of a program, and what ran for them.
+/// The analysis of a program, and its predicted kernels matched with measured ones.
 type Ran<'a> = (&'a Analysis, &'a Matching);
 
-/// A pattern as a whole program runs it, all its occurrences together.
+/// A pattern as a whole program runs it, summed over all its occurrences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatternInProgram {
     /// The name of the pattern.
@@ -32,20 +32,20 @@ pub struct PatternInProgram {
 }
 
 impl PatternInProgram {
-    /// What fusing it brought in the program.
+    /// The speed-up of fusion in the program.
     pub fn speedup(&self) -> f64 {
         self.unfused_s / self.fused_s
     }
 
-    /// What fusing it brought where it was measured alone.
+    /// The speed-up of fusion where the pattern was measured alone.
     pub fn speedup_of_records(&self) -> f64 {
         self.unfused_s / self.fused_by_records_s
     }
 }
 
-/// The patterns of a program that ran op by op (`eager`) and compiled, as their records have them:
-/// compiled to as many kernels, from more. Places where a kernel found no partner, or whose work is
-/// not near that of a record, are left out. `O(kernels * MAX_SETS)`.
+/// The patterns of a program that ran op by op (`eager`) and compiled, where the compiler made as
+/// many kernels of them as in their records, from more kernels. Omits occurrences with an unmatched
+/// kernel, or whose work is not near that of a record. `O(kernels * MAX_SETS)`.
 pub fn patterns_in_program(
     eager: Ran<'_>,
     compiled: Ran<'_>,
@@ -57,7 +57,7 @@ pub fn patterns_in_program(
     let mut occurrences: Vec<Occurrence<'_>> = (analysis.partition.kernels.ids())
         .flat_map(|last| occurrences_ending_in(analysis, last, records))
         .collect();
-    // The most ops first: a pattern inside another one is a part of it.
+    // The most ops first, so that a pattern inside a larger one is not counted again.
     occurrences.sort_by_key(|occurrence| std::cmp::Reverse(occurrence.record.num_operators));
     for occurrence in occurrences {
         if occurrence.kernels.iter().any(|&kernel| is_taken[kernel]) {
@@ -93,7 +93,7 @@ pub fn patterns_in_program(
     found.into_values().collect()
 }
 
-/// Kernels of the compiler that together are a pattern.
+/// Kernels of the compiler that form a pattern.
 struct Occurrence<'r> {
     kernels: Vec<KernelId>,
     ops: Vec<OpId>,
@@ -120,7 +120,7 @@ fn occurrences_ending_in<'r>(
         }
         occurrences.extend(occurrence(analysis, &kernels, &ops, records));
         if launched(analysis, &kernels).count() < most_kernels {
-            // Producers before the set's earliest: each set is grown in one order.
+            // Only producers before the set's earliest kernel, so that each set grows in one order.
             let earliest = kernels.iter().min().copied().unwrap_or(last);
             let before = producers(analysis, &ops).into_iter();
             let before = before.take_while(|&producer| producer < earliest);

@@ -82,7 +82,7 @@ impl Writer {
             .map_or(0, Vec::len)
     }
 
-    /// Counts what ops read, of which there is a most.
+    /// Counts what ops read against [`MAX_READS`].
     pub(crate) fn spend(&mut self, reads: usize) -> Result<(), Problem> {
         let left = self.reads_left.checked_sub(reads);
         self.reads_left = left.ok_or_else(|| {
@@ -95,7 +95,7 @@ impl Writer {
     }
 
     /// Adds the statements of a node, the last of which writes its output, called `name`; gives its
-    /// index. `title` is a wish for the label.
+    /// index. `title` is the preferred label.
     pub(crate) fn write(
         &mut self,
         ops: Vec<OpStatement>,
@@ -146,7 +146,7 @@ impl Writer {
                 && reads_unknown
                 && let (Some(shape), Some(dtype)) = (&shape, dtype.or(stated))
             {
-                // What the file says of it, because its inputs do not tell it.
+                // The inputs do not determine the type, so the statement has the file's.
                 op.annotation = Some(annotation(dtype, shape, &self.params));
             }
             let literals = literals(function, &op, &inputs, &self.params);

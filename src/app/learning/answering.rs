@@ -10,8 +10,8 @@ use fuseline_learn::lesson::progress::StepOutcome;
 use leptos::prelude::*;
 
 impl Learning {
-    /// Takes an answer to the task of the step. An answer that cannot be read is told and changes
-    /// nothing, and a first wrong one leaves the task open.
+    /// Takes an answer to the task of the step. An answer that cannot be read changes nothing, and
+    /// a first wrong one leaves the task open.
     ///
     /// # Errors
     /// What is wrong with the answer.
@@ -39,7 +39,7 @@ impl Learning {
         Ok(())
     }
 
-    /// Shows the right answer, and of a task to do a way.
+    /// Shows the right answer, or one way to do a task on the page.
     pub fn give_up(self) {
         let (Some(task), Some(states)) = untrack(|| (self.task(), self.states())) else {
             return;
@@ -65,7 +65,7 @@ impl Learning {
         self.end_step(outcome);
     }
 
-    /// Sees when a task to do is done.
+    /// Notices when a task on the page is done.
     pub(super) fn follow_goals(self) {
         Effect::new(move || {
             let is_done = self

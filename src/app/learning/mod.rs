@@ -24,7 +24,7 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A lesson is held against the engine after a pause in its editing.
+/// The engine checks an edited lesson after a pause of this length.
 const CHECK_PAUSE: Duration = Duration::from_millis(500);
 
 /// What a visitor sees while no lesson and no puzzle is in front.
@@ -47,13 +47,13 @@ pub struct Learning {
     /// What stands where lessons and puzzles are listed.
     pub room: RwSignal<Room>,
     pub open: RwSignal<Option<OpenLesson>>,
-    /// Its step, from 0.
+    /// The step of the open lesson, from 0.
     pub step: RwSignal<usize>,
     /// Whether the end of the lesson is shown, after its last step.
     pub is_closing: RwSignal<bool>,
     /// What was said about the answer to the task of the step; `None` until it is answered.
     pub judged: RwSignal<Option<Judged>>,
-    /// What a first wrong answer got, which leaves the task open; else empty.
+    /// The reply to a first wrong answer, which leaves the task open; else empty.
     pub nudge: RwSignal<String>,
     /// How far the visitor is.
     pub progress: RwSignal<LessonProgress>,
@@ -82,7 +82,7 @@ impl Learning {
                 let step = step.get();
                 open.with(|open| open.as_ref()?.analyzed(step))
             },
-            // A program is costly to compare, and another step is another one.
+            // A program is costly to compare, and each step has a program of its own.
             |_, _| true,
         );
         let learning = Self {
@@ -129,7 +129,7 @@ impl Learning {
             Some(id) => listed(&id).map(OpenLesson::listed),
             None => browser::load(OWN_LESSON).map(|text| OpenLesson::own(&text)),
         };
-        // Whoever follows a link to a program sees that.
+        // A visitor who follows a link to a program sees that program.
         let is_of_link = (self.page().origin.sent).with_untracked(|sent| sent.link.is_some());
         if let Some(open) = open.filter(|_| !is_of_link) {
             self.step
@@ -139,7 +139,7 @@ impl Learning {
         }
     }
 
-    /// Stores progress, follows links, and sees when a task is done.
+    /// Stores progress, follows links, and notices when a task is done.
     fn keep(self) {
         Effect::watch(
             move || {
@@ -239,7 +239,7 @@ impl Learning {
     }
 
     fn show(self, state: &PageState) {
-        // What was said of the page before does not hold for this one.
+        // A message about the page before does not hold for this one.
         self.page().screen.notice.set(None);
         let id = (self.open).with_untracked(|open| open.as_ref()?.id);
         let lesson = id.map(|id| listed_lesson_fragment(id, self.step.get_untracked() + 1));
@@ -323,7 +323,7 @@ impl Learning {
         self.check_later.call(move || self.check());
     }
 
-    /// Holds the open lesson against the engine, and shows what is wrong.
+    /// Checks the open lesson with the engine, and shows what is wrong.
     fn check(self) {
         self.open.update(|open| {
             if let Some(open) = open {

@@ -148,7 +148,8 @@ pub fn is_in_lesson(screen: Screen) -> impl Fn() -> bool + Copy + Send + Sync {
     }
 }
 
-/// Whether a step of a lesson asks what the page would tell, if it showed another state. Tracked.
+/// Whether a step of a lesson asks for something that the page would show in another state.
+/// Tracked.
 pub fn is_asking(screen: Screen) -> impl Fn() -> bool + Copy + Send + Sync {
     let (learning, is_in_lesson) = (Learning::of_context(), is_in_lesson(screen));
     move || {

@@ -45,7 +45,7 @@ pub struct Session {
     pub page: Page,
     /// The lesson of the link that was followed last, until it is opened.
     pub linked_lesson: RwSignal<Option<LinkedLesson>>,
-    /// The same for a puzzle.
+    /// The puzzle of the link that was followed last, until it is opened.
     pub linked_puzzle: RwSignal<Option<LinkedPuzzle>>,
     open: StoredValue<OpenDocument>,
     /// The steps of undo of the visitor's own program, while a lesson or a puzzle is open.

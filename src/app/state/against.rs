@@ -18,7 +18,7 @@ pub struct Against {
     pub kernels: Memo<Option<Arc<IdVec<KernelId, KernelAgainst>>>>,
     /// A measurement of the visitor's own.
     pub profile: RwSignal<Option<Arc<OpenProfile>>>,
-    /// Its kernels beside the shown ones; `None` without a measurement.
+    /// The measured kernels beside the shown ones; `None` without a measurement.
     pub matching: Memo<Option<Arc<Matching>>>,
 }
 

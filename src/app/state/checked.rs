@@ -24,8 +24,8 @@ pub struct Checked {
     pub is_computing: Memo<bool>,
     /// Whether an older analysis is shown, because the text has an error or is not understood yet.
     pub is_stale: Memo<bool>,
-    /// Whether it is drawn in grey, to show that. Not for the moment that an event of a slider
-    /// takes.
+    /// Whether the page is grey, because it shows an older analysis. Not for the moment that an
+    /// event of a slider takes.
     pub is_grey: Memo<bool>,
 }
 

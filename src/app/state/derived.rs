@@ -36,7 +36,7 @@ pub(super) fn parsed(text: ReadSignal<String>) -> Memo<Arc<Parsed>> {
     shared_memo(move |_| Arc::new(text.with(|text| parse_if_short(text))))
 }
 
-/// The text in a form that others keep.
+/// The text as a shared `Arc`.
 pub(super) fn shared_text(text: ReadSignal<String>) -> Memo<Arc<str>> {
     Memo::new(move |_| text.with(|text| text.as_str().into()))
 }
@@ -50,7 +50,7 @@ pub(super) fn present_text(
     shared_memo(move |_| Arc::new(AnalysedText::new(text.get(), parsed.get(), options.get())))
 }
 
-/// Compared by value: a slider rarely changes a diagnostic.
+/// All errors, warnings and notes, compared by value: a slider rarely changes one.
 pub(super) fn diagnostics(
     parsed: Memo<Arc<Parsed>>,
     understood: Memo<Arc<AnalysedText>>,
@@ -65,9 +65,9 @@ pub(super) fn diagnostics(
     })
 }
 
-/// Each is tried on the whole text, which takes longer than all else that a slider's event needs:
-/// while one is dragged, those from before stay, and [`Page::correct`](super::Page::correct) makes
-/// none.
+/// The corrections of each diagnostic. Each is tried on the whole text, which takes longer than the
+/// rest of a slider's event: while one is dragged, the last corrections stay, and
+/// [`Page::correct`](super::Page::correct) makes none.
 pub(super) fn fixes(
     text: Memo<Arc<str>>,
     diagnostics: Memo<Arc<Vec<Diagnostic>>>,

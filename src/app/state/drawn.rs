@@ -21,7 +21,7 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Kernels are folded where they are moved as wholes.
+    /// Folds whole kernels while the visitor moves kernels, else iterations.
     pub(super) fn new(moves_kernels: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let is_unfolded = RwSignal::new(false);
         let usual = Memo::new(move |_| {
@@ -104,7 +104,6 @@ impl Drawing {
 
 /// What the charts draw: the kernels and which of them the graph shows.
 pub struct Charted {
-    /// The kernels.
     pub analysis: Arc<Analysis>,
     /// Where the graph shows them.
     pub drawn: Arc<Drawn>,
@@ -140,7 +139,7 @@ pub struct Drawn {
     pub analysis: Arc<Analysis>,
     /// The layout, by the page itself or by the worker.
     pub layout: Arc<DagLayout>,
-    /// Whether something is left out, or is only because the visitor wants to see it.
+    /// Whether something is folded, or would be if the visitor had not unfolded it.
     pub is_foldable: bool,
     folding: Folding,
     usual: Folding,
@@ -176,7 +175,7 @@ impl Drawn {
         let analysis = shown.analysis();
         let before = (&self.analysis.graph, &self.analysis.partition);
         let is_same_layout = match &shown.layout {
-            // It is the worker's, and may be older than the choice.
+            // The layout comes from the worker, and may be older than the choice.
             Some(layout) => Arc::ptr_eq(layout, &self.layout) || *layout == self.layout,
             None => self.folding == folding && self.layout.repeats.still_hold(&analysis.graph),
         };

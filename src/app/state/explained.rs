@@ -10,7 +10,7 @@ use leptos::prelude::*;
 pub enum ExplanationOf {
     /// The explanation of a figure of the analysis.
     Figure(Figure),
-    /// What a view tells about a number of its own; nothing once the view is closed.
+    /// A view's explanation of a number of its own; nothing once the view is closed.
     Own(Signal<Option<Explanation>>),
 }
 
@@ -21,7 +21,7 @@ impl From<Figure> for ExplanationOf {
 }
 
 impl ExplanationOf {
-    /// By a view, as long as this owner of the reactive graph lives.
+    /// An explanation by a view, as long as the present owner of the reactive graph lives.
     pub fn own(explanation: impl Fn() -> Option<Explanation> + Send + Sync + 'static) -> Self {
         Self::Own(Signal::derive(explanation))
     }

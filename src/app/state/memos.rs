@@ -22,7 +22,7 @@ pub fn shared_memo<T: Send + Sync + 'static>(
     })
 }
 
-/// The same for a value that may be missing.
+/// A [`shared_memo`] of a value that may be missing.
 pub(super) fn shared_option<T: Send + Sync + 'static>(
     compute: impl Fn() -> Option<Arc<T>> + Send + Sync + 'static,
 ) -> Memo<Option<Arc<T>>> {
@@ -36,7 +36,7 @@ pub(super) fn shared_option<T: Send + Sync + 'static>(
     )
 }
 
-/// The same value as a signal, which is set in a microtask after each change.
+/// `source` as a signal, which is set in a microtask after each change.
 ///
 /// For what has many dependents: Leptos marks the dependents of a memo, and theirs, once for each
 /// path by which a change may reach it. The 200 marks of the charts with their attributes were
@@ -55,11 +55,10 @@ pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -
     value
 }
 
-/// The same value; while `is_moving` says that a slider moves, it follows its source only twice a
-/// second.
+/// `source`, read only twice a second while `is_moving` says that a slider moves.
 ///
-/// For what is read and not watched. Digits that change in each frame cannot be read, and the
-/// pictures need that time.
+/// For values that are read and not watched: digits that change in each frame cannot be read, and
+/// the pictures need that time.
 pub fn unhurried<T: Send + Sync + 'static>(
     source: impl Into<Signal<Arc<T>>>,
     is_moving: impl Fn() -> bool + Copy + Send + Sync + 'static,
@@ -102,8 +101,8 @@ pub(super) fn answered<Q: Asked<Answer: Send + Sync + 'static>>(
     shared_option(move || job.with(|job| worker.answer::<Q>(job.as_ref()?)))
 }
 
-/// The same value in a task of its own, so that the page answers its visitor between computing and
-/// showing it; `None` until then.
+/// `source` in a task of its own, so that the page answers its visitor between computing and
+/// showing the value; `None` until then.
 pub(super) fn in_next_task<T: Send + Sync + 'static>(
     source: Memo<Option<Arc<T>>>,
 ) -> Memo<Option<Arc<T>>> {

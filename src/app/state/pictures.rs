@@ -17,9 +17,9 @@ pub struct Pictures {
     pub drawing: Drawing,
     /// What the charts draw.
     pub charted: Memo<Arc<Charted>>,
-    /// How each kernel is told from the others.
+    /// How each kernel is distinguished from the others.
     pub kernel_looks: Memo<IdVec<KernelId, KernelLook>>,
-    /// Whether the pictures go over from some kernels to others, in a small graph.
+    /// Whether the pictures of a small graph move from some kernels to others.
     pub is_switching: RwSignal<bool>,
 }
 

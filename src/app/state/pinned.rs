@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub struct Pinned {
     /// What it is, in a few words.
     pub title: String,
-    /// Its figures.
+    /// The figures of the state.
     pub analysis: Arc<Analysis>,
-    /// Its statements.
+    /// The statements of its text.
     pub(super) parsed: Arc<Parsed>,
     /// Its text and choices.
     pub(super) state: SharedState,

@@ -38,7 +38,7 @@ impl Selection {
         edge().unwrap_or(Self::Tensor(tensor))
     }
 
-    /// The tensor that is selected, of a view the one whose bytes it indexes.
+    /// The tensor that is selected; for a view, the one whose bytes it indexes.
     pub fn stored_tensor(self, analysis: &Analysis) -> Option<TensorId> {
         let tensor = match self {
             Self::Nothing | Self::Op(_) | Self::Kernel(_) => return None,

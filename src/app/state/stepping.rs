@@ -123,6 +123,7 @@ fn shown(
             };
         }
         let kernels = kernels_at_step.get();
+        // Untracked, because a step that changes no kernel changes nothing here.
         match step.get_untracked().zip(kernels) {
             Some((step, partition)) => after(
                 step,

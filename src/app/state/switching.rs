@@ -1,4 +1,4 @@
-//! Whether the pictures go over from some kernels to others.
+//! Whether the pictures move from some kernels to others.
 
 use super::set_if_changed::SetIfChanged;
 use super::slider::SliderState;
@@ -37,7 +37,7 @@ pub(super) fn is_switching(
 /// Whether the graph is shown fused, and what it shows.
 type Pictured = (bool, Arc<AnalysedText>);
 
-/// Whether one picture can go over to another one and looks otherwise.
+/// Whether one picture can move into the other and looks different.
 fn differs((was_fused, before): &Pictured, (is_fused, now): &Pictured) -> bool {
     let (before, now) = (before.analysis(), now.analysis());
     let has_moved = before.partition.kernel_of != now.partition.kernel_of;

@@ -6,7 +6,7 @@ use wgpu::{BufferUsages, CommandEncoder, ComputePassTimestampWrites, QuerySet};
 const BYTES: u64 = 16;
 const NANOSECOND_S: f64 = 1e-9;
 
-/// Notes when a pass begins and ends.
+/// Time stamps at the beginning and the end of a pass.
 pub(super) struct Clock {
     stamps: QuerySet,
     resolved: wgpu::Buffer,
@@ -34,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// Both ends of a pass.
+    /// The instruction to write both time stamps of a pass.
     pub(super) const fn of_pass(&self) -> ComputePassTimestampWrites<'_> {
         ComputePassTimestampWrites {
             query_set: &self.stamps,
@@ -43,7 +43,7 @@ impl Clock {
         }
     }
 
-    /// Makes the times of the pass before readable.
+    /// Copies the time stamps of the last pass into the buffer that can be read.
     pub(super) fn resolve(&self, encoder: &mut CommandEncoder) {
         encoder.resolve_query_set(&self.stamps, 0..2, &self.resolved, 0);
         encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.readable, 0, BYTES);

@@ -29,14 +29,14 @@ pub type Stop = Rc<Cell<bool>>;
 
 /// An open device.
 pub struct Gpu {
-    /// The name of the adapter: vendor, architecture and description as far as the browser tells.
+    /// The name of the adapter: vendor, architecture and description as far as the browser reports
+    /// them.
     pub name: String,
-    /// What it admits.
     pub limits: Limits,
     device: wgpu::Device,
     queue: wgpu::Queue,
     clock: Option<Clock>,
-    /// Kernels that are compiled, by their code: what is compared is often timed at the same sizes.
+    /// Compiled kernels by their code: a comparison often times the same kernel at the same sizes.
     pipelines: RefCell<HashMap<String, wgpu::ComputePipeline>>,
     /// When the last time was taken. Compilations and uploads leave the GPU idle.
     timed_at_ms: Cell<Option<f64>>,
@@ -170,13 +170,13 @@ impl Gpu {
         Ok(time_s)
     }
 
-    /// Whether it may have lowered its clock.
+    /// Whether the GPU may have lowered its clock.
     fn is_cold(&self) -> bool {
         let timed_at_ms = self.timed_at_ms.get();
         timed_at_ms.is_none_or(|timed_at_ms| now_ms() - timed_at_ms > COLD_AFTER_S * 1e3)
     }
 
-    /// What went wrong so far, or that the visitor wants to stop.
+    /// Fails with the first failure so far, or if the visitor wants to stop.
     fn checked(&self) -> Result<(), Failure> {
         if self.stop.get() {
             return Err(Failure::Stopped);
@@ -239,7 +239,7 @@ fn navigator_gpu() -> Option<JsValue> {
     gpu.is_object().then_some(gpu)
 }
 
-/// What the browser tells about the adapter, of which wgpu passes on the description alone.
+/// The browser's description of the adapter, of which wgpu passes on the description alone.
 async fn adapter_name(gpu: &JsValue) -> Result<String, Failure> {
     let adapter = adapter(gpu).await.ok_or(Failure::NoAdapter)?;
     let info = Reflect::get(&adapter, &"info".into()).unwrap_or_default();

@@ -7,10 +7,10 @@ use fuseline_codegen::your_gpu::repeats::LONGEST_COMPILATION_S;
 use fuseline_codegen::your_gpu::{Buffer, Failure, Job};
 use wgpu::{BufferUsages, ErrorFilter};
 
-/// Bytes that are sent to the GPU for a buffer, at least if it holds so many.
+/// Bytes that the page sends to fill a buffer, which the GPU repeats in a larger one.
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// What launches need.
+/// A job that is ready to be launched.
 pub struct Prepared {
     buffers: Vec<wgpu::Buffer>,
     launches: Vec<PreparedLaunch>,

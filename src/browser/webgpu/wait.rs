@@ -18,7 +18,7 @@ pub(super) fn answer<T>() -> (
     (send, async move { receive.await.ok() })
 }
 
-/// What the future gives, or `None` after this many seconds. The future is left running.
+/// The output of the future, or `None` after this many seconds. The future keeps running.
 pub(super) async fn within<T: 'static>(
     limit_s: f64,
     future: impl Future<Output = T> + 'static,

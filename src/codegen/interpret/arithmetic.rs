@@ -1,9 +1,9 @@
-//! The steps of a definition on numbers.
+//! The primitive operations of a definition on numbers, with rounding.
 
 use super::number::single;
 use crate::calculator::{Binary, Calculator, Unary};
 
-/// In which type an op computes.
+/// The floating-point type in which an op computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     /// Each step is rounded to f32.
@@ -13,8 +13,9 @@ pub(super) enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The result of a step that was computed in f64. For a sum, product, quotient or square root
-    /// of f32 values this is the result in f32, because f64 has more than twice as many digits.
+    /// Rounds the result of an operation that was computed in f64. For a sum, product, quotient or
+    /// square root of f32 values this is the result in f32, because f64 has more than twice as many
+    /// digits.
     pub(super) fn round(self, value: f64) -> f64 {
         match self {
             Self::Single => single(value),
@@ -30,8 +31,8 @@ impl Calculator for Arithmetic {
         self.round(value)
     }
 
-    // A step whose exact result has no more digits than its operands needs no rounding, which would
-    // cut the digits of large whole numbers off.
+    // An operation whose exact result has no more digits than its operands is not rounded: rounding
+    // would cut off the digits of large integers.
     fn unary(&mut self, function: Unary, a: f64) -> f64 {
         match function {
             Unary::Negate => -a,
@@ -99,12 +100,12 @@ pub(super) fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// The larger one; unlike [`f64::max`] not a number if one of them is not, as in PyTorch.
+/// The larger number; NaN if either is NaN, as in PyTorch and unlike [`f64::max`].
 pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The smaller one, or not a number.
+/// The smaller number; NaN if either is NaN.
 pub(super) fn smaller(a: f64, b: f64) -> f64 {
     if a.is_nan() || a < b { a } else { b }
 }

@@ -7,13 +7,11 @@ use std::borrow::Cow;
 pub(super) struct Array<'a> {
     /// Outermost dimension first.
     pub(super) shape: Cow<'a, [usize]>,
-    /// One for each element.
     pub(super) values: Cow<'a, [f64]>,
 }
 
 impl Array<'_> {
-    /// The values repeated along dimensions that are 1 or missing; `None` if the array does not
-    /// fit.
+    /// The values broadcast to a shape; `None` if the array does not broadcast to it.
     pub(super) fn broadcast(&self, shape: &[usize]) -> Option<Cow<'_, [f64]>> {
         if *self.shape == *shape {
             return Some(Cow::Borrowed(&self.values));
@@ -41,7 +39,7 @@ impl Array<'_> {
         Some(Cow::Owned(values))
     }
 
-    /// The element at an index that lies inside.
+    /// The element at an index, which must lie inside the array.
     pub(super) fn at(&self, index: &[usize]) -> f64 {
         let offset = offset(&self.shape, index);
         self.values.get(offset).copied().unwrap_or(f64::NAN)

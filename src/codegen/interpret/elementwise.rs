@@ -1,4 +1,4 @@
-//! Functions of single elements.
+//! The values of elementwise functions.
 
 use super::array::{Array, walk};
 use super::random::{random_key, uniform};
@@ -17,7 +17,7 @@ pub(super) fn elementwise(
         (Function::Full, []) => Ok(vec![call.required(AttributeName::Value)?; task.elements()]),
         (Function::Arange, []) => Ok((0..task.elements()).map(|place| place as f64).collect()),
         (Function::Mask, [x]) => by_diagonal(task, x, |row, column, value, offset| {
-            // The last row sees all columns, as in attention with earlier keys.
+            // The last row sees all columns, as in attention with cached keys.
             if column > row + offset.max(0) {
                 f64::NEG_INFINITY
             } else {
@@ -77,8 +77,8 @@ fn broadcast<'a>(
     (input.broadcast(task.shape)).ok_or_else(|| unfit(task, std::slice::from_ref(input)))
 }
 
-/// Each element by its row and column in the last two dimensions, its value, and by how many
-/// columns exceed rows.
+/// Maps each element by its row and column in the last two dimensions, its value, and the number of
+/// columns less that of rows.
 #[allow(clippy::cast_possible_wrap, reason = "the budget bounds sizes")]
 fn by_diagonal(
     task: &Task<'_>,
@@ -101,7 +101,8 @@ fn by_diagonal(
         .collect())
 }
 
-/// Elements are dropped by the seed and the name of the output, so that all runs drop the same.
+/// Dropout. The seed and the name of the output determine the dropped elements, so that all runs
+/// drop the same ones.
 fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
     let p = task.call.required(AttributeName::P)?;
     if !(0.0..=1.0).contains(&p) {
@@ -122,7 +123,7 @@ fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> 
         .collect())
 }
 
-/// The halves of each row turned by the angles of its place.
+/// Rotates the halves of each row by the angles of its position.
 fn rotary(
     task: &Task<'_>,
     x: &Array<'_>,
@@ -146,7 +147,7 @@ fn rotary(
         .collect())
 }
 
-/// `x * scale + shift`, or with mean and variance of each channel.
+/// `x * scale + shift`, or a normalization with the mean and variance of each channel.
 fn batch_norm(
     task: &Task<'_>,
     x: &Array<'_>,

@@ -32,11 +32,11 @@ pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>
     }
 }
 
-/// The function of an op. A matmul without one multiplies its operands as they are, and a reshape
-/// keeps the order.
+/// The function of an op. A matmul without one multiplies its operands without transposing them,
+/// and a reshape keeps the order of the elements.
 ///
 /// # Errors
-/// What an op of a bare type computes is not known.
+/// If the op has a bare type, which may compute any function.
 pub fn function_of(op: &Op) -> Result<Function, EvaluationError> {
     Ok(match (op.function, op.op_type) {
         (Some(function), _) => function,

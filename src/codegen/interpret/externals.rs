@@ -1,5 +1,5 @@
-//! Numbers for inputs and weights: of a scale that keeps a network in range, and fit for what reads
-//! them.
+//! Numbers for inputs and weights. Their scale keeps a network in range, and their kind suits the
+//! ops that read them.
 
 use super::number::rounded;
 use super::random::Random;
@@ -11,15 +11,15 @@ use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::op::{Op, TensorRole};
 use fuseline_core::model::op_type::OpType;
 
-/// The first op that reads a tensor, and at which place.
+/// The first op that reads a tensor, and the position of the operand.
 fn first_reader(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)> {
     let &op = graph.consumers[tensor].first()?;
     let place = graph.inputs[op].iter().position(|&input| input == tensor)?;
     Some((op, place))
 }
 
-/// Shape and element type of an external tensor. One that is not declared has those that its
-/// readers leave, or else those of the output of its first reader.
+/// Shape and element type of an external tensor. If it is not declared, they are those that its
+/// readers leave possible, or else those of the output of its first reader.
 pub fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DType)> {
     let known = graph.operand_shape(tensor);
     let reader = first_reader(graph, tensor).map(|(op, _)| &graph.ops[op]);
@@ -48,7 +48,8 @@ pub(super) fn values(
     drawn.map(|value| rounded(value, dtype)).collect()
 }
 
-/// Which numbers an external tensor gets, so that its readers compute something significant.
+/// The distribution of an external tensor's numbers, chosen so that its readers compute something
+/// meaningful.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Normally distributed.
@@ -57,11 +58,11 @@ pub enum Kind {
         /// Their standard deviation.
         deviation: f64,
     },
-    /// What a logarithm, a root or a divisor needs.
+    /// Positive numbers, for logarithms, roots and divisors.
     Positive,
     /// Indices of a dimension.
     Index {
-        /// Its size.
+        /// The size of the dimension.
         places: u64,
     },
     /// Whole numbers around 0.
@@ -70,8 +71,8 @@ pub enum Kind {
     Coin,
 }
 
-/// The kind of numbers that a tensor of this shape gets, by its first reader and the operand that
-/// it is there.
+/// The kind of numbers for a tensor of this shape, by its first reader and its operand position
+/// there.
 pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -> Kind {
     let normal = |mean, deviation| Kind::Normal { mean, deviation };
     let is_weight = graph.tensors[tensor].role == TensorRole::Weight;
@@ -128,8 +129,8 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
     }
 }
 
-/// The fewest places that a reader of an index has, also one that reads it behind ops that only
-/// move its elements; `None` if nothing is indexed by it. `O(reads behind it)`.
+/// The smallest dimension that an index tensor indexes, directly or through ops that only move its
+/// elements; `None` if no op uses it as an index. `O(reads that follow)`.
 fn index_places(graph: &Graph, tensor: TensorId) -> Option<u64> {
     let mut carriers = vec![tensor];
     let mut is_seen: IdVec<TensorId, bool> = IdVec::from_elem(false, graph.tensors.len());
@@ -149,7 +150,8 @@ fn index_places(graph: &Graph, tensor: TensorId) -> Option<u64> {
     fewest
 }
 
-/// The places that this reader has for an index; `None` if it reads the tensor otherwise.
+/// The size of the dimension that the op indexes with this tensor; `None` if the op does not use
+/// the tensor as an index.
 fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
     let inputs: &[TensorId] = &graph.inputs[op];
     let along_axis = |x| {
@@ -174,8 +176,7 @@ fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
     }
 }
 
-/// Whether the elements of the output are elements of this input: views and copies, what is
-/// gathered, and integers of another type.
+/// Whether the elements of the output are elements of this input: views, copies, gathers and casts.
 fn moves_elements_of(graph: &Graph, op: OpId, input: TensorId) -> bool {
     let function = graph.ops[op].function;
     let inputs = &graph.inputs[op];

@@ -39,8 +39,8 @@ fn kept(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     (x.values.len() == task.elements()).then(|| x.values.to_vec())
 }
 
-/// Row-major order, unless the shapes show that columns are split over heads, or heads joined. No
-/// other movement changes an error.
+/// Keeps the row-major order, unless the shapes show that columns are split into heads, or heads
+/// are merged. The order in which any other rearrangement puts the elements changes no error.
 fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
     let [x] = inputs else {
         let values: Vec<f64> = inputs
@@ -106,7 +106,7 @@ fn sliced(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     Some(from_moved(task, x, axis, |place| start + place * step))
 }
 
-/// Each element from another place along one axis.
+/// Takes each element from another position along one axis.
 fn from_moved(
     task: &Task<'_>,
     x: &Array<'_>,
@@ -264,7 +264,7 @@ fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     }))
 }
 
-/// An index as a place below `size`.
+/// Converts an index to a position below `size`.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

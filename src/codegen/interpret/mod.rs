@@ -52,27 +52,27 @@ use run::Prepared;
 use sizes::{Fitted, Types, fitted};
 use std::collections::BTreeMap;
 
-/// Elements of each tensor that are kept for the reader.
+/// Number of elements of each tensor that are kept for display.
 pub const SHOWN_ELEMENTS: usize = 8;
 
 /// The choices for a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
-    /// Inputs, weights and dropped elements follow from it.
+    /// Determines inputs, weights and the elements that dropout drops.
     pub seed: u64,
-    /// Values of params by name. The others are made smaller where the program is too large to run.
+    /// Values of params by name. Other params are made smaller if the program is too large to run.
     pub sizes: BTreeMap<String, i64>,
-    /// Elements of external tensors by name, in row-major order, instead of drawn ones.
+    /// Elements of external tensors by name, in row-major order, in place of random ones.
     pub given: BTreeMap<String, Vec<f64>>,
 }
 
-/// Why a program is not run, and what to do.
+/// Why a program cannot run, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct NotRun {
     /// What is wrong.
     pub message: String,
-    /// How to mend it; may be empty.
+    /// How to fix it; may be empty.
     pub hint: String,
 }
 
@@ -85,11 +85,10 @@ impl NotRun {
     }
 }
 
-/// An op that has no value. Neither have those that depend on it.
+/// An op that cannot be evaluated. Ops that depend on it have no value either.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
     pub op: OpId,
-    /// Why.
     pub reason: EvaluationError,
 }
 
@@ -98,19 +97,19 @@ pub struct Refused {
 pub struct Error {
     /// The largest difference of an element; infinite if an element has overflowed.
     pub max_abs: f64,
-    /// The length of the difference over that of the exact tensor; infinite if an element has
-    /// overflowed.
+    /// The Euclidean norm of the difference divided by that of the exact tensor; infinite if an
+    /// element has overflowed.
     pub relative: f64,
-    /// The length of the difference, of the elements that have not overflowed.
+    /// The Euclidean norm of the difference, without elements that have overflowed.
     pub difference_length: f64,
-    /// The length of the exact tensor, of the same elements.
+    /// The Euclidean norm of the exact tensor, without the same elements.
     pub exact_length: f64,
-    /// Elements that are infinite or not a number where the exact ones are finite.
+    /// Number of elements that are infinite or NaN where the exact ones are finite.
     pub overflowed: usize,
 }
 
 impl Error {
-    /// Elements that are not finite in the exact run are left out.
+    /// The error of `values`. Elements that are not finite in the exact run are skipped.
     fn between(values: &[f64], exact: &[f64]) -> Self {
         let mut error = Self::default();
         let (mut squares, mut exact_squares) = (0.0, 0.0);
@@ -143,7 +142,8 @@ impl Error {
 pub struct Stored {
     /// Whether it is rounded to its element type, because a kernel stores it.
     pub is_stored: bool,
-    /// Its error, of what is stored or of what its kernel holds.
+    /// The error of the stored tensor, or, if it is not stored, of the values in its kernel's
+    /// registers.
     pub error: Error,
     /// Its first elements.
     pub first: Vec<f64>,
@@ -152,9 +152,7 @@ pub struct Stored {
 /// A tensor that an op writes, in all runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorRuns {
-    /// Its element type.
     pub dtype: DType,
-    /// Its number of elements.
     pub elements: usize,
     /// Its first elements in the exact run.
     pub exact: Vec<f64>,
@@ -173,7 +171,7 @@ pub enum Run {
     Fused,
 }
 
-/// A program on numbers.
+/// The results of running a program on numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interpretation {
     /// The graph at the sizes at which it ran. Its ids are those of the program's own graph.

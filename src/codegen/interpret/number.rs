@@ -3,9 +3,9 @@
 
 use fuseline_core::model::dtype::DType;
 
-/// The nearest value of an element type, of two equally near ones the even one. A finite value
-/// beyond the largest becomes infinite; of eight-bit floats, which are E4M3 and have no infinity,
-/// not a number. Integers are cut off towards zero.
+/// Rounds to the nearest value of an element type, ties to even. A finite value beyond the largest
+/// becomes infinite; in eight-bit floats, which are E4M3 and have no infinity, it becomes NaN.
+/// Integers are truncated toward zero.
 pub fn rounded(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F64 => value,
@@ -18,7 +18,7 @@ pub fn rounded(value: f64, dtype: DType) -> f64 {
     }
 }
 
-/// What a register holds of a value of this type: all floats but f64 are computed in f32.
+/// A value of this type as a register holds it: all floats but f64 are computed in f32.
 pub(super) fn in_register(value: f64, dtype: DType) -> f64 {
     if matches!(dtype, DType::Bf16 | DType::F16 | DType::F8) {
         single(value)
@@ -27,7 +27,7 @@ pub(super) fn in_register(value: f64, dtype: DType) -> f64 {
     }
 }
 
-/// Without any rounding, but whole numbers stay whole.
+/// Keeps floats as they are and rounds integers and booleans to their type.
 pub(super) fn exactly(value: f64, dtype: DType) -> f64 {
     if is_float(dtype) {
         value
@@ -64,13 +64,13 @@ fn whole(value: f64, dtype: DType) -> f64 {
 /// How a float type is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloatFormat {
-    /// Binary digits, with the one before the point.
+    /// Binary digits of the significand, including the leading one.
     pub digits: i32,
     /// Exponent of the smallest normal value.
     pub min_exponent: i32,
     /// Its largest finite value.
     pub largest: f64,
-    /// What follows the largest value.
+    /// The result of overflow: infinity or NaN.
     overflow: f64,
 }
 
@@ -124,7 +124,7 @@ impl FloatFormat {
         })
     }
 
-    /// From a finite value of this type to the next larger one in size.
+    /// The distance from a finite value of this type to the next one of larger magnitude.
     pub fn spacing(&self, value: f64) -> f64 {
         let (_, above) = libm::frexp(value);
         let exponent = if value == 0.0 {

@@ -1,4 +1,4 @@
-//! Kernels of libraries: attention, sorting, and writes to the places of an index.
+//! Library kernels: attention, sorting and scatter.
 
 use super::array::{Array, count, offset, walk};
 use super::layout::{axis_of, place_of};
@@ -33,7 +33,7 @@ pub(super) fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, 
             let own = shape.get_mut(size).zip(index.shape.first());
             let (own, &places) = own.ok_or_else(|| unfit(task, inputs))?;
             *own = places;
-            // The same place for all elements of a slice.
+            // All elements of a slice go to the same position.
             let places = Array {
                 shape: shape.into(),
                 values: index.values.clone(),
@@ -50,7 +50,7 @@ pub(super) fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, 
     }
 }
 
-/// `softmax(q k^T * scale + mask) v`, row by row; a row that may look nowhere is 0, as in PyTorch.
+/// `softmax(q k^T * scale + mask) v`; a row whose keys are all masked is 0, as in PyTorch.
 fn attention(
     task: &Task<'_>,
     [q, k, v]: [&Array<'_>; 3],
@@ -60,7 +60,7 @@ fn attention(
     let (heads, queries, head_size) = q.matrices()?;
     let (key_heads, keys, key_size) = k.matrices()?;
     let (value_heads, values, width) = v.matrices()?;
-    // Heads of q that share one of k and v.
+    // Grouped-query attention: several heads of q share one head of k and v.
     let group = count(heads).checked_div(count(key_heads))?;
     let fits = key_size == head_size
         && values == keys
@@ -122,7 +122,7 @@ fn attention(
     Some(result)
 }
 
-/// Elements, or their places, along an axis in order; what is not a number counts as the largest.
+/// Sorts the elements along an axis and gives them or their indices; NaN counts as the largest.
 fn sorted(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let axis = match &task.op.indexing {
         Some(indexing) => indexing.axis,
@@ -165,8 +165,8 @@ fn sorted(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     Some(result)
 }
 
-/// `x` with elements of the source written, or added, where the index says along an axis; the last
-/// one written stays.
+/// `x` with elements of the source written or added at the positions that the index gives along an
+/// axis. Of several writes to one position the last one stays.
 fn scattered(
     task: &Task<'_>,
     [x, index, source]: [&Array<'_>; 3],

@@ -34,7 +34,7 @@ pub(super) fn pool(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, Evaluatio
         let &[image, channel, row, column] = index else {
             return f64::NAN;
         };
-        // Outside of the image is padding.
+        // Positions outside the image are padding.
         let inside = |start: usize, padding: usize, size: usize| {
             start.checked_sub(padding).filter(|&place| place < size)
         };
@@ -48,8 +48,7 @@ pub(super) fn pool(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, Evaluatio
     }))
 }
 
-/// The largest of the values of a window, or their sum over its elements, rounded by `r` after each
-/// step.
+/// The maximum of a window, or its sum divided by `elements`, rounded by `r` after each operation.
 pub(super) fn pooled(
     values: impl Iterator<Item = f64>,
     elements: usize,

@@ -74,7 +74,7 @@ impl<'a> Matrices<'a> {
         }
     }
 
-    /// The matrix that belongs to this place in the batch of the output.
+    /// The matrix for a batch index of the output.
     fn matrix(&self, batch: &[usize]) -> &[f64] {
         let added = batch.len().saturating_sub(self.batch.len());
         let own = batch.iter().skip(added).zip(&self.batch);
@@ -129,7 +129,7 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
             Ok(values)
         }
         (Function::Conv1d, [x, weight, bias @ ..]) => {
-            // Images one pixel high.
+            // A sequence is an image one pixel high.
             let [x, weight] = [x, weight].map(flat_image);
             let (Some(x), Some(weight), &[batch, features, length]) = (x, weight, task.shape)
             else {
@@ -156,7 +156,7 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
     }
 }
 
-/// Adds a value for each feature, which changes every `inner` elements; `None` if the bias does not
+/// Adds the bias of each feature, which changes every `inner` elements; `None` if the bias does not
 /// fit.
 fn add_bias(
     task: &Task<'_>,
@@ -196,7 +196,7 @@ fn multiplied(task: &Task<'_>, a: &Matrices<'_>, b: &Matrices<'_>) -> Option<Vec
             let sums = &mut values[start..];
             for (&factor, right_row) in row.iter().zip(right.chunks(columns.max(1))) {
                 match task.arithmetic {
-                    // Apart, so that each loop is vectorized.
+                    // Separate loops, without a branch inside, so that each is vectorized.
                     Arithmetic::Double => add_row(sums, factor, right_row, |sum| sum),
                     Arithmetic::Single => {
                         add_row(sums, factor, right_row, |sum| Arithmetic::Single.round(sum));
@@ -258,7 +258,8 @@ fn convolved(task: &Task<'_>, x: &Array<'_>, weight: &Array<'_>) -> Option<Vec<f
     else {
         return None;
     };
-    // Of a sequence, seen as an image one pixel high, only the width has a border.
+    // A sequence is an image one pixel high, so its stride, padding and dilation apply to the width
+    // only.
     let is_flat = task.function == Function::Conv1d;
     let pair = |name: AttributeName| {
         let pair = task.call.pair(name)?;

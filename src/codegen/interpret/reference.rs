@@ -1,5 +1,4 @@
-//! A program in f32 at sizes that fit a budget, to be run by another machine and compared with
-//! exact numbers.
+//! A program in f32 at sizes that fit a budget, for a GPU to run, with exact numbers to compare.
 
 use super::array::count;
 use super::sizes::{Budget, Fitted, Types, fitted, graph_in};
@@ -12,12 +11,12 @@ use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::partition::Partition;
 use fuseline_core::model::program::{Param, Program};
 
-/// What is run. All floats are f32; whole numbers and booleans keep their types.
+/// The program to run. All floats are f32; integers and booleans keep their types.
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// The graph at the sizes of the run. Its ids are those of the program's own graph.
     pub graph: Graph,
-    /// What the statement of each op says.
+    /// The attributes and literals of each op.
     pub(crate) calls: IdVec<OpId, Call>,
     /// The params and their values in the run.
     pub sizes: Vec<(String, i64)>,
@@ -25,7 +24,7 @@ pub struct Reference {
     setup: Setup,
 }
 
-/// A reference with all its numbers.
+/// The exact values of a reference and its errors in f32.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// For each tensor its exact elements, in row-major order; `None` if it has no value.
@@ -38,8 +37,8 @@ pub struct Checked {
 }
 
 impl Reference {
-    /// The program with its own params, or smaller ones in the same proportions where the budget
-    /// asks for them. Resolves the program at most some hundred times.
+    /// The program with its own params, or with smaller ones in the same proportions if the budget
+    /// requires them. Resolves the program a few hundred times at most.
     ///
     /// # Errors
     /// What to change so that it can be run.
@@ -66,8 +65,7 @@ impl Reference {
         })
     }
 
-    /// The same graph with f32 elements alone: its bytes are those that shaders move, and its
-    /// arithmetic theirs.
+    /// The same graph with f32 elements only, as shaders store and compute them.
     ///
     /// # Errors
     /// As [`Reference::new`].
@@ -104,8 +102,8 @@ impl Reference {
         ))
     }
 
-    /// Computes it. Linear in the steps of the program, which the caller bounds by
-    /// [`Budget::INTERPRETED`].
+    /// Computes the exact values and the errors in f32. Linear in the steps of the program, which
+    /// the caller bounds by [`Budget::INTERPRETED`].
     ///
     /// # Errors
     /// If a tensor is too large.

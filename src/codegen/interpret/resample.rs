@@ -1,4 +1,4 @@
-//! Images of another size: interpolation, and pools whose windows cover an image.
+//! Resampling of images: interpolation and adaptive pools.
 
 use super::array::{Array, walk};
 use super::pools::pooled;
@@ -20,7 +20,7 @@ pub(super) fn interpolated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let [from, to] = sizes(task, x)?;
     let r = |value: f64| task.arithmetic.round(value);
     let aligns = task.call.is_set(AttributeName::AlignCorners);
-    // The two places that an element lies between, and how far it is from the first.
+    // The two positions between which an element lies, and its distance from the first.
     let between = |place: usize, from: usize, to: usize| {
         let ratio = from as f64 / to as f64;
         let at = match (aligns, to) {
@@ -60,7 +60,7 @@ pub(super) fn interpolated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     }))
 }
 
-/// A pool of as many windows as the output has elements.
+/// An adaptive pool, with one window for each element of the output.
 pub(super) fn adaptive(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, std::slice::from_ref(x));
     let [from, to] = sizes(task, x).ok_or_else(refuse)?;

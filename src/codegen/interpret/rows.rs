@@ -11,11 +11,11 @@ use crate::rows::{Reduced, Row, reduced};
 use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 use std::borrow::Cow;
 
-/// Where the elements of each row stand in an array.
+/// The offsets of each row's elements in an array.
 struct Rows {
-    /// The first element of each row.
+    /// The offset of the first element of each row.
     starts: Vec<usize>,
-    /// The elements of a row, counted from its first.
+    /// The offsets of a row's elements from its first.
     steps: Vec<usize>,
 }
 
@@ -35,7 +35,7 @@ impl Rows {
     }
 }
 
-/// The offsets of the elements that are first in all other dimensions than these.
+/// The offsets of the elements whose index is 0 in all dimensions for which `runs` is false.
 fn offsets(shape: &[usize], runs: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut offsets = vec![0];
     let mut stride = count(shape);
@@ -72,7 +72,8 @@ impl Row<Arithmetic> for Vec<f64> {
 
     #[allow(clippy::float_cmp, reason = "the value is one of the elements")]
     fn index_of(&self, _: &mut Arithmetic, value: f64) -> f64 {
-        // A fold of a row with NaN is NaN, and PyTorch then gives the index of the first.
+        // The maximum or minimum of a row with NaN is NaN, and PyTorch then gives the index of the
+        // first NaN.
         let is_equal = |x: &f64| *x == value || x.is_nan() && value.is_nan();
         self.iter().position(is_equal).unwrap_or(0) as f64
     }
@@ -130,7 +131,7 @@ fn along_rows(task: &Task<'_>, rows: &Rows, x: &[f64]) -> Result<Vec<f64>, Evalu
     })
 }
 
-/// For each element the sum of its row up to it.
+/// The cumulative sum of each row.
 fn running_sums(task: &Task<'_>, rows: &Rows, x: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; x.len()];
     for &start in &rows.starts {
@@ -143,7 +144,7 @@ fn running_sums(task: &Task<'_>, rows: &Rows, x: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// The rows of a norm of groups of channels, which stand one behind the other.
+/// The rows of a group norm: the channels of a group are contiguous.
 fn groups(task: &Task<'_>, x: &Array<'_>) -> Option<Rows> {
     let groups = usize::try_from(task.call.size(AttributeName::Groups)?).ok()?;
     let &[batch, channels, ref inner @ ..] = &*x.shape else {
@@ -155,8 +156,8 @@ fn groups(task: &Task<'_>, x: &Array<'_>) -> Option<Rows> {
     Rows::of(&[batch * groups, channels / groups * count(inner)], &[1])
 }
 
-/// Times the weight, plus the bias, where there are any: one for each element of a row, or for each
-/// channel.
+/// Multiplies by the weight and adds the bias, if there are any. Each has one value for each
+/// element of a row, or for each channel.
 fn weighted(
     task: &Task<'_>,
     mut values: Vec<f64>,

@@ -16,14 +16,12 @@ use fuseline_core::model::partition::Partition;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A program with its inputs, ready to run in any way.
+/// A program with its inputs, ready for every kind of run.
 pub(super) struct Prepared<'a> {
     pub(super) graph: &'a Graph,
     pub(super) calls: &'a IdVec<OpId, Call>,
     pub(super) seed: u64,
-    /// For each tensor its shape.
     pub(super) shapes: IdVec<TensorId, Vec<usize>>,
-    /// For each tensor its element type.
     pub(super) dtypes: IdVec<TensorId, DType>,
     /// The elements of external tensors.
     pub(super) externals: IdVec<TensorId, Option<Vec<f64>>>,
@@ -53,15 +51,15 @@ impl Prepared<'_> {
                     values[graph.output[op]] = Some(computed);
                 }
                 Some(Err(reason)) => refused.push(Refused { op, reason }),
-                // It depends on one that is refused.
+                // The op depends on a refused one, which is in the list already.
                 None => {}
             }
         }
         (values, refused)
     }
 
-    /// Kernel by kernel: what a kernel computes stays wide in its registers, and what it stores is
-    /// rounded.
+    /// Runs kernel by kernel: a value stays wide in the registers of its kernel and is rounded
+    /// where the kernel stores it.
     pub(super) fn by_kernels(
         &self,
         partition: &Partition,
@@ -115,8 +113,7 @@ impl Prepared<'_> {
         results
     }
 
-    /// f64 where a type asks for it, and for whole numbers, which it holds exactly; f32 for all
-    /// else.
+    /// f64 if one of the types is f64, and for integers, which f64 holds exactly; else f32.
     fn arithmetic(&self, op: OpId) -> Arithmetic {
         let output = self.dtypes[self.graph.output[op]];
         let is_whole = matches!(output, DType::I64 | DType::I32 | DType::I8);
@@ -146,8 +143,8 @@ impl Prepared<'_> {
             Err(reason) => return Some(Err(reason)),
         };
         let arithmetic = arithmetic(op);
-        // Matrix units take operands of the type of the tensor, even those that the kernel has in
-        // wider registers.
+        // Matrix units take operands in the element type of the tensor, even those that the kernel
+        // has in wider registers.
         let narrows = function.row().op_type == OpType::Matmul && arithmetic == Arithmetic::Single;
         let mut arguments = Vec::with_capacity(inputs.len() + call.literals.len());
         for &tensor in inputs {
@@ -192,7 +189,7 @@ fn is_of(value: f64, dtype: DType) -> bool {
     value.is_nan() || rounded(value, dtype) == value
 }
 
-/// The ops that a kernel computes, its own and again those of others, in execution order.
+/// The ops that a kernel computes, its own and the recomputed ones, in execution order.
 pub(crate) fn ops_of(partition: &Partition, kernel: KernelId) -> Vec<OpId> {
     let mut ops = partition.kernels[kernel].to_vec();
     if let Some(again) = partition.recomputed.get(kernel) {
@@ -203,8 +200,8 @@ pub(crate) fn ops_of(partition: &Partition, kernel: KernelId) -> Vec<OpId> {
     ops
 }
 
-/// For each tensor whether its kernel stores it: a result of the program, or read by a kernel that
-/// does not compute it.
+/// Whether each tensor is stored by its kernel: the tensor is a result of the program, or a kernel
+/// that does not compute it reads it.
 pub(crate) fn stored(graph: &Graph, partition: &Partition) -> IdVec<TensorId, bool> {
     let tensors = graph.tensors.ids();
     let mut is_stored: IdVec<TensorId, bool> =

@@ -42,7 +42,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What is computed here while the page can follow.
+    /// The limits of a run in the interpreter, which keep the page responsive.
     pub const INTERPRETED: Self = Self {
         wanted_steps: MILLION,
         max_steps: 16 * MILLION,
@@ -51,7 +51,7 @@ impl Budget {
         max_tensor_elements: 2 * MILLION,
     };
 
-    /// Own sizes, whatever they are.
+    /// No limits, so that a program keeps its own sizes.
     pub const ANY: Self = Self {
         wanted_steps: u64::MAX,
         max_steps: u64::MAX,
@@ -73,11 +73,9 @@ impl Budget {
 pub(super) enum Types {
     /// As written.
     Own,
-    /// What shaders compute: f32 in the place of all floats, and no whole numbers that overflow
-    /// at 127.
+    /// What shaders compute: f32 for all floats, and no 8-bit integers, which overflow at 127.
     F32,
-    /// The work of shaders: four bytes an element, and f32 arithmetic, in which they compute whole
-    /// numbers, too.
+    /// The work of shaders: four bytes an element, and f32 arithmetic, even for integers.
     Words,
 }
 
@@ -98,12 +96,12 @@ pub(super) struct Fitted {
     pub(super) calls: IdVec<OpId, Call>,
     /// Steps of the run by kernels.
     steps: u64,
-    /// The steps of each op, once.
+    /// The steps of one evaluation of each op.
     steps_of_op: IdVec<OpId, u64>,
 }
 
-/// The program with its own params, or with smaller ones where that is too much. Its graph is the
-/// same but for sizes.
+/// The program with its own params, or with smaller ones if those exceed the budget. Its graph
+/// differs in sizes only.
 ///
 /// # Errors
 /// What to reduce, or what is wrong with the sizes that the setup fixes.
@@ -141,7 +139,7 @@ pub(super) fn fitted(
         if budget.holds(budget.wanted_steps, &best) {
             break;
         }
-        // The param that has been reduced least goes next, so that the proportions stay.
+        // The param that has been reduced least is reduced next, which keeps the proportions.
         let places = (0..own.len()).filter(|&place| is_open[place]);
         let part = |place: &usize| program.params[*place].value as f64 / own[*place] as f64;
         let next = places.max_by(|a, b| part(a).total_cmp(&part(b)).then(b.cmp(a)));
@@ -247,7 +245,7 @@ fn read(
 
 /// Why a program with ops of unknown shape is not run; `None` if it has none.
 fn unknown_shapes(ops: &[String]) -> Option<NotRun> {
-    /// Names in the sentence.
+    /// Number of ops that the sentence names.
     const NAMED: usize = 3;
     let mut named: Vec<String> = ops.iter().take(NAMED).map(|name| quoted(name)).collect();
     if ops.len() > NAMED {
@@ -263,8 +261,8 @@ fn unknown_shapes(ops: &[String]) -> Option<NotRun> {
     Some(NotRun::new(message, hint))
 }
 
-/// Multiply-adds of a product, at what each takes, else elements that an op reads and writes; for a
-/// pool those of its windows.
+/// The steps of an op. For a product these are its multiply-adds, each at its cost; for a pool the
+/// elements of its windows; else the elements that the op reads and writes.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -294,7 +292,7 @@ fn steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
     inputs.fold(elements.saturating_mul(each), u64::saturating_add)
 }
 
-/// Steps of an op in a shader, which adds up for each element of a cumulative sum all before it.
+/// Steps of an op in a shader, where each element of a cumulative sum adds up all those before it.
 fn shader_steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
     let definition = &graph.ops[op];
     let steps = steps_of(graph, op, steps_per_product_term);

@@ -13,7 +13,6 @@ use fuseline_core::model::op::Op;
 pub(super) struct Task<'a> {
     pub(super) op: &'a Op,
     pub(super) call: &'a Call,
-    /// The name of its function.
     pub(super) function: Function,
     /// Shape of the output.
     pub(super) shape: &'a [usize],
@@ -24,7 +23,7 @@ pub(super) struct Task<'a> {
     pub(super) output: &'a str,
     /// Element types of the tensors that it reads.
     pub(super) input_dtypes: &'a [DType],
-    /// All its inputs are the same tensor.
+    /// Whether all inputs are the same tensor.
     pub(super) reads_one_tensor: bool,
 }
 
@@ -34,7 +33,7 @@ impl Task<'_> {
     }
 }
 
-/// The reason of an op whose inputs do not have the shapes that its function takes.
+/// The error of an op whose inputs do not have the shapes that its function takes.
 pub(super) fn unfit(task: &Task<'_>, inputs: &[Array<'_>]) -> EvaluationError {
     EvaluationError::Shapes {
         function: task.function,
@@ -43,7 +42,7 @@ pub(super) fn unfit(task: &Task<'_>, inputs: &[Array<'_>]) -> EvaluationError {
     }
 }
 
-/// Why an operator that is not known has no value.
+/// The error of an op whose operator is unknown.
 pub fn unknown_operator(op: &Op) -> EvaluationError {
     let named = op.unknown.as_ref().and_then(|own| own.name.clone());
     EvaluationError::UnknownOperator(named)

@@ -14,13 +14,11 @@ pub enum CodegenError {
     /// The shapes of the inputs are not those that the function takes.
     #[error("the input shapes of `{function}` do not give {}", shape_text(output))]
     Shapes {
-        /// What the op computes.
         function: Function,
-        /// The shape of its output.
         output: Vec<u64>,
     },
-    /// A matmul whose operands are larger than its contraction, and nothing says which part it
-    /// reads.
+    /// A matmul whose operands are larger than its contraction, without an attribute that says
+    /// which part it reads.
     #[error("{0}, and `k=` does not say which part of an operand the op reads")]
     PartOfOperand(Box<Self>),
     /// Fuseline generates no kernel for this function.
@@ -29,7 +27,7 @@ pub enum CodegenError {
     /// A part of an operand that is transposed.
     #[error("no kernel is generated for a partly read transposed operand")]
     TransposedPart,
-    /// A rearrangement that is not stated.
+    /// A rearrangement whose order of elements is unknown.
     #[error("it does not say how its elements move")]
     UnknownOrder,
     /// An input without a shape.
@@ -77,7 +75,7 @@ pub enum CodegenError {
     /// A tensor with more elements than an index of WebGPU reaches.
     #[error("`{0}` has more elements than an index of WebGPU reaches")]
     BeyondIndex(String),
-    /// A row that threads share, for which Triton has no word.
+    /// A row that threads share, which Triton cannot express.
     #[error(
         "its threads read what others of the same row computed, and a block of Triton has no such access"
     )]
@@ -85,7 +83,6 @@ pub enum CodegenError {
     /// A row that no block of Triton holds.
     #[error("a row of {elements} elements is longer than a block of Triton, {most}")]
     RowTooLong {
-        /// The elements of the row.
         elements: u64,
         /// Elements of the largest block.
         most: u64,

@@ -1,5 +1,5 @@
-//! What a kernel computes for one element, as a graph of expressions without repetition: equal ones
-//! are one.
+//! What a kernel computes for one element, as a graph of hash-consed expressions: equal expressions
+//! have the same id.
 
 use super::index::{Atom, Index, IndexId, Variable, VariableId};
 use crate::calculator::{Binary, Calculator, Fold, Unary};
@@ -10,61 +10,61 @@ use rustc_hash::FxBuildHasher;
 define_ids! {
     /// An expression among [`Expressions`]. Operands have smaller ids.
     pub struct ExprId;
-    /// A row of values that the threads of a row share.
+    /// A row of values in the shared memory of the threads of a row.
     pub struct SharedId;
 }
 
 /// An expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
-    /// A number, by its bits.
+    /// A number, by its bits, which can be compared and hashed.
     Number(u64),
-    /// An element of a tensor; any number where the condition does not hold, and then nothing is
-    /// read.
+    /// An element of a tensor. Where the condition does not hold, nothing is read and the value is
+    /// arbitrary.
     Read {
         tensor: TensorId,
-        /// The place of the element in row-major order.
+        /// The position of the element in row-major order.
         place: IndexId,
-        /// When it is read, if not always.
+        /// The condition under which the element is read; `None` for always.
         only_if: Option<ExprId>,
     },
-    /// An element of what the threads of a row share.
+    /// An element of a row in shared memory.
     Shared(SharedId, IndexId),
     /// An index as a number.
     Place(IndexId),
     /// Whether the first index is less than the second: 1 or 0.
     Below(IndexId, IndexId),
-    /// A number from 0 to below 1 that looks random and follows from a key and a place, as
+    /// A pseudorandom number from 0 to below 1, for a position under a key, as
     /// [`uniform`](crate::interpret::uniform) gives it.
     Uniform(u32, IndexId),
     /// A function of a number.
     Unary(Unary, ExprId),
-    /// A function of two.
+    /// A function of two numbers.
     Binary(Binary, ExprId, ExprId),
     /// The second where the first is not 0, else the third.
     Select(ExprId, ExprId, ExprId),
-    /// All values of an expression over a variable, folded.
+    /// The fold of an expression over all values of a variable.
     Fold(Fold, VariableId, ExprId),
 }
 
-/// Which variables an expression depends on, a bit each.
+/// The set of variables that an expression depends on, with a bit for each.
 pub(super) type Dependence = u128;
 
 /// The expressions, indices and variables of a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Expressions {
-    /// Operands come before what reads them.
+    /// The expressions; operands come before the expressions that read them.
     pub exprs: IdVec<ExprId, Expr>,
     /// The indices that expressions refer to.
     pub indices: IdVec<IndexId, Index>,
-    /// The loops.
+    /// The variables of loops and threads.
     pub variables: IdVec<VariableId, Variable>,
     expr_ids: HashMap<Expr, ExprId, FxBuildHasher>,
     index_ids: HashMap<Index, IndexId, FxBuildHasher>,
     depends: IdVec<ExprId, Dependence>,
     /// Tensors that the kernel computes, by their values.
     pub names: HashMap<ExprId, TensorId, FxBuildHasher>,
-    /// For a value the tensors whose elements it is, with the places of these; each tensor once.
+    /// The tensors of which a value is an element, each once, with the position of the element.
     pub(super) places: HashMap<ExprId, Vec<(TensorId, IndexId)>, FxBuildHasher>,
 }
 
@@ -91,7 +91,7 @@ impl Expressions {
         id
     }
 
-    /// The expression, or the simpler one that it equals for all values of its indices.
+    /// The id of the expression, or of a simpler one that is equal for all values of its indices.
     pub(super) fn expr(&mut self, expr: Expr) -> ExprId {
         match expr {
             Expr::Below(a, b) => {
@@ -132,12 +132,12 @@ impl Expressions {
         self.expr(Expr::Fold(fold, over, value))
     }
 
-    /// Both conditions, where there are two.
+    /// `a` and `b`, or `b` alone if there is no `a`.
     pub(super) fn both(&mut self, a: Option<ExprId>, b: ExprId) -> ExprId {
         a.map_or(b, |a| self.binary(Binary::And, a, b))
     }
 
-    /// Whether an index lies from 0 to below `size`; `None` where it always does.
+    /// The condition that an index lies from 0 to below `size`; `None` if it always does.
     pub(super) fn inside(&mut self, at: IndexId, size: u64) -> Option<ExprId> {
         #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let size = size as i64;
@@ -164,7 +164,7 @@ impl Expressions {
         })
     }
 
-    /// What an expression reads: its operands.
+    /// The operands of an expression, including the values in its indices.
     pub fn operands(&self, expr: ExprId) -> Vec<ExprId> {
         let mut operands = Vec::new();
         match self.exprs[expr] {
@@ -260,8 +260,8 @@ impl Expressions {
             .collect()
     }
 
-    /// The expressions with others in the place of some, or with another index in the place of a
-    /// variable. Linear in what the roots need.
+    /// Rewrites the roots: replaces some expressions by others, and optionally a variable by an
+    /// index. Linear in what the roots need.
     pub(super) fn rewritten(
         &mut self,
         roots: &[ExprId],

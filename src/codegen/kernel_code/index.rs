@@ -1,9 +1,9 @@
-//! Indices: whole numbers that follow from the variables of a kernel, in a normal form in which
-//! equal ones are found equal.
+//! Indices: integers that depend on the variables of a kernel, in a normal form in which equal
+//! indices have the same id.
 //!
 //! An index is a sum of variables, quotients and remainders, each times a factor. Unraveling a
 //! position into the indices of a shape and raveling it again gives the same index, so a value that
-//! two views of a tensor read is found equal and computed once.
+//! two views of a tensor read is computed once.
 
 use super::expression::{ExprId, Expressions};
 use fuseline_core::model::ids::define_ids;
@@ -25,16 +25,16 @@ pub struct Variable {
     pub extent: u64,
 }
 
-/// What an index adds up, each times a factor.
+/// A term of an index, without its factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
     Variable(VariableId),
     /// An index divided, rounded down.
     Quotient(IndexId, u64),
-    /// What remains of an index after the division.
+    /// The remainder of an index after the division.
     Remainder(IndexId, u64),
-    /// A value that the kernel reads or computes, from 0 to below this number: the row of an
-    /// embedding.
+    /// A value that the kernel reads or computes, from 0 to below this number, such as the row of
+    /// an embedding.
     Value(ExprId, u64),
 }
 
@@ -130,7 +130,7 @@ impl Expressions {
         self.plus(zero, a, factor as i64)
     }
 
-    /// `a / divisor`, rounded down.
+    /// `a / divisor`, rounded down
     pub(super) fn quotient(&mut self, a: IndexId, divisor: u64) -> IndexId {
         if divisor <= 1 {
             return a;
@@ -140,7 +140,7 @@ impl Expressions {
         if smallest < 0 || largest >= divisor as i64 {
             let (rest, divisor) = reduced(rest, divisor);
             let atom = match rest.terms[..] {
-                // Two divisions one after the other are one.
+                // `a / m / n` is `a / (m * n)`.
                 [(Atom::Quotient(inner, by), 1)] if rest.constant == 0 => {
                     Atom::Quotient(inner, by.saturating_mul(divisor))
                 }
@@ -155,7 +155,7 @@ impl Expressions {
         self.index(whole)
     }
 
-    /// What remains of `a` after a division.
+    /// `a % divisor`
     pub(super) fn remainder(&mut self, a: IndexId, divisor: u64) -> IndexId {
         if divisor <= 1 {
             return self.constant(0);
@@ -174,7 +174,8 @@ impl Expressions {
         self.shifted(scaled, constant)
     }
 
-    /// The multiples of the divisor, divided, and the rest.
+    /// Splits an index into the terms that are multiples of the divisor, divided by it, and the
+    /// rest.
     fn divided(&self, a: IndexId, divisor: u64) -> (Index, Index) {
         let (mut whole, mut rest) = (Index::default(), Index::default());
         let divisor = divisor as i64;
@@ -240,7 +241,7 @@ impl Expressions {
         (smallest, largest)
     }
 
-    /// The place of an element in row-major order.
+    /// The position in row-major order of the element at an index.
     pub(super) fn ravel(&mut self, shape: &[u64], at: &[IndexId]) -> IndexId {
         let mut place = self.constant(0);
         for (&size, &at) in shape.iter().zip(at) {
@@ -250,12 +251,12 @@ impl Expressions {
         place
     }
 
-    /// The index of the element at a place in row-major order.
+    /// The index of the element at a position in row-major order.
     pub(super) fn unravel(&mut self, shape: &[u64], place: IndexId) -> Vec<IndexId> {
         let mut rest = place;
         let mut at = Vec::with_capacity(shape.len());
         for (dimension, &size) in shape.iter().enumerate().rev() {
-            // What is left over belongs to the outermost dimension whole.
+            // The outermost dimension takes the whole quotient and needs no remainder.
             at.push(if dimension == 0 {
                 rest
             } else {
@@ -273,8 +274,9 @@ fn common_factor(rest: &Index, divisor: u64) -> u64 {
     factors.fold(divisor, gcd).max(1)
 }
 
-/// Without the factor that all terms and the divisor share. What the constant loses is smaller than
-/// that factor.
+/// Cancels the factor that all terms and the divisor share. The constant is rounded down to a
+/// multiple of that factor, which does not change the quotient, because it loses less than the
+/// factor.
 #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
 fn reduced(mut rest: Index, divisor: u64) -> (Index, u64) {
     let common = common_factor(&rest, divisor);

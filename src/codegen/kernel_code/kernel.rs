@@ -1,4 +1,4 @@
-//! The small form of a kernel, which a schedule gives and printers write.
+//! The intermediate representation of a kernel, which a schedule builds and printers write.
 
 use super::expression::{Expr, ExprId, Expressions, SharedId};
 use super::index::{IndexId, VariableId};
@@ -14,28 +14,28 @@ pub struct Kernel {
     pub arguments: Vec<Argument>,
     /// How the elements are distributed over threads.
     pub grid: Grid,
-    /// Rows that the threads of a row share: the number of values of each.
+    /// The number of values of each row in shared memory.
     pub shared: IdVec<SharedId, u64>,
     /// What each thread, or each group of threads, does.
     pub body: Vec<Statement>,
-    /// What it does not move because its ops are one kernel.
+    /// The loads and stores that fusion removed.
     pub removed: Vec<Removed>,
 }
 
 /// The parts of a kernel that computes tiles of products.
 pub(crate) struct Tile<'a> {
-    /// What they are summed over.
+    /// The variable over which the products are summed.
     pub(crate) over: VariableId,
-    /// The element of the left operand, and what computes it.
+    /// The element of the left operand, and the statements that compute it.
     pub(crate) left: (ExprId, &'a [Statement]),
-    /// The right operands, and what each gives.
+    /// The right operands, each with the result of its product.
     pub(crate) rights: &'a [RightOperand],
-    /// What follows for each element of the tile.
+    /// The statements that follow for each element of the tile.
     pub(crate) rest: &'a [Statement],
 }
 
 impl Kernel {
-    /// The products with which the steps of a tile begin.
+    /// The parts of the tile, if the kernel computes tiles of products.
     pub(crate) fn tile(&self) -> Option<Tile<'_>> {
         let (first, rest) = self.body.split_first()?;
         let Statement::Products {
@@ -57,7 +57,8 @@ impl Kernel {
         })
     }
 
-    /// What the statement goes over, if it goes over the columns of a row.
+    /// The variable of a statement that goes over the columns of a row; `None` for other
+    /// statements.
     pub(crate) fn column_of(&self, statement: &Statement) -> Option<VariableId> {
         match *statement {
             Statement::Columns { column, .. } => Some(column),
@@ -74,11 +75,9 @@ impl Kernel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     pub tensor: TensorId,
-    /// Its element type.
     pub dtype: DType,
-    /// Its number of elements.
     pub elements: u64,
-    /// Written, not read.
+    /// Whether the kernel writes it, else it reads it.
     pub is_written: bool,
 }
 
@@ -95,12 +94,12 @@ pub enum Grid {
         /// Which product of the batch.
         batch: VariableId,
         row: VariableId,
-        /// Its column, or a pair of columns, of which each row of the tile has two products.
+        /// The column of the product, or a pair of columns that a tile computes at once.
         column: VariableId,
     },
 }
 
-/// A step of a kernel. Expressions are written where they stand; what they read was written before.
+/// A step of a kernel. The operands of an expression are computed before it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
     /// Computes an expression.
@@ -109,7 +108,7 @@ pub enum Statement {
     Loop {
         /// The fold.
         result: ExprId,
-        /// Computes each value.
+        /// The statements that compute each value.
         body: Vec<Statement>,
     },
     /// The threads of a row go over its columns, each over its own.
@@ -123,16 +122,15 @@ pub enum Statement {
     Reduce {
         /// The fold, over the column.
         result: ExprId,
-        /// Computes each value.
+        /// The statements that compute each value.
         body: Vec<Statement>,
     },
-    /// Within columns: the value waits in the registers of its thread.
+    /// Within columns: keeps the value in the registers of its thread for a later step.
     Keep(ExprId),
     /// Within columns: takes the value that was kept.
     Recall(ExprId),
-    /// Within columns: writes the value for all threads of the row.
+    /// Within columns: writes the value to shared memory for all threads of the row.
     Share {
-        /// Where to.
         shared: SharedId,
         place: IndexId,
         value: ExprId,
@@ -140,17 +138,17 @@ pub enum Statement {
     /// Writes an element of a tensor. Outside of columns a row writes it once.
     Store {
         tensor: TensorId,
-        /// The place in row-major order.
+        /// The position in row-major order.
         place: IndexId,
         value: ExprId,
-        /// When it is written, if not always.
+        /// The condition under which the element is written; `None` for always.
         only_if: Option<ExprId>,
     },
     /// The products of a tile, of one left operand and some right ones, summed over K in steps.
     Products {
         /// The element of the left operand, of a row and K.
         left: ExprId,
-        /// Computes it.
+        /// The statements that compute this element.
         left_body: Vec<Statement>,
         rights: Vec<RightOperand>,
     },
@@ -163,28 +161,27 @@ pub struct RightOperand {
     pub result: ExprId,
     /// Its element, of K and a column.
     pub value: ExprId,
-    /// Computes it.
+    /// The statements that compute this element.
     pub body: Vec<Statement>,
 }
 
-/// A tensor that each op of the kernel alone would store or load.
+/// A tensor whose load or store fusion removed: as separate kernels the ops would need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// The value that is an element of it. It is computed, or loaded, by a statement.
+    /// The value of the tensor's element, which a statement computes or loads.
     pub value: ExprId,
     pub tensor: TensorId,
-    /// Its element type.
     pub dtype: DType,
-    /// The place of the element in row-major order.
+    /// The position of the element in row-major order.
     pub place: IndexId,
-    /// The op that computes it would store it, and the kernel does not.
+    /// Whether fusion removed the store of the op that computes the tensor.
     pub is_store_removed: bool,
-    /// The ops that would load it, and find its value in the kernel, with what each calls it:
-    /// itself or a free view of it.
+    /// The ops whose loads fusion removed, each with the tensor that it names: this one or a free
+    /// view of it.
     pub readers: Vec<(OpId, TensorId)>,
 }
 
-/// Goes over all statements, in their order.
+/// Visits all statements in order, including nested ones.
 pub(super) fn visit<'a>(statements: &'a [Statement], each: &mut impl FnMut(&'a Statement)) {
     for statement in statements {
         each(statement);

@@ -2,10 +2,11 @@
 //! languages.
 //!
 //! Each op is defined as an expression of elements of its inputs ([`define`]), in which what the
-//! kernel computes itself takes the place of its element. A schedule then says which threads
-//! compute what ([`schedule`]), and gives a small form of three kinds: a thread for each element, a
-//! group of threads for each row with its reductions, and a group for each tile of a matrix product
-//! with what follows it. Printers write that form and decide nothing.
+//! kernel computes itself takes the place of its element. A schedule ([`schedule`]) then assigns
+//! the work to threads and builds an intermediate representation of one of three kinds: a thread
+//! for each element, a group of threads for each row with its reductions, or a group for each tile
+//! of a matrix product with the ops that follow it. Printers write that representation and decide
+//! nothing.
 
 mod define;
 mod error;
@@ -34,8 +35,8 @@ use fuseline_core::model::op::Op;
 use fuseline_core::model::partition::Partition;
 use fuseline_core::model::program::Program;
 
-/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again
-/// what another one writes; or why it has no code.
+/// A kernel, or why it has no code. `None` for a kernel that launches nothing, because it consists
+/// of views or only recomputes what another kernel writes.
 pub type Coded = Result<Option<Kernel>, CodegenError>;
 
 /// The kernels of a partition of a program's graph, each of whose ops comes from one of its
@@ -73,7 +74,7 @@ pub(crate) fn kernels(
     partition.kernels.ids().map(|id| coder.kernel(id)).collect()
 }
 
-/// One of these kernels. Linear in the program, beside the kernel itself.
+/// The code of one kernel of a partition. Linear in the program, in addition to the kernel itself.
 pub fn of_kernel(
     program: &Program,
     graph: &Graph,
@@ -92,9 +93,9 @@ struct Coder<'a> {
     calls: &'a IdVec<OpId, Call>,
     partition: &'a Partition,
     is_stored: IdVec<TensorId, bool>,
-    /// Ops that are another way to read the same bytes.
+    /// Whether each op is a free view: another way to read the same bytes.
     is_view: IdVec<OpId, bool>,
-    /// Kernels of views alone.
+    /// Whether each kernel consists of views alone, so that it launches nothing.
     runs_nothing: IdVec<KernelId, bool>,
 }
 

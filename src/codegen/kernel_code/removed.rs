@@ -1,4 +1,4 @@
-//! What a kernel does not move between memory and the chip because its ops are one kernel.
+//! The loads and stores that fusion removes from a kernel.
 
 use super::expression::{Expr, ExprId};
 use super::kernel::{Kernel, Removed, Statement, visit};
@@ -7,9 +7,9 @@ use fuseline_core::model::ids::{OpId, TensorId};
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
-/// What is removed from a kernel of these ops, which are ascending and hold the views that they
-/// read through: for each tensor where its value is first known. A value that needs no statement, a
-/// number, has no such place.
+/// The loads and stores that fusion removes from a kernel of these ops, which are ascending and
+/// include the views that they read through. Each belongs to the first value that is an element of
+/// its tensor. A constant needs no statement, so it is left out.
 pub(super) fn removed(
     graph: &Graph,
     kernel: &Kernel,
@@ -18,7 +18,7 @@ pub(super) fn removed(
 ) -> Vec<Removed> {
     let expressions = &kernel.expressions;
     let is_own = |op: OpId| ops.binary_search(&op).is_ok();
-    // A free view has no bytes: those of the tensor behind it are loaded.
+    // A free view has no bytes of its own: a kernel loads its base tensor.
     let base = |mut tensor: TensorId| {
         while let Some(op) = graph.tensors[tensor].producer
             && is_own(op)
@@ -40,7 +40,7 @@ pub(super) fn removed(
         }
         readers
     };
-    // What is loaded is loaded once under each name.
+    // The kernel loads a tensor once under each name, so only further readers save a load.
     let further_readers = |tensor: TensorId| {
         let mut loaded = Vec::new();
         let mut readers = readers(tensor);

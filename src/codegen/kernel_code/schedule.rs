@@ -1,4 +1,4 @@
-//! Which threads compute what: the kind of a kernel, and its steps.
+//! Assigns the work of a kernel to threads: the kind of the kernel and its steps.
 
 mod element_indices;
 mod elements;
@@ -39,7 +39,7 @@ impl Output {
     }
 }
 
-/// What a schedule makes of the definitions of a kernel.
+/// The result of a schedule.
 struct Scheduled {
     expressions: Expressions,
     grid: Grid,

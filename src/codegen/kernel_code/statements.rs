@@ -1,5 +1,5 @@
-//! Expressions as statements: each is written once, in the outermost loop in which all that it
-//! depends on is known.
+//! Turns expressions into statements. Each is computed once, in the outermost loop in which all
+//! that it depends on is known.
 
 use super::expression::{Dependence, Expr, ExprId, Expressions, bit};
 use super::kernel::Statement;
@@ -9,8 +9,8 @@ use rustc_hash::FxBuildHasher;
 pub(super) type Known = HashSet<ExprId, FxBuildHasher>;
 
 impl Expressions {
-    /// What computes these expressions where the variables of `scope` are known; what is `known` is
-    /// there already, and the rest becomes known.
+    /// The statements that compute these expressions inside the loops of `scope`. Expressions in
+    /// `known` are computed already, and the others are added to it.
     pub(super) fn block(
         &self,
         roots: impl IntoIterator<Item = ExprId>,
@@ -19,8 +19,8 @@ impl Expressions {
     ) -> Vec<Statement> {
         let mut statements = Vec::new();
         for expr in self.needed(roots, |expr| known.contains(&expr)) {
-            // A number needs no statement, and what depends on the variable of a loop is written
-            // inside of it.
+            // A number needs no statement, and what depends on the variable of an inner loop is
+            // computed inside that loop.
             let is_outside = self.depends_on(expr) & !scope != 0;
             if is_outside || known.contains(&expr) || matches!(self.exprs[expr], Expr::Number(_)) {
                 continue;

@@ -1,4 +1,4 @@
-//! What a GPU has computed beside the interpreter's exact numbers.
+//! Compares the results of a GPU with the interpreter's exact numbers.
 
 use super::job::{ProgramJob, elements};
 use crate::interpret::{Checked, Reference};
@@ -8,8 +8,8 @@ use fuseline_core::TensorId;
 /// sums of a thousand numbers lose two digits of it, and WGSL allows `exp`, `tanh`, `sin` and the
 /// like a few units in the last place, `sin` and `cos` 5e-4.
 pub const TOLERANCE: f64 = 1e-4;
-/// Or up to this many times the error that the interpreter itself makes in f32, where the program
-/// loses digits by cancellation.
+/// An error is also tolerated up to this many times the error that the interpreter itself makes in
+/// f32, where the program loses digits by cancellation.
 pub const TOLERATED_F32_ERRORS: f64 = 16.0;
 
 /// A tensor that a GPU has written.
@@ -17,7 +17,6 @@ pub const TOLERATED_F32_ERRORS: f64 = 16.0;
 pub struct Output {
     pub tensor: TensorId,
     pub name: String,
-    /// Number of its elements.
     pub elements: usize,
     /// Whether it is a result of the program.
     pub is_result: bool,
@@ -29,7 +28,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Whether it is right.
+    /// Whether the largest error is tolerated.
     pub fn is_right(&self) -> bool {
         self.max_error <= self.tolerance
     }
@@ -38,7 +37,6 @@ impl Output {
 /// All tensors that a run has written, in the order of the launches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Check {
-    /// The tensors.
     pub outputs: Vec<Output>,
 }
 
@@ -71,7 +69,7 @@ impl Check {
         }
     }
 
-    /// The first tensor that is wrong: what follows from it is wrong, too.
+    /// The first tensor that is wrong; tensors that depend on it are wrong, too.
     pub fn first_wrong(&self) -> Option<&Output> {
         self.outputs.iter().find(|output| !output.is_right())
     }
@@ -93,7 +91,7 @@ pub fn compare(values: &[f64], exact: &[f64]) -> (f64, f64) {
         } else if exact.is_nan() == value.is_nan()
             && (exact.is_nan() || (exact > 0.0) == (value > 0.0))
         {
-            // f32 has no room for what is beyond its largest number.
+            // The same sign is enough, because shaders write the largest f32 for infinity.
             0.0
         } else {
             f64::INFINITY

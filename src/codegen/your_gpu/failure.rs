@@ -2,24 +2,24 @@
 
 use crate::interpret::NotRun;
 
-/// Each ends a run. The next press of the button starts anew.
+/// Why a run ended. The next press of the button starts a new run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
     /// The browser has no WebGPU.
     NoWebGpu,
     /// WebGPU finds no GPU.
     NoAdapter,
-    /// The GPU gives no device: what the browser says.
+    /// The GPU gives no device, with the message of the browser.
     NoDevice(String),
-    /// The device is gone: what the browser says.
+    /// The device is lost, with the message of the browser.
     Lost(String),
     /// The GPU has no room for the tensors.
     OutOfMemory,
-    /// The device does not admit so much.
+    /// The program exceeds a limit of the device.
     Limit {
-        /// What needs more, with how much, as a clause.
+        /// What exceeds the limit, with its amount, as a clause.
         what: String,
-        /// How much is admitted.
+        /// The amount that the device admits.
         limit: String,
         /// What to change.
         hint: &'static str,
@@ -27,7 +27,7 @@ pub enum Failure {
     /// A kernel is not valid.
     Kernel {
         name: String,
-        /// What the browser says.
+        /// The message of the browser.
         message: String,
     },
     /// Kernels without a shader, each with its reason.

@@ -1,5 +1,5 @@
-//! What a GPU shall run, as data: buffers with their contents, launches in their order, and what is
-//! read back.
+//! Work for a GPU as data: buffers with their contents, launches in their order, and the buffers
+//! that are read back.
 
 use super::failure::Failure;
 use crate::interpret::Reference;
@@ -14,7 +14,7 @@ pub const DRAWN_ELEMENTS: usize = 1 << 16;
 const SMALLER: &str = "make sizes smaller";
 const FEWER_OPS: &str = "cut the kernel, or choose a policy that fuses less";
 
-/// Work for a GPU.
+/// Buffers, and the launches that read and write them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     /// What the launches read and write.
@@ -48,7 +48,7 @@ pub struct Launch {
     pub workgroups: [u32; 3],
 }
 
-/// What the device of a visitor admits.
+/// The limits of the visitor's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub max_buffer_bytes: u64,
@@ -69,7 +69,7 @@ impl Limits {
 }
 
 impl Job {
-    /// What of it the device does not admit.
+    /// Checks the job against the limits of a device.
     ///
     /// # Errors
     /// The first limit that it exceeds.
@@ -192,8 +192,8 @@ impl ProgramJob {
             .collect()
     }
 
-    /// For each tensor whether it is a result of the program: returned, or seen through a view that
-    /// is. `O(ops)`.
+    /// Whether each tensor is a result of the program: the program returns it, or a view of it.
+    /// `O(ops)`.
     pub fn results(&self, reference: &Reference) -> IdVec<TensorId, bool> {
         let graph = &reference.graph;
         let tensors = graph.tensors.ids();
@@ -253,7 +253,7 @@ const fn is_float(dtype: DType) -> bool {
     )
 }
 
-/// Elements as the GPU holds them.
+/// Encodes elements as the GPU stores them.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "f32 and i32 are what shaders have; the nearest value is meant"
@@ -269,7 +269,7 @@ pub fn words(values: &[f64], dtype: DType) -> Vec<u8> {
     values.iter().flat_map(word).collect()
 }
 
-/// The elements that these bytes of the GPU are.
+/// Decodes the elements from the bytes of a GPU buffer.
 pub fn elements(bytes: &[u8], dtype: DType) -> Vec<f64> {
     let (chunks, _) = bytes.as_chunks::<4>();
     let element = |&word: &[u8; 4]| {

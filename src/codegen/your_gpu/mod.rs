@@ -20,11 +20,11 @@ use crate::interpret::Budget;
 use fuseline_core::model::device::DeviceProbe;
 use repeats::LONGEST_WAIT_S;
 
-/// Bytes of all tensors of a run that is timed, at most. WebGPU does not tell how large the memory
-/// is, so they take no more than one buffer may, and no more than this.
+/// Bytes of all tensors of a run that is timed, at most. WebGPU does not report the size of the
+/// memory, so the tensors take no more than one buffer may, and no more than this.
 const MAX_BYTES: u64 = 2 << 30;
-/// A run that is timed shall take no longer by estimate, in seconds: it is repeated, and estimates
-/// may be wrong by some times.
+/// The longest estimated time of a run that is timed, in seconds. The run is repeated, and
+/// estimates may be several times too low.
 pub const WANTED_RUN_S: f64 = 0.5;
 /// The share of its vector rate that a GPU reaches in generated kernels, at least.
 const LEAST_SHARE: f64 = 0.05;

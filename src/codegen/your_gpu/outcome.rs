@@ -1,4 +1,4 @@
-//! What a run on the visitor's GPU has shown.
+//! The outcome of a run on the visitor's GPU.
 
 use super::check::Check;
 use super::job::Limits;
@@ -21,7 +21,7 @@ impl Times {
     }
 }
 
-/// Results beside those of the interpreter.
+/// Results compared with those of the interpreter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checks {
     /// Params and their values.
@@ -35,12 +35,12 @@ pub struct Checks {
 /// A run: its results and its times, unfused and fused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What the GPU reaches.
+    /// The measured rates of the GPU.
     pub measured: DeviceProbe,
-    /// What it admits.
+    /// The limits of the GPU.
     pub limits: Limits,
-    /// Whether the GPU took the times. Otherwise the page did, which also counts the way there and
-    /// back.
+    /// Whether the GPU took the times. Otherwise the page did, and its times include the round trip
+    /// to the GPU.
     pub has_clock: bool,
     /// Params and their values in the text.
     pub own_sizes: Vec<(String, i64)>,
@@ -52,13 +52,13 @@ pub struct Outcome {
     pub unfused: Times,
     /// Times of the fused kernels.
     pub fused: Times,
-    /// What the model says of this GPU at the timed sizes.
+    /// The analysis that predicts the times of this GPU at the timed sizes.
     pub predicted: Analysis,
 }
 
 impl Outcome {
-    /// Measured time of the ops of a fused kernel, each as a kernel of its own; without what it
-    /// computes again.
+    /// Measured time of the ops of a fused kernel as separate kernels, without the ops that it
+    /// recomputes.
     pub fn unfused_kernel_s(&self, kernel: KernelId) -> f64 {
         let ops = self.predicted.partition.kernels.get(kernel);
         let alone = ops.into_iter().flatten().copied().map(KernelId::of_lone_op);
@@ -70,7 +70,6 @@ impl Outcome {
         ratio(self.unfused.total_s, self.fused.total_s)
     }
 
-    /// The predicted speedup.
     pub fn predicted_speedup(&self) -> Option<f64> {
         ratio(self.predicted.unfused.time_s, self.predicted.fused.time_s)
     }

@@ -1,13 +1,13 @@
-//! What the model says of the visitor's GPU, from what was measured on it.
+//! Predicts times on the visitor's GPU from the rates that were measured on it.
 
 use crate::interpret::{NotRun, Reference};
 use fuseline_core::analysis::analyze_kernels;
 use fuseline_core::model::device::{DeviceProbe, Rate};
 use fuseline_core::{Analysis, F32Matmul, Options, Partition};
 
-/// The analysis of what runs: the graph at its sizes with four bytes for each element, and these
-/// kernels. Products and convolutions have the rate that a product in a shader reaches, where it
-/// was measured: it is some times lower than that of the vector units.
+/// The analysis of a run: the graph at its sizes with four bytes for each element, and these
+/// kernels. Products and convolutions have the measured rate of a product in a shader, if there is
+/// one: it is several times lower than that of the vector units.
 ///
 /// # Errors
 /// If the program has no graph at these sizes.
@@ -20,7 +20,7 @@ pub fn predicted(
     let mut options = options.clone();
     options.device = measured.measured_device();
     if let Some(flops_per_s) = measured.shader_product_flops_per_s {
-        // A rate of products alone is, for the model, that of matrix units.
+        // The model takes a separate rate of products only as that of matrix units.
         options.device = options.device.with_rate(Rate::MatrixTf32, flops_per_s);
         options.conventions.f32_matmul = F32Matmul::Tf32;
     }

@@ -1,4 +1,4 @@
-//! Jobs that measure a GPU, and the device that their rates make of it: a copy, chains of
+//! Jobs that measure a GPU, and the device with the measured rates. The jobs are a copy, chains of
 //! multiply-adds and of exponentials, a product of matrices, and launches that do nothing.
 
 use super::LEAST_SHARE;
@@ -12,7 +12,7 @@ use fuseline_core::model::device::DeviceProbe;
 use fuseline_core::model::options::Options;
 use fuseline_core::notation::parse;
 
-/// What a device that was measured here says of it.
+/// The means of measurement that the measured device states.
 const MEASURED_WITH: &str = "WebGPU";
 /// Threads of a workgroup.
 const THREADS: u64 = 256;
@@ -20,19 +20,20 @@ const THREADS: u64 = 256;
 const COPY_BYTES: u64 = 128 << 20;
 /// Workgroups of the chains, enough to fill a large GPU.
 const CHAIN_GROUPS: u32 = 256;
-/// Rounds of links in a step. What a loop and the checks of the browser cost is as much as a round
-/// or two: of one round a step an H100 reached 36 TFLOP/s in multiply-adds, of 16 the 61 that it
-/// reached by CUDA.
+/// Rounds of links in a step. The loop and the checks of the browser cost as much as a round or
+/// two: with one round a step an H100 reached 36 TFLOP/s in multiply-adds, with 16 rounds 61
+/// TFLOP/s, its rate in CUDA.
 const ROUNDS_OF_STEP: u32 = 16;
-/// Steps of a chain at first, few enough for a GPU of software, and on a GPU that needs less than
-/// [`SHORT_S`] for them.
+/// Steps of a chain: at first few enough for a software GPU, then many on a GPU that needs less
+/// than [`SHORT_S`] for those.
 pub const CHAIN_STEPS: [u32; 2] = [2, 512];
-/// In seconds.
+/// The time in seconds below which a chain is too short to measure a rate.
 pub const SHORT_S: f64 = 0.5e-3;
 /// Rows and columns of the product. The largest has 4096 tiles of 64 x 64, enough to fill a large
 /// GPU.
 const PRODUCT_SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
-/// A product takes no longer in seconds, on a GPU that reaches [`LEAST_SHARE`] of its vector rate.
+/// The longest time of the product in seconds, on a GPU that reaches [`LEAST_SHARE`] of its vector
+/// rate.
 const LONGEST_PRODUCT_S: f64 = 0.05;
 
 const COPY: &str = "\
@@ -46,8 +47,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// Four chains a thread, each of four lanes, that do not wait for each other. The number of steps
-/// is read, so that no compiler computes them beforehand.
+/// Four independent chains a thread, each of four lanes. The number of steps is read from a buffer,
+/// so that no compiler evaluates the chains beforehand.
 const CHAINS_BEGIN: &str = "\
 @group(0) @binding(0) var<storage, read> steps: array<u32>;
 @group(0) @binding(1) var<storage, read_write> sums: array<vec4<f32>>;
@@ -105,7 +106,7 @@ impl Probe {
         (per_s.is_finite() && per_s > 0.0).then_some(per_s)
     }
 
-    /// The same of a rate without which nothing can be predicted.
+    /// The rate of [`Probe::per_s`], where no prediction is possible without it.
     ///
     /// # Errors
     /// If the clock shows no time.
@@ -117,7 +118,7 @@ impl Probe {
     }
 }
 
-/// What the probes reach.
+/// The rates that the probes measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// Bytes read and written by a copy from buffer to buffer, in byte/s.
@@ -128,7 +129,7 @@ pub struct Rates {
     pub shader_product_flops_per_s: Option<f64>,
     /// Exponentials of f32 numbers; `None` if the clock shows no time for them.
     pub exp_per_s: Option<f64>,
-    /// What one launch after another takes, in seconds.
+    /// Time of one of several consecutive launches, in seconds.
     pub launch_s: f64,
 }
 
@@ -137,7 +138,7 @@ impl Rates {
     /// of its memory; the memory of a workgroup is the largest that it admits.
     ///
     /// # Errors
-    /// A rate that no GPU has.
+    /// If no GPU can have one of the rates.
     pub fn device_probe(
         self,
         name: &str,
@@ -238,7 +239,8 @@ fn chains_of(link: &str, amount_of_link: u64, steps: u32, name: &str) -> Probe {
 }
 
 /// A product of square matrices by the shader that a program would have for it; the amount is its
-/// FLOPs. It is as large as a GPU with these limits and this vector rate computes it quickly.
+/// FLOPs. It has the largest size that a GPU with these limits and this vector rate computes
+/// quickly.
 ///
 /// # Errors
 /// If it has no shader.

@@ -1,18 +1,17 @@
 //! How often a launch is repeated, so that clocks that are quantised to 0.1 ms measure it.
 
-/// What repetitions shall take together, in seconds, where the GPU has a clock.
+/// The target time of all repetitions in seconds, if the GPU has a clock.
 pub const WANTED_S: f64 = 0.005;
-/// What repetitions shall take together where only the page has a clock, in seconds. Its times
-/// include the way to the GPU and back.
+/// The target time of all repetitions in seconds, if only the page has a clock. Its times include
+/// the round trip to the GPU.
 pub const WANTED_WITHOUT_CLOCK_S: f64 = 0.05;
-/// A wait for the GPU that is longer is given up, in seconds.
+/// The longest wait for the GPU, in seconds.
 pub const LONGEST_WAIT_S: f64 = 2.0;
-/// A wait for a compiler or an upload that is longer is given up, in seconds. Meanwhile the GPU is
-/// free for others.
+/// The longest wait for a compiler or an upload, in seconds. The GPU is free for others meanwhile.
 pub const LONGEST_COMPILATION_S: f64 = 20.0;
-/// A GPU that had nothing to do for so long may have lowered its clock, in seconds.
+/// The idle time in seconds after which a GPU may have lowered its clock.
 pub const COLD_AFTER_S: f64 = 0.5;
-/// For so long a cold GPU works before a time counts, in seconds. An H100 at a sixth of its clock
+/// The time in seconds that a cold GPU works before times count. An H100 at a sixth of its clock
 /// raises it after 0.27 s.
 pub const WARM_UP_S: f64 = 0.4;
 /// Rounds of repetitions, of which the median counts.
@@ -46,8 +45,8 @@ impl Repeats {
         }
     }
 
-    /// Takes the time of a submission. The time of one repetition in seconds once enough of them
-    /// are measured, else `None` and [`Repeats::count`] for the next submission.
+    /// Takes the time of a submission. Returns the time of one repetition in seconds once enough of
+    /// them are measured, else `None`; [`Repeats::count`] is then that of the next submission.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -56,6 +55,7 @@ impl Repeats {
     pub fn measured(&mut self, time_s: f64) -> Option<f64> {
         let most = (MAX_LAUNCHES / self.launches.max(1)).max(1);
         if time_s < self.wanted_s && self.count < most {
+            // A margin of 20 %, so that noise in this time seldom costs a further try.
             let growth = (1.2 * self.wanted_s / time_s.max(1e-9)).clamp(2.0, GROWTH);
             self.count = ((f64::from(self.count) * growth).ceil() as u32).min(most);
             return None;
@@ -67,7 +67,7 @@ impl Repeats {
     }
 }
 
-/// The median; 0 of nothing.
+/// The median; 0 if there are no values.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

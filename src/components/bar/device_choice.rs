@@ -32,7 +32,7 @@ pub fn DeviceChoice(
             |device: &'static Device| view! { <option value=&*device.id>{&*device.name}</option> };
         devices.into_iter().map(option).collect_view()
     };
-    // The chosen one is selected here, because it may come after the picker was told its value.
+    // The chosen one is selected here, because it may come after the picker got its value.
     let measured = move || {
         let chosen = page.chosen.device.with(|device| device.probe.clone());
         let probes = page.chosen.measured_devices.get().into_iter();

@@ -34,9 +34,7 @@ pub fn HistoryButtons() -> impl IntoView {
 /// last step.
 #[component]
 fn HistoryButton(
-    /// Its name.
     label: &'static str,
-    /// Its tooltip.
     title: &'static str,
     /// The keys that do the same, for `aria-keyshortcuts`.
     shortcuts: &'static str,

@@ -81,7 +81,7 @@ pub fn PolicyPicker() -> impl IntoView {
             page.choose_policy(policy);
         }
     };
-    // What a group is called is seen in the open list alone.
+    // Only the open list shows the names of the groups.
     let options = Policy::VARIANTS.iter().map(move |&policy| {
         view! {
             <optgroup label=policy_gloss(policy)>

@@ -17,8 +17,8 @@ pub fn ShareButton() -> impl IntoView {
     let page = Page::of_context();
     // Here and not in the panel, so that a note which is half written outlives it.
     let note = RwSignal::new(String::new());
-    // Who passes a link on unchanged sees the note that came with it, and sends it, changes it or
-    // takes it out.
+    // A visitor who passes a link on unchanged sees the note that came with it, and sends it,
+    // changes it or takes it out.
     Effect::new(move |came: Option<String>| {
         let comes = page
             .origin
@@ -30,7 +30,7 @@ pub fn ShareButton() -> impl IntoView {
         }
         comes
     });
-    // The sender did not write it of what the link now carries.
+    // The sender wrote it about another program than the link now carries.
     let is_outdated = Memo::new(move |_| {
         let sent = page.origin.sender_note.get();
         sent.is_some_and(|sent| note.with(|note| *note == sent.to_string()))
@@ -49,7 +49,7 @@ pub fn ShareButton() -> impl IntoView {
         browser::spawn(async move {
             let text = match (sharing::link_with_note(page, note).await, result) {
                 (Ok(link), Some(result)) => Ok(format!("{result}\n{link}")),
-                // A page that is too long for a link still has a result to tell.
+                // A page that is too long for a link still has a result to copy.
                 (Err(_), Some(result)) => Ok(result),
                 (link, None) => link,
             };

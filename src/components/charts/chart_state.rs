@@ -281,7 +281,7 @@ impl ChartState {
     /// A mark is pressed, by pointer or key.
     pub(super) fn press(self, key: MarkKey) {
         if let Some((on_press, mark)) = self.on_press.zip(self.mark(key)) {
-            // What it does is told elsewhere, which the tooltip could cover.
+            // Another part of the page shows the effect, which the tooltip could cover.
             self.hide_tip();
             on_press.run(mark.mark.get_untracked());
         }

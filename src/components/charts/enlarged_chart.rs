@@ -8,22 +8,22 @@ use leptos::prelude::*;
 pub struct EnlargedChart(pub(super) RwSignal<bool>);
 
 impl EnlargedChart {
-    /// For all components below the caller: none is.
+    /// Provides the state to all components below the caller: no chart is enlarged.
     pub fn provide() {
         provide_context(Self(RwSignal::new(false)));
     }
 
-    /// That of the page.
+    /// The state in the context, which the root provides.
     pub fn of_context() -> Self {
         expect_context()
     }
 
-    /// Whether one is. Tracked.
+    /// Whether a chart is enlarged. Tracked.
     pub fn is_shown(self) -> bool {
         self.0.get()
     }
 
-    /// Closes its dialog, before something beside it is shown.
+    /// Closes the dialog of the chart, before something beside it is shown.
     pub fn close(self) {
         self.0.set_if_changed(false);
     }

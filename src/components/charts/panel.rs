@@ -87,7 +87,7 @@ pub fn TrafficPanel() -> impl IntoView {
     let toggle_by_kernel = move |is_open: bool| {
         is_by_kernel_open.set(is_open);
         if is_open {
-            // The chart is there once its width has been observed.
+            // The chart is mounted once its width has been observed.
             browser::after_picture(move || browser::reveal_node(by_kernel));
         }
     };
@@ -104,7 +104,7 @@ pub fn TrafficPanel() -> impl IntoView {
                 turn=Turn::Graph
                 draw=move |charted, width, held| {
                     let height = height_of(width, 0.34, 150.0..=260.0);
-                    // What doubles is seen to.
+                    // While a slider is held, the axis has room for bars that grow.
                     let held = room.get().map(Axes::of_bytes).or(held);
                     traffic_bars::scene_of(charted, (width, height), held)
                 }

@@ -13,14 +13,14 @@ use leptos::ev;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A dialog with a question at a time. A remote control goes on as in a lesson: it tells the
-/// answer, then shows the next question.
+/// A dialog with a question at a time. A remote control goes on as in a lesson: it shows the
+/// answer, then the next question.
 #[component]
 pub fn Discussion(
     /// The lesson, if it is one of the page.
     listed: Option<&'static ListedLesson>,
     title: String,
-    /// Its questions that somebody answered.
+    /// The questions of the lesson that a student has answered.
     columns: Arc<Vec<QuestionColumn>>,
     shown: RwSignal<Option<usize>>,
 ) -> impl IntoView {
@@ -39,7 +39,7 @@ pub fn Discussion(
         // A press too many does not show the class its table with names.
         _ => {}
     };
-    // As it came: from a question to the answer of the one before.
+    // The reverse of `go_on`: from a question to the answer of the one before.
     let go_back = move || {
         if is_answer_shown.get_untracked() {
             is_answer_shown.set(false);

@@ -14,8 +14,8 @@ pub(super) fn answer(column: &QuestionColumn) -> Option<impl IntoView + use<>> {
         .then(|| view! { <p class="class-answer">"Answer: " {sentence(&column.right)}</p> })
 }
 
-/// The first guesses as bars; with the right one marked and what the lesson says to the others
-/// where the answer is told.
+/// The first guesses as bars. Where the answer is shown, the right one is marked and the others
+/// have the reply of the lesson.
 pub(super) fn guesses(column: &QuestionColumn, is_explained: bool) -> impl IntoView + use<> {
     let all: usize = column.guesses.iter().map(|guess| guess.count).sum();
     let (shown, others) = column

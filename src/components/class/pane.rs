@@ -39,8 +39,8 @@ pub fn ClassPane(learning: Learning, classroom: Classroom) -> impl IntoView {
             view! { <p class="quiet">{format!("{what} that this page does not have. If you wrote them, open their files here, too: then the answers to them are checked.")}</p> }
         })
     };
-    // What the engine said is of the class as it is then: names are read with it, and once for all
-    // tables.
+    // The results of the engine may be about an older class, so the names are read with them, once
+    // for all tables.
     let tables = move || {
         let (lessons, puzzles) = (classroom.lessons.get(), classroom.puzzles.get());
         let named = class.with_untracked(|class| {

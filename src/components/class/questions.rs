@@ -14,7 +14,6 @@ pub fn Questions(
     /// The lesson, if it is one of the page.
     listed: Option<&'static ListedLesson>,
     title: String,
-    /// Its questions.
     columns: Vec<QuestionColumn>,
 ) -> impl IntoView {
     let is_open = RwSignal::new(false);

@@ -3,7 +3,7 @@
 use fuseline_learn::lesson::progress::StepOutcome;
 use fuseline_learn::results::check::Standing;
 
-/// A heading, and who stands so at a question.
+/// A heading, and whether a student's standing at a question counts below it.
 pub(super) type Counted = (&'static str, fn(&Standing) -> bool);
 
 /// What of a class is counted at each question.

@@ -14,7 +14,7 @@ use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// What a student is called, and of whom the results are a copy.
+/// The name of a student, and the earlier student with the same results, if there is one.
 pub(super) type Named = (String, Option<usize>);
 
 /// A lesson: a row for each student who answered in it, a column for each question.
@@ -92,7 +92,7 @@ pub(super) fn lesson_table(
     .into_any()
 }
 
-/// The students with their places in the class, as a list is read out.
+/// The students with their positions in the class, in the order in which a list is read out.
 fn by_name(named: &[Named]) -> impl Iterator<Item = (usize, &Named)> {
     let mut students: Vec<_> = named.iter().enumerate().collect();
     students.sort_by_cached_key(|(_, (name, _))| name.to_lowercase());

@@ -1,7 +1,7 @@
 //! Merging two kernels by hand, by dragging one onto the other or by keys, and cutting a kernel
 //! before an op.
 //!
-//! While a plan waits for a partner or for a second key, a live region over the graph tells its
+//! While a plan waits for a partner or for a second key, a live region over the graph shows its
 //! effect.
 
 use super::plan::{AwaitedMerge, MergeRole, Plan};

@@ -26,8 +26,8 @@ pub(super) fn EdgeLines(
         let laid_out = placed.layout.edges.get(edge)?;
         let data = path_data(&laid_out.points, CORNER);
         let is_weight = placed.layout.brings_weight(laid_out);
-        // Of what is repeated the last iteration writes what is read behind it, and the shown one
-        // stands for it.
+        // What is behind a repeat reads the output of the last iteration, for which the shown one
+        // stands.
         let producer = placed.analysis.graph.tensors.get(laid_out.tensor)?.producer;
         let selection = match producer.zip(laid_out.to.op()) {
             Some((producer, consumer)) => Selection::Edge { producer, consumer },
@@ -77,6 +77,8 @@ pub(super) fn EdgeLines(
     })
 }
 
+/// Whether the tensor of an edge may stay on chip.
+///
 /// Only tensors inside a kernel, those that the kernel of the reader computes again, inputs and
 /// outputs of a reshape, which may be a view, and a tensor that another op of the kernel has read.
 fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {

@@ -21,7 +21,7 @@ impl Graph {
         }
         match (self.plan_now(), target) {
             (None, _) => {
-                // Who goes on where a selection led is not led back.
+                // A visitor who goes on from there does not go back to where they looked before.
                 self.before_reveal.set_value(None);
                 self.toggle(target);
                 self.reveal_clicked();

@@ -29,7 +29,7 @@ pub(super) fn Minimap(graph: Graph) -> impl IntoView {
         let first_view = graph.first_view.get();
         (graph.placed).with(|placed| map.free_corner(&placed.layout, first_view, canvas))
     });
-    // At first it covers nothing. Who has moved the picture can move what it covers.
+    // By default it covers nothing. A visitor who has moved the picture can move what it covers.
     let is_shown = move || {
         let is_apart = || graph.is_cut_off.get() && corner.get().is_some();
         map.with(Option::is_some) && (is_apart() || graph.is_moved_by_visitor())
@@ -45,9 +45,8 @@ pub(super) fn Minimap(graph: Graph) -> impl IntoView {
 #[component]
 fn Small(
     graph: Graph,
-    /// From the graph to the minimap.
+    /// The mapping from the graph to the minimap.
     map: Memo<Map>,
-    /// Where it is.
     corner: Signal<Corner>,
 ) -> impl IntoView {
     let page = graph.page();

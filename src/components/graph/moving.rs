@@ -12,7 +12,7 @@ use fuseline_view::picture::dag::viewport::{Size, Viewport};
 use fuseline_view::picture::dag::{Point, Rect};
 use leptos::prelude::*;
 
-/// Height of the lower part of a puzzle's graph over which each move is told.
+/// Height of the lower part of a puzzle's graph that the message about a move covers.
 const MESSAGE_PX: f64 = 56.0;
 
 impl Graph {
@@ -96,7 +96,7 @@ impl Graph {
             let aim = place.map_or_else(|| self.aim.get_untracked(), |place| place.aim);
             let both = first.with(&last);
             let from = match selection {
-                // Who merges two kernels has to see both.
+                // A visitor who merges two kernels has to see both.
                 Selection::Edge { .. } => viewport.fitting(both, canvas),
                 _ => viewport,
             };
@@ -106,7 +106,8 @@ impl Graph {
         }
     }
 
-    /// The place that a selection took, unless the visitor has moved the picture since.
+    /// Where the visitor looked before a selection moved the picture, unless they have moved it
+    /// since.
     fn place_before_reveal(self) -> Option<BeforeReveal> {
         let place = self.before_reveal.get_value()?;
         (place.revealed == self.viewport.get_untracked()).then_some(place)

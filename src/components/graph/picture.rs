@@ -149,7 +149,8 @@ fn with_more<I: Ord>(mut list: Vec<I>, more: impl Iterator<Item = I>) -> Vec<I> 
     list
 }
 
-/// The edges in view that start or end at the selection, but not more than can be told apart.
+/// The edges in view that start or end at the selection, but not more than a reader can
+/// distinguish.
 fn touched_edges(placed: &PlacedGraph, sight: &Sight, selection: Selection) -> Vec<usize> {
     let is_touched = |edge: &usize| {
         let edge = placed.layout.edges.get(*edge);

@@ -11,7 +11,7 @@ use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// A canvas that is wider or narrower by less is as wide as before.
+/// A smaller change of the canvas's width is ignored.
 const LEAST_CHANGE_PX: f64 = 1.0;
 
 /// A graph with its layout, in as many columns as suit the canvas.
@@ -29,7 +29,7 @@ pub(super) struct PlacedGraph {
     width: f64,
     /// Number of columns of a puzzle.
     columns: Option<usize>,
-    /// The same before the last move.
+    /// Number of columns of a puzzle before the last move.
     before: Option<usize>,
 }
 
@@ -59,6 +59,7 @@ impl PlacedGraph {
         room: GraphRoom,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
+        // A hint must not move the kernels that it names.
         if let Some(last) = last
             && matches!(room, GraphRoom::Page { has_hint: true })
             && Arc::ptr_eq(&last.drawn, &drawn)

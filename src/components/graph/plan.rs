@@ -35,7 +35,7 @@ pub(super) enum Plan {
 #[derive(Clone, Copy)]
 pub(super) struct AwaitedMerge {
     pub(super) from: OpId,
-    /// Without one the visitor chooses it by keys.
+    /// The partner; `None` while the visitor chooses it by keys.
     pub(super) with: Option<OpId>,
 }
 
@@ -90,8 +90,8 @@ impl Plan {
         }
     }
 
-    /// The role of a kernel or an op in a merge. `is_possible` tells whether the change is, once
-    /// that is known.
+    /// The role of a kernel or an op in a merge. `is_possible` says whether the merge is possible,
+    /// once that is known.
     pub(super) fn role_of(
         self,
         target: FocusTarget,

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 /// A press that moves farther than this is a drag and not a click, in pixels.
 const DRAG_PX: f64 = 4.0;
-/// The same for a finger, which is never quite still.
+/// The limit for a finger, which is never quite still.
 const FINGER_DRAG_PX: f64 = 8.0;
 
 impl Graph {

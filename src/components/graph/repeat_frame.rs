@@ -1,4 +1,4 @@
-//! The frames of what is repeated: one iteration is shown, the tag says how many there are.
+//! The frames of repeats: the graph shows one iteration, and the tag says how many there are.
 
 use super::placed::StoredGraph;
 use super::state::Graph;

@@ -7,11 +7,11 @@ use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
 
-/// Ops from which on there is a field: fewer are found at a glance.
+/// Least number of ops for which there is a field: fewer are found at a glance.
 const MIN_OPS: usize = 30;
 
-/// Finds ops and tensors by name. What is found is selected, so the graph shows it, or its equal
-/// where that stands for it.
+/// Finds ops and tensors by name, and selects the match, so that the graph shows it or the part
+/// that stands for it.
 #[component]
 pub fn GraphSearch() -> impl IntoView {
     let page = Page::of_context();
@@ -76,7 +76,7 @@ fn Field(field: NodeRef<html::Input>) -> impl IntoView {
             if matches.with_untracked(Vec::is_empty) {
                 page.select(Selection::Nothing);
             } else {
-                // As where a browser finds text, what was found has the focus.
+                // The match gets the focus, as in a browser's own search.
                 page.screen.focus_request.set(Some(FocusRequest::Graph));
             }
             clear();

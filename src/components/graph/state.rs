@@ -25,26 +25,26 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(super) struct Graph {
     page: StoredValue<Page>,
-    /// What is selected on the page, or its equal that is shown.
+    /// The selection of the page, or the part of the graph that stands for it.
     pub(super) selection: Memo<Selection>,
-    /// The ops of the decision that the *Steps* tab shows, or their equals.
+    /// The ops of the decision that the *Steps* tab shows, or those that stand for them.
     pub(super) decided_ops: Memo<Vec<OpId>>,
     /// The layout.
     pub(super) placed: Memo<Arc<PlacedGraph>>,
     /// The words and line widths in the graph, which depend on sizes.
     looks: ReadSignal<Arc<ForLayout<Looks>>>,
-    /// The same for names, which follow a moving slider twice a second.
+    /// The names in the graph, which follow a moving slider twice a second.
     names: Memo<Arc<ForLayout<Looks>>>,
     /// The `<svg>` element.
     pub(super) canvas: NodeRef<svg::Svg>,
-    /// Its size in the units of the drawing; zero until it is known.
+    /// The size of the canvas in the units of the drawing; zero until it is known.
     pub(super) canvas_px: Signal<Size>,
     /// Screen pixels for each unit: more than one before a class.
     unit_px: Signal<f64>,
     /// `None` is the default: the top of the picture at a readable scale.
     pub(super) aim: RwSignal<Option<ForLayout<Aim>>>,
     pub(super) viewport: Memo<Viewport>,
-    /// Where it is by default.
+    /// The default viewport.
     pub(super) first_view: Memo<Viewport>,
     /// Whether the default shows a part of the picture only.
     pub(super) is_cut_off: Memo<bool>,
@@ -228,7 +228,7 @@ impl Graph {
         look_in(self.looks, number, of)
     }
 
-    /// The same for the name of a part, which screen readers speak and a tooltip shows.
+    /// The name of a part, which screen readers speak and a tooltip shows; as [`Graph::look`].
     pub(super) fn name(
         self,
         number: usize,

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 #[component]
 pub fn ClosingCard(learning: Learning) -> impl IntoView {
     let heading = NodeRef::<html::H4>::new();
-    // Who ends a lesson reads this next: with a screen reader, too.
+    // A visitor who ends a lesson reads this next: with a screen reader, too.
     heading.on_load(move |_| browser::focus(heading));
     let Some(open) = learning.open.get_untracked() else {
         return ().into_any();

@@ -52,10 +52,9 @@ pub fn LessonEditor(learning: Learning) -> impl IntoView {
     }
 }
 
-/// What is wrong on a line; a press leads there.
+/// A problem and its line; a press leads to the line.
 #[component]
 fn ProblemRow(
-    /// What is wrong.
     problem: Problem,
     /// The file.
     area: NodeRef<html::Textarea>,

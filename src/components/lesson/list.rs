@@ -14,7 +14,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 
-/// All lessons of the page, and a way to open one of somebody's own.
+/// All lessons of the page, and a way to open a visitor's own.
 #[component]
 pub fn LessonList() -> impl IntoView {
     let leave = Learning::of_context().map(|learning| {
@@ -149,7 +149,7 @@ fn Workshop() -> impl IntoView {
         }
     };
     view! {
-        // Its table reads every lesson, so it waits until somebody wants it.
+        // The table reads every lesson, so it is mounted only when a visitor opens it.
         <details class="lesson-plan" on:toggle:target=move |event| is_open.set(event.target().open())>
             <summary>"For a class: a workshop of 45, 90 or 180 minutes"</summary>
             <p class="quiet">

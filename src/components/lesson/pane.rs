@@ -13,7 +13,7 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
-/// A step, and the number of times that another one was shown before.
+/// A step, and how many other steps were shown before it.
 #[derive(Clone, PartialEq)]
 struct Shown {
     number: usize,
@@ -75,7 +75,7 @@ fn StepView(
     head: NodeRef<html::Header>,
 ) -> impl IntoView {
     let heading = NodeRef::<html::H4>::new();
-    // Who goes to a step reads it next: with a screen reader, too.
+    // The visitor reads the step next: with a screen reader, too.
     heading.on_load(move |_| {
         if learning.takes_focus() {
             browser::focus(heading);
@@ -163,7 +163,7 @@ fn LessonFoot(learning: Learning) -> impl IntoView {
     let words = move || learning.language();
     let is_first = move || learning.step.get() == 0;
     let next = move |event: ev::MouseEvent| {
-        // The second press of a double click would skip a step that nobody has seen.
+        // The second press of a double click would skip a step before the visitor has read it.
         if event.detail() > 1 {
             return;
         }

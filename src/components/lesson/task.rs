@@ -1,4 +1,4 @@
-//! The task of a step, and what is said about the answer.
+//! The task of a step, and the judgement of its answer.
 
 use super::prose::inlines;
 use crate::app::learning::Learning;
@@ -20,7 +20,7 @@ pub fn TaskView(
     learning: Learning,
     /// The task of the present step.
     task: Task,
-    /// What is said below once it is answered.
+    /// What stands below the task once it is answered.
     after: NodeRef<html::Div>,
 ) -> impl IntoView {
     let words = task.language;
@@ -34,8 +34,8 @@ pub fn TaskView(
     let problem = RwSignal::new(String::new());
     let is_answered = move || learning.judged.with(Option::is_some);
     let is_missed = move || learning.nudge.with(|nudge| !nudge.is_empty());
-    // What a press says comes into view, also what it says a second time. Of parts that find no
-    // room together the last one is seen.
+    // The reply to a press comes into view, also the second time. Of parts that do not fit in the
+    // window together, the last one is in view.
     let answer = move |answer: &Answer| {
         problem.set_if_changed(learning.answer(answer).err().unwrap_or_default());
         if untrack(is_answered) {
@@ -65,7 +65,7 @@ pub fn TaskView(
         },
         false,
     );
-    // It is about the answer before one that cannot be read.
+    // The nudge is about an earlier answer, so it is hidden beside one that cannot be read.
     let nudge = move || {
         let nudge = learning.nudge.get();
         let is_told = !nudge.is_empty() && problem.with(String::is_empty);
@@ -131,7 +131,7 @@ pub fn TaskView(
     }
 }
 
-/// `others` says what stands behind an answer that the page gave.
+/// The judgement of an answer. `others` is the note that other answers are right, too.
 fn verdict(judged: &Judged, others: &dyn Fn() -> Option<String>) -> impl IntoView + use<> {
     let Judged { words, reason, .. } = judged;
     let answer = words.strip_suffix(reason.as_str()).unwrap_or(words);

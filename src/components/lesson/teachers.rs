@@ -4,7 +4,7 @@ use super::prose::prose;
 use fuseline_learn::teaching::teaching;
 use leptos::prelude::*;
 
-/// One page for teachers, folded until somebody wants it.
+/// One page for teachers, folded until a visitor opens it.
 #[component]
 pub fn ForTeachers() -> impl IntoView {
     let is_open = RwSignal::new(false);

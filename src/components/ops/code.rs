@@ -55,8 +55,8 @@ pub fn CodeLines(
     }
 }
 
-/// Each line with a number that tells it from equal ones: the key of the line. An edited line has
-/// another key, and all others keep their elements.
+/// Each line with a number that distinguishes it from equal ones: the key of the line. An edited
+/// line has another key, and all others keep their elements.
 fn with_keys(lines: Vec<CodeLine>) -> Vec<(Arc<CodeLine>, usize)> {
     let mut counts: HashMap<Arc<CodeLine>, usize> = HashMap::new();
     let with_key = |line: CodeLine| {

@@ -128,7 +128,7 @@ impl TextArea {
         }
     }
 
-    /// Whether a line is in the lower half of what is seen.
+    /// Whether a line is in the lower half of the visible part of the editor.
     fn is_low(self, line: usize) -> bool {
         let lines = self.size.get_untracked().lines;
         let scroller = self.scroller.get_untracked();
@@ -153,7 +153,7 @@ pub fn Editor() -> impl IntoView {
     let first_line = RwSignal::new(0);
     Effect::new(move || {
         if text_area.write() {
-            // They are for another text.
+            // The completions are for another text.
             completions.close();
         }
     });

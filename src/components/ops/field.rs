@@ -29,7 +29,7 @@ pub fn Field(
     id: String,
     /// What it holds: `name`.
     what: &'static str,
-    /// Of which op or tensor, for screen readers.
+    /// The op or tensor that it belongs to, for screen readers.
     #[prop(into)]
     owner: Signal<String>,
     value: Memo<String>,
@@ -42,7 +42,7 @@ pub fn Field(
     /// The placeholder; what the field holds if there is none.
     #[prop(optional_no_strip)]
     placeholder: Option<Signal<String>>,
-    /// Told what is typed while the field has the focus, for suggestions.
+    /// Set to what is typed while the field has the focus, for suggestions.
     #[prop(optional_no_strip)]
     typed: Option<RwSignal<Option<String>>>,
     /// The element, for a parent that focuses it.

@@ -6,7 +6,7 @@ use crate::components::dialog::Dialog;
 use fuseline_browser as browser;
 use leptos::prelude::*;
 
-/// Where the build serves it.
+/// The path at which the build serves the file.
 const FILE: &str = "./fuseline.py";
 
 /// A dialog with the file and how to use it. Escape, the button *Close* and a press beside the
@@ -33,7 +33,8 @@ pub fn FromPytorch(
     }
 }
 
-/// Mounted while the dialog is open: the file is fetched when somebody wants it.
+/// The content of the dialog. It is mounted while the dialog is open, so that the file is fetched
+/// only then.
 #[component]
 fn Script() -> impl IntoView {
     let page = Page::of_context();

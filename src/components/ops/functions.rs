@@ -48,10 +48,7 @@ pub fn FunctionsPanel() -> impl IntoView {
 }
 
 #[component]
-fn Row(
-    /// What is said about it.
-    row: FunctionRow,
-) -> impl IntoView {
+fn Row(row: FunctionRow) -> impl IntoView {
     let attribute = |attribute: &AttributeName| {
         view! {
             <li><code>{attribute.name()}</code>" "{sentence(&attribute.summary())}</li>

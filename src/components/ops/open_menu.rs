@@ -12,7 +12,7 @@ use fuseline_view::present::names::title;
 use leptos::prelude::*;
 use leptos::{ev, html};
 
-/// A menu of all of them.
+/// A menu with files, the texts that the browser keeps, and the way from PyTorch.
 #[component]
 pub fn OpenMenu() -> impl IntoView {
     let is_open = RwSignal::new(false);

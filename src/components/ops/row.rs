@@ -134,12 +134,10 @@ fn OpFieldView(
     /// The placeholder; the label of the field if there is none.
     #[prop(optional, into)]
     placeholder: Option<Signal<String>>,
-    /// Told what is typed while the field has the focus.
+    /// Set to what is typed while the field has the focus.
     #[prop(optional)]
     typed: Option<RwSignal<Option<String>>>,
-    /// The element.
-    #[prop(optional)]
-    node_ref: NodeRef<Input>,
+    #[prop(optional)] node_ref: NodeRef<Input>,
 ) -> impl IntoView {
     let id = row.with_untracked(|row| format!("op-{}-{}", row.id, field.label().replace(' ', "-")));
     let edited = move |text: &str, parsed: &Parsed, typed: &str| {
@@ -194,9 +192,9 @@ fn FunctionPicker(
             set_callee(text, program, index.get_untracked(), function)
         });
     };
-    // A hundred options in each of sixty rows are most of what a table of a large program would
-    // build. So a picker has them when somebody reaches it; until then it has the one that is
-    // chosen.
+    // A hundred options in each of sixty rows would be most of the elements of a large program's
+    // table. So a picker gets them when the visitor reaches it; until then it has the chosen one
+    // alone.
     let is_reached = RwSignal::new(false);
     let reach = move || is_reached.set(true);
     let chosen = move || {

@@ -10,7 +10,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// The bar goes when the mouse has rested for as long.
+/// The bar hides when the mouse has rested for this long.
 const REST: Duration = Duration::from_secs(4);
 
 /// The bar. It is in sight while the mouse moves or the focus is in it, so that a class sees the

@@ -30,7 +30,7 @@ fn keys() -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(move |key| !is_of_page(key.command))
 }
 
-/// The notes to what the page presents whose id the address names.
+/// The notes to what a page presents. The address names the id of that page.
 #[component]
 pub fn SpeakerNotes() -> impl IntoView {
     let id = browser::query_value(NOTES).unwrap_or_default();

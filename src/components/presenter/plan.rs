@@ -6,7 +6,7 @@ use leptos::prelude::*;
 /// When each part begins, and what it is. `open` goes to a lesson.
 #[component]
 pub fn PlanTable(
-    /// The workshop, of which the present part is marked while it is presented.
+    /// The workshop. Its present part is marked while it is presented.
     workshop: Workshop,
     #[prop(optional)] is_presented: bool,
     /// Goes to the lesson of this id.

@@ -1,4 +1,4 @@
-//! A pointer that can be seen from the last row.
+//! A pointer that is visible from the last row.
 
 use fuseline_browser as browser;
 use leptos::ev;

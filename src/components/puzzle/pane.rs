@@ -41,13 +41,9 @@ pub fn PuzzlePane() -> impl IntoView {
 
 /// The puzzle with its par.
 #[component]
-fn PuzzleBody(
-    puzzling: Puzzling,
-    /// The open one.
-    posed: Arc<Posed>,
-) -> impl IntoView {
+fn PuzzleBody(puzzling: Puzzling, posed: Arc<Posed>) -> impl IntoView {
     let heading = NodeRef::<html::H3>::new();
-    // Who opens a puzzle reads it next: with a screen reader, too.
+    // A visitor who opens a puzzle reads it next: with a screen reader, too.
     heading.on_load(move |_| browser::focus(heading));
     let ranks = posed.ranks();
     let puzzle = &posed.puzzle;

@@ -14,11 +14,7 @@ use std::sync::Arc;
 
 /// Start, par, the present figure and the way between, and in words what is missing.
 #[component]
-pub fn StandingLine(
-    puzzling: Puzzling,
-    /// The open one.
-    posed: Arc<Posed>,
-) -> impl IntoView {
+pub fn StandingLine(puzzling: Puzzling, posed: Arc<Posed>) -> impl IntoView {
     let is_ungraded = move || matches!(puzzling.standing.get(), Some(Standing::Ungraded(_)));
     let is_graded = move || puzzling.graded().is_some();
     let now = move || puzzling.graded().map(|graded| amount_text(graded.cost));
@@ -100,14 +96,10 @@ fn Moves(puzzling: Puzzling) -> impl IntoView {
 
 /// The ranks: which of them the visitor's kernels reach, and what each costs.
 #[component]
-pub fn Ranks(
-    puzzling: Puzzling,
-    /// Those of the open one.
-    ranks: Vec<RankRow>,
-) -> impl IntoView {
+pub fn Ranks(puzzling: Puzzling, ranks: Vec<RankRow>) -> impl IntoView {
     let page = Page::of_context();
     let words = move || puzzling.language();
-    // Kernels that somebody else made reach none.
+    // Only kernels that the visitor made reach a rank.
     let reached = move || {
         let graded = puzzling.graded().filter(|_| page.moves().is_some())?;
         graded.rank

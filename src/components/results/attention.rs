@@ -123,10 +123,7 @@ pub fn AttentionView(
 
 /// The kernel tile by tile.
 #[component]
-fn TileWalk(
-    /// The sizes.
-    inputs: AttentionInputs,
-) -> impl IntoView {
+fn TileWalk(inputs: AttentionInputs) -> impl IntoView {
     let AttentionInputs { sizes, device, .. } = inputs;
     let last = Memo::new(move |_| {
         let sizes = sizes.get();
@@ -259,10 +256,7 @@ fn LoopOrderField(
 
 /// Tiles, bytes and extra arithmetic.
 #[component]
-fn Figures(
-    /// What they are computed from.
-    inputs: AttentionInputs,
-) -> impl IntoView {
+fn Figures(inputs: AttentionInputs) -> impl IntoView {
     let AttentionInputs { sizes, device, .. } = inputs;
     let notes = move || {
         let notes = device.with(|device| notes(&sizes.get(), device));
@@ -282,10 +276,7 @@ fn Figures(
 
 /// How Q, K and V are cut.
 #[component]
-fn TileTable(
-    /// What is cut.
-    inputs: AttentionInputs,
-) -> impl IntoView {
+fn TileTable(inputs: AttentionInputs) -> impl IntoView {
     let AttentionInputs { sizes, device, .. } = inputs;
     let rows = Memo::new(move |_| device.with(|device| tile_rows(&sizes.get(), device).to_vec()));
     view! {
@@ -323,10 +314,7 @@ fn TileTable(
 
 /// The bytes by each count.
 #[component]
-fn ByteTable(
-    /// What they are counted for.
-    inputs: AttentionInputs,
-) -> impl IntoView {
+fn ByteTable(inputs: AttentionInputs) -> impl IntoView {
     let AttentionInputs { sizes, device, .. } = inputs;
     let rows = Memo::new(move |_| device.with(|device| byte_rows(&sizes.get(), device)));
     view! {

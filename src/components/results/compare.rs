@@ -159,7 +159,7 @@ fn Row(
             </td>
             {COLUMNS.iter().map(cell).collect_view()}
             <td class="number" data-quantity=Quantity::Differing.id() data-label="number of differing edges">
-                // The chosen one differs from no other.
+                // The chosen policy has no difference to explain.
                 <Show when=move || !is_chosen.get() fallback=text(|row| &row.differing)>
                     <Number explanation=Figure::fused(of, Quantity::Differing)>
                         {text(|row| &row.differing)}

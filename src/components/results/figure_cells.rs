@@ -9,10 +9,10 @@ use leptos::prelude::*;
 #[component]
 pub fn ColumnHead(
     column: Column,
-    /// What stands there, where that depends on the analysis.
+    /// The title, where it depends on the analysis.
     #[prop(optional, into)]
     title: Option<Signal<String>>,
-    /// What it says on demand, where that depends on the analysis.
+    /// The explanation, where it depends on the analysis.
     #[prop(optional, into)]
     explanation: Option<Signal<String>>,
 ) -> impl IntoView {
@@ -99,7 +99,7 @@ fn LaidOut(
         (Layout::Change, _) => view! { " → "<strong>{number()}</strong> }.into_any(),
         (Layout::Line(_) | Layout::Stacked, 0) => number().into_any(),
         (Layout::Line(separator), _) => view! { {separator}{number()} }.into_any(),
-        // The card of the word above it explains a word.
+        // A word has no explanation of its own: that of the figure above covers it.
         (Layout::Stacked, _) if figure.quantity.unit().is_none() => {
             view! { <small class="bound">{text}</small> }.into_any()
         }

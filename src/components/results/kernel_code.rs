@@ -10,7 +10,7 @@ use fuseline_view::present::kernel_code::{CodeLine, KernelCode, Moved, kernel_co
 use leptos::prelude::*;
 use strum::VariantArray;
 
-/// A button that shows the code. It is written only while it is shown.
+/// A button that shows the code. The code is generated only while it is shown.
 #[component]
 pub fn KernelCodePanel() -> impl IntoView {
     let is_open = RwSignal::new(false);
@@ -103,12 +103,7 @@ fn Code() -> impl IntoView {
 
 /// The lines, with the bytes of each at its end.
 #[component]
-fn Lines(
-    /// What they are written in.
-    language: CodeLanguage,
-    /// All of them.
-    lines: Vec<CodeLine>,
-) -> impl IntoView {
+fn Lines(language: CodeLanguage, lines: Vec<CodeLine>) -> impl IntoView {
     let page = Page::of_context();
     let line = |line: CodeLine| match line.moved {
         None => view! { <div class="code-line"><code>{line.text}</code></div> }.into_any(),

@@ -219,7 +219,7 @@ fn CutLine(
         pointed.try_maybe_update(|at| (at.take_if(|at| *at == ops).is_some(), ()));
     };
     let Pointed { hovered, focused } = pointed;
-    // A button that is removed is not left.
+    // A button that is removed gets no event when pointer or focus leave it.
     on_cleanup(move || [hovered, focused].into_iter().for_each(leave));
     let cut = move |_| {
         let (producer, consumer) = ops;

@@ -65,7 +65,7 @@ pub fn KernelsTable(
         }
     });
     let reveal_details = move |_| {
-        // On a phone the card has what a row is pressed for, and leads to the tensors.
+        // On a phone the card shows what a row is pressed for, and leads to the tensors.
         if browser::shows_sheets() {
             return;
         }
@@ -177,7 +177,7 @@ fn Row(
 #[component]
 fn AgainstPinned(
     kernel: Memo<KernelId>,
-    /// The same by its first op.
+    /// The kernel, by its first op.
     of: Subject,
 ) -> impl IntoView {
     let page = Page::of_context();

@@ -166,10 +166,7 @@ async fn file_of(name: &str) -> Result<Measurements, String> {
 
 /// Predicted against measured, as a chart and as a table.
 #[component]
-pub fn MeasuredView(
-    /// The state of the tab.
-    state: MeasuredState,
-) -> impl IntoView {
+pub fn MeasuredView(state: MeasuredState) -> impl IntoView {
     let page = Page::of_context();
     Effect::new(move || page.chosen.device.with(|device| state.open(&device.id)));
     let result = Memo::new(move |_| state.result());
@@ -205,10 +202,7 @@ pub fn MeasuredView(
 
 /// Chooses the measured file.
 #[component]
-fn FilePicker(
-    /// The state of the tab.
-    state: MeasuredState,
-) -> impl IntoView {
+fn FilePicker(state: MeasuredState) -> impl IntoView {
     let options = (FILES.iter().enumerate())
         .map(|(index, (.., label))| view! { <option value=index.to_string()>{*label}</option> });
     let choose = move |index: String| {
@@ -225,10 +219,7 @@ fn FilePicker(
 
 /// Chooses the compared quantity.
 #[component]
-fn QuantitySwitch(
-    /// The chosen quantity.
-    quantity: RwSignal<MeasuredQuantity>,
-) -> impl IntoView {
+fn QuantitySwitch(quantity: RwSignal<MeasuredQuantity>) -> impl IntoView {
     let options = MeasuredQuantity::iter().map(|option| {
         view! {
             <RadioButton
@@ -268,9 +259,7 @@ fn summary(predictions: &Predictions, quantity: MeasuredQuantity) -> impl IntoVi
 /// A point for each row, predicted against measured.
 #[component]
 fn Scatter(
-    /// The rows.
     predictions: Memo<Option<Arc<Predictions>>>,
-    /// The compared quantity.
     quantity: RwSignal<MeasuredQuantity>,
 ) -> impl IntoView {
     let draw = move |(width, _): (f64, _)| {
@@ -299,9 +288,7 @@ fn Scatter(
 
 #[component]
 fn MeasuredTable(
-    /// The rows.
     predictions: Memo<Option<Arc<Predictions>>>,
-    /// The compared quantity.
     quantity: RwSignal<MeasuredQuantity>,
 ) -> impl IntoView {
     let rows = move || {

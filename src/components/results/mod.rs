@@ -53,7 +53,7 @@ use why::WhyPanel;
 use your_gpu::YourGpu;
 use your_measurement::YourMeasurement;
 
-/// A tab that is opened scrolls into sight where less of it is seen.
+/// A tab that is opened scrolls into view unless this much of it is visible.
 const SEEN_PX: f64 = 240.0;
 
 /// All tabs. Only the open one is mounted, so that a slider event updates no other. State that must

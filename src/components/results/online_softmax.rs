@@ -70,11 +70,7 @@ pub fn OnlineSoftmax() -> impl IntoView {
 
 /// The numbers, and what has been computed from each.
 #[component]
-fn Numbers(
-    run: RwSignal<SoftmaxRun>,
-    /// Its present step.
-    shown: Memo<SoftmaxView>,
-) -> impl IntoView {
+fn Numbers(run: RwSignal<SoftmaxRun>, shown: Memo<SoftmaxView>) -> impl IntoView {
     let is_in = move |index: usize, state: CellState| {
         move || shown.with(|shown| shown.cells.get(index) == Some(&state))
     };

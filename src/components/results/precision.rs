@@ -1,4 +1,4 @@
-//! The *Precision* tab: where rounding happens, unfused and fused, seen on numbers.
+//! The *Precision* tab: where rounding happens, unfused and fused, shown with numbers.
 
 use crate::app::analysed::AnalysedText;
 use crate::app::state::Page;
@@ -159,7 +159,6 @@ fn SizeField(
     setup: RwSignal<Setup>,
     /// Which sizes were run.
     ran: Memo<Ran>,
-    /// The param.
     name: String,
 ) -> impl IntoView {
     let value = Memo::new({
@@ -202,7 +201,6 @@ fn SizeField(
 /// A row for each tensor.
 #[component]
 fn Tensors(
-    /// The run.
     ran: Memo<Ran>,
     /// The tensor whose numbers are shown.
     shown_tensor: Memo<Option<TensorId>>,
@@ -300,7 +298,6 @@ fn Row(
 /// The first elements of the chosen tensor.
 #[component]
 fn Numbers(
-    /// The run.
     ran: Memo<Ran>,
     /// The chosen tensor, or the result.
     shown_tensor: Memo<Option<TensorId>>,

@@ -146,10 +146,7 @@ pub fn StepsPanel() -> impl IntoView {
 
 /// Buttons and a slider.
 #[component]
-fn Controls(
-    /// The state that they change.
-    stepper: Stepper,
-) -> impl IntoView {
+fn Controls(stepper: Stepper) -> impl IntoView {
     let is_first = Signal::derive(move || stepper.step.get() == 0);
     let is_last = Signal::derive(move || stepper.step.get() == stepper.count.get());
     // One closure, so that `max` is set before `value`: a range input clamps its value.
@@ -207,11 +204,9 @@ fn Controls(
 /// A button that goes to another step.
 #[component]
 fn StepButton(
-    /// The state that it changes.
     stepper: Stepper,
-    /// Its name.
     label: &'static str,
-    /// Its tooltip: what it does, and the key that does the same.
+    /// The tooltip: what the button does, and the key that does the same.
     title: &'static str,
     /// The sign that it shows.
     sign: &'static str,
@@ -294,7 +289,6 @@ fn Lines(
 /// A decision. A click goes to its step. The tab key reaches only one line of the list.
 #[component]
 fn Line(
-    /// The state that choosing the line changes.
     stepper: Stepper,
     /// The list that contains it.
     list: NodeRef<html::Ol>,

@@ -78,12 +78,7 @@ pub fn TilingView(
 
 /// The matmul, the sides of the tile and the order of the tiles.
 #[component]
-fn Fields(
-    /// What the visitor chose.
-    choice: RwSignal<TilingChoice>,
-    /// What is shown.
-    report: Memo<Option<TilingReport>>,
-) -> impl IntoView {
+fn Fields(choice: RwSignal<TilingChoice>, report: Memo<Option<TilingReport>>) -> impl IntoView {
     let page = Page::of_context();
     let options = Memo::new(move |_| page.analysis.with(|a| matmul_choices(a)));
     let name = Memo::new(move |_| {
@@ -159,9 +154,7 @@ fn Fields(
 #[component]
 fn SideField(
     side: TileSide,
-    /// What the visitor chose.
     choice: RwSignal<TilingChoice>,
-    /// What is shown.
     report: Memo<Option<TilingReport>>,
 ) -> impl IntoView {
     let tile = Memo::new(move |_| {
@@ -213,10 +206,7 @@ fn Legend() -> impl IntoView {
 
 /// What follows the matmul, and whether it runs on the tile.
 #[component]
-fn Followers(
-    /// What is shown.
-    report: Memo<Option<TilingReport>>,
-) -> impl IntoView {
+fn Followers(report: Memo<Option<TilingReport>>) -> impl IntoView {
     let page = Page::of_context();
     let rows = Memo::new(move |_| {
         report.with(|report| {
@@ -252,10 +242,7 @@ fn Followers(
 
 /// The figures with their formulas.
 #[component]
-fn Figures(
-    /// What is shown.
-    report: Memo<Option<TilingReport>>,
-) -> impl IntoView {
+fn Figures(report: Memo<Option<TilingReport>>) -> impl IntoView {
     let page = Page::of_context();
     let groups = Memo::new(move |_| {
         report.with(|report| {
@@ -285,10 +272,7 @@ fn Figures(
 
 /// Figures that belong together.
 #[component]
-fn Group(
-    /// What is shown.
-    group: Memo<FigureGroup>,
-) -> impl IntoView {
+fn Group(group: Memo<FigureGroup>) -> impl IntoView {
     let rows = Memo::new(move |_| group.with(|group| group.rows.clone()));
     view! {
         <tbody>

@@ -21,12 +21,9 @@ use std::sync::Arc;
 /// Kernels that have a row in the table.
 const MAX_ROWS: usize = 200;
 
-/// A button, and what the run behind it has shown.
+/// The button that runs the program, and the results of the run.
 #[component]
-pub fn YourGpu(
-    /// The run.
-    your_gpu: YourGpu,
-) -> impl IntoView {
+pub fn YourGpu(your_gpu: YourGpu) -> impl IntoView {
     let running = your_gpu.running;
     let is_busy = Memo::new(move |_| running.with(|running| matches!(running, Running::Busy(_))));
     let press = move |_| {
@@ -92,9 +89,7 @@ pub fn YourGpu(
 /// The rates of the GPU, and the way to a device of the picker.
 #[component]
 fn AsDevice(
-    /// The run.
     your_gpu: YourGpu,
-    /// The rates.
     measured: Arc<DeviceProbe>,
     /// Whether the GPU is at work.
     is_busy: Memo<bool>,
@@ -133,7 +128,6 @@ fn AsDevice(
 /// Why it was not run, and the way that is left.
 #[component]
 fn Failed(
-    /// Why.
     failure: Failure,
     /// Whether results are right, where they were compared before it failed.
     found: Option<String>,
@@ -154,12 +148,9 @@ fn Failed(
     }
 }
 
-/// What the run has shown, in sentences.
+/// The results of the run, in sentences.
 #[component]
-fn Headline(
-    /// The run.
-    ran: Arc<Ran>,
-) -> impl IntoView {
+fn Headline(ran: Arc<Ran>) -> impl IntoView {
     let page = Page::of_context();
     let verdict = headline(&ran.outcome).join(" ");
     let is_older = move || page.shown.with(|shown| !ran.is_of(shown));
@@ -173,10 +164,7 @@ fn Headline(
 
 /// Bars and tables of a run.
 #[component]
-fn Shown(
-    /// The run.
-    ran: Arc<Ran>,
-) -> impl IntoView {
+fn Shown(ran: Arc<Ran>) -> impl IntoView {
     let bars = |id: &'static str, rows| {
         let ran = Arc::clone(&ran);
         let draw = move |(width, _): (f64, _)| scene(&ran.outcome, rows, width);
@@ -203,10 +191,7 @@ fn Shown(
 
 /// The numbers of the bars.
 #[component]
-fn TimeTable(
-    /// The run.
-    ran: Arc<Ran>,
-) -> impl IntoView {
+fn TimeTable(ran: Arc<Ran>) -> impl IntoView {
     let page = Page::of_context();
     let selected = SelectedKernel::of(page);
     let all = time_rows(&ran.outcome);
@@ -257,7 +242,6 @@ fn TimeTable(
 /// A kernel. Its button selects it everywhere, while the page shows what was run.
 #[component]
 fn Row(
-    /// Its figures.
     row: TimeRow,
     selected: SelectedKernel,
     /// Whether the page shows what was run.
@@ -315,10 +299,7 @@ fn cells(row: &TimeRow) -> impl IntoView + use<> {
 
 /// Each result beside the interpreter's.
 #[component]
-fn Results<'a>(
-    /// The run.
-    outcome: &'a Outcome,
-) -> impl IntoView + use<> {
+fn Results<'a>(outcome: &'a Outcome) -> impl IntoView + use<> {
     let rows = check_rows(outcome).into_iter().map(|row| {
         let [unfused, fused] = row.errors;
         let verdict = if row.is_right {

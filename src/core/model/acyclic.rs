@@ -18,7 +18,7 @@ pub(crate) fn in_order(
     graph: &Graph,
     kernel_of: &IdVec<OpId, KernelId>,
 ) -> Result<Partition, Vec<OpId>> {
-    // Numbered by their first ops.
+    // Dense numbers, in the order of the kernels' first ops.
     let mut dense: IdVec<KernelId, Option<KernelId>> = IdVec::from_elem(None, kernel_of.len());
     let mut needs: IdVec<KernelId, Vec<KernelId>> = IdVec::new();
     let kernel_of: IdVec<OpId, KernelId> = kernel_of

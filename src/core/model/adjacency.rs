@@ -9,11 +9,11 @@ use std::ops::Index;
 
 /// For each key a list of items, in compressed sparse rows, read as `lists[key]`.
 ///
-/// With a vector for each list `cargo bench --bench core` is 18 % slower from ops to analysis at 14
-/// ops, 16 % at 10,000 and 11 % at 100,000.
+/// Measured: a `Vec` for each list makes `cargo bench --bench core` slower from ops to analysis, by
+/// 18 % at 14 ops, 16 % at 10,000 and 11 % at 100,000.
 #[derive(Clone, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Adjacency<K, T> {
-    /// The end of each list in `items`, behind a leading 0.
+    /// The end of each list in `items`, after a leading 0.
     ends: Vec<usize>,
     items: Vec<T>,
     keys: PhantomData<K>,
@@ -79,13 +79,13 @@ impl<K: Id, T> Adjacency<K, T> {
     }
 
     /// Lists for `count` keys: for each key the items that are paired with it, in the order of the
-    /// pairs; keys past the last are left out. A counting sort in `O(pairs + count)`.
+    /// pairs. Keys past the last are left out. A counting sort in `O(pairs + count)`.
     pub fn from_pairs(count: usize, pairs: impl Iterator<Item = (K, T)> + Clone) -> Self
     where
         T: Copy,
     {
-        // Sizes, then places, then the lists in order. Writing a list moves its place to its end,
-        // where the next list starts, so one array holds both.
+        // `ends` holds sizes first, then the start of each list. Writing an item advances the start
+        // of its list, so at last each start is the list's end, where the next list starts.
         let mut ends = vec![0; count + 2];
         pairs.clone().for_each(|(key, _)| {
             if let Some(size) = ends.get_mut(key.index() + 2) {
@@ -98,6 +98,7 @@ impl<K: Id, T> Adjacency<K, T> {
             *end = sum;
         }
         ends.truncate(count + 1);
+        // `T` has no default, so the first item fills all slots until each gets its own.
         let filler = pairs.clone().next();
         let mut items = filler.map_or_else(Vec::new, |(_, item)| vec![item; sum]);
         pairs.for_each(|(key, item)| {
@@ -126,7 +127,7 @@ impl<K: Id, V: Id> Adjacency<K, V> {
         Adjacency::from_pairs(count, pairs).without_repeats()
     }
 
-    /// Each run of equal items as one, in place.
+    /// Merges each run of equal items into one, in place.
     fn without_repeats(mut self) -> Self {
         let (mut start, mut kept) = (0, 0);
         for end in &mut self.ends {

@@ -1,4 +1,4 @@
-//! What limits a kernel.
+//! The bottleneck of a kernel.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};

@@ -60,8 +60,8 @@ fn graph_of(ops: IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Graph, Vec
 
 /// The definitions and uses of tensors in a list of ops, each name looked up once.
 ///
-/// One pass, because an op and the names it has just read are still in a near cache; separate
-/// passes over a long list wait for memory.
+/// One pass, because an op and the names that it has just read are still in a near cache. Separate
+/// passes over a long list would wait for memory.
 struct DefUse {
     /// In order of first appearance.
     tensors: IdVec<TensorId, Tensor>,
@@ -75,7 +75,7 @@ impl DefUse {
     /// # Errors
     /// Errors of single ops, found before edges are known.
     fn of(ops: &IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Self, Vec<Diagnostic>> {
-        // In reverse, so that of two declarations of one name the last counts.
+        // In reverse, so that the last of several declarations of a name counts.
         let mut declared = Names::with_capacity(externals.len());
         let declared_name = |place: usize| externals.get(place).map_or("", |t| t.name.as_str());
         for (place, tensor) in externals.iter().enumerate().rev() {
@@ -240,8 +240,8 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
 
 /// Checks the bytes of the whole program once, so that no later sum can overflow.
 ///
-/// A kernel accesses each tensor once, so it moves at most what all ops move one by one. A policy
-/// that recomputes ops can make every kernel move that much.
+/// A kernel accesses each tensor once, so its traffic is at most the sum over all ops run one by
+/// one. A policy that recomputes ops can give every kernel that much.
 fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let about = |op: OpId, message: String| {
         vec![
@@ -263,7 +263,8 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
             if known.bytes_per_element.is_some() && known.bytes().is_none() {
                 return Err(of(tensor));
             }
-            // Under another convention an external tensor counts as large as its reader's output.
+            // Under the other conventions an external tensor may count as large as its reader's
+            // output.
             let (read, _) = read_size(graph, op, tensor, Externals::Declared);
             moved = moved.and_then(|m| m.checked_add(read.max(written)));
         }

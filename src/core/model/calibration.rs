@@ -1,4 +1,4 @@
-//! Fused patterns as a GPU ran them.
+//! Measured times of op patterns, fused and unfused, on one GPU.
 
 use crate::json::{JsonError, read_json};
 use crate::model::bound::Bound;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The records that are shipped, by the id of their device: `fuseline calibrate` of the files in
-/// `public/measured`.
+/// The shipped records by the id of their device: what `fuseline calibrate` computes from the files
+/// in `public/measured`.
 static SHIPPED: [(&str, LazyLock<Option<Calibrations>>); 2] = [
     (
         "h200",
@@ -25,13 +25,13 @@ static SHIPPED: [(&str, LazyLock<Option<Calibrations>>); 2] = [
     ),
 ];
 
-/// Fused patterns of one GPU.
+/// Measured patterns of one GPU.
 #[derive(
     Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
 )]
 #[serde(expecting = "records of fused patterns")]
 pub struct Calibrations {
-    /// The GPU.
+    /// The name of the GPU.
     pub device: String,
     /// The version of PyTorch that ran the patterns.
     pub torch: String,
@@ -39,8 +39,8 @@ pub struct Calibrations {
     pub patterns: Vec<FusionCalibration>,
 }
 
-/// One pattern at one size, run op by op and fused. Latencies are of runs after each other, so
-/// small tensors stay in the cache.
+/// One pattern at one size, measured op by op and fused. Latencies are of runs one after another,
+/// so small tensors stay in the cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(expecting = "a record of a fused pattern")]
 pub struct FusionCalibration {
@@ -48,20 +48,20 @@ pub struct FusionCalibration {
     pub fusion_pattern: String,
     /// The functions of its ops in execution order.
     pub operators: Vec<String>,
-    /// How many they are.
+    /// The length of `operators`.
     pub num_operators: usize,
     /// Functions and which of them reads which, as
-    /// [`structure`](crate::fusion::structure::structure) writes them: kernels of equal structure
-    /// are the same pattern.
+    /// [`structure`](crate::fusion::structure::structure) writes them. Kernels of equal structure
+    /// have the same pattern.
     pub structure: String,
     /// The shape of its first input.
     pub input_shape: Vec<u64>,
     /// The values of its params by name.
     pub extra_params: BTreeMap<String, i64>,
-    /// Arithmetic of its ops, in FLOPs: the work by which the nearest size is found.
+    /// FLOPs of its ops, by which [`Calibrations::nearest`] finds the nearest size.
     pub flops: f64,
 
-    /// Time of the ops as kernels of their own, in ms.
+    /// Time of the ops as separate kernels, in ms.
     pub unfused_latency_ms: f64,
     /// Compulsory traffic of these kernels, in bytes.
     pub unfused_memory_bytes: u64,
@@ -78,28 +78,28 @@ pub struct FusionCalibration {
     pub fused_gflops: f64,
     /// Kernels that ran: more than one where nothing fuses the whole pattern.
     pub fused_kernels: usize,
-    /// Who fused it: a library (`eager`) or the compiler, as in the measured files.
+    /// What fused it: a library (`eager`) or the compiler, as in the measured files.
     pub fused_by: String,
 
-    /// `unfused_latency_ms / fused_latency_ms`: above 1 the fused run is quicker.
+    /// `unfused_latency_ms / fused_latency_ms`: above 1 the fused run is faster.
     pub speedup_factor: f64,
     /// `1 - fused_memory_bytes / unfused_memory_bytes`.
     pub memory_reduction: f64,
-    /// `fused_gflops / unfused_gflops - 1`, which is `speedup_factor - 1`: the peak of the device,
-    /// over which both are an efficiency, cancels out.
+    /// `fused_gflops / unfused_gflops - 1`, which is `speedup_factor - 1`. Efficiency is a rate
+    /// over the peak of the device, and the peak cancels out.
     pub efficiency_improvement: f64,
-    /// What bounds the most roofline time of the unfused kernels.
+    /// The bottleneck with the largest share of the unfused kernels' roofline time.
     pub bottleneck_unfused: Bound,
-    /// What bounds the most roofline time of the fused ones.
+    /// The bottleneck with the largest share of the fused kernels' roofline time.
     pub bottleneck_fused: Bound,
-    /// FLOPs for each byte of the unfused kernels.
+    /// FLOPs per byte of the unfused kernels.
     pub arithmetic_intensity_unfused_flop_per_byte: f64,
-    /// FLOPs for each byte of the fused ones.
+    /// FLOPs per byte of the fused kernels.
     pub arithmetic_intensity_fused_flop_per_byte: f64,
 }
 
 impl FusionCalibration {
-    /// Whether one kernel ran, so that its time is that of the whole pattern fused.
+    /// Whether one kernel ran, so that its time is that of the whole fused pattern.
     pub const fn is_one_kernel(&self) -> bool {
         self.fused_kernels == 1
     }
@@ -108,13 +108,13 @@ impl FusionCalibration {
 /// Why a text holds no [`Calibrations`].
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
-    /// Another file.
+    /// The text is not JSON of this form.
     #[error("this is not a file of records, which `fuseline calibrate FILE --json` writes: {0}")]
     Json(#[from] JsonError),
-    /// A file without records.
+    /// The list of records is empty.
     #[error("it contains no pattern")]
     NoPattern,
-    /// A record that no run can have made.
+    /// A record with figures that no run can have.
     #[error("patterns[{at}]: speedup_factor must be above 0, and flops at least 0")]
     Impossible {
         /// Its index.
@@ -153,7 +153,7 @@ impl Calibrations {
         counts.max().unwrap_or(0)
     }
 
-    /// The record of this structure whose work is nearest to `flops`, by the ratio of both.
+    /// The record of this structure whose work is nearest to `flops`, by their ratio.
     /// `O(patterns)`.
     pub fn nearest(&self, structure: &str, flops: f64) -> Option<&FusionCalibration> {
         let distance =
@@ -165,7 +165,7 @@ impl Calibrations {
 }
 
 impl Device {
-    /// The shipped records of its measured patterns; `None` if nobody measured any.
+    /// The shipped records of this device's measured patterns; `None` without a measurement.
     pub(super) fn calibrations(&self) -> Option<&'static Calibrations> {
         let listed = self.listed()?;
         let (_, records) = SHIPPED.iter().find(|(id, _)| *id == listed.id)?;

@@ -7,12 +7,12 @@ use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 use time::{Date, Duration, Month};
 
-/// A day of the calendar in UTC, written as `2026-11-23`.
+/// A calendar day in UTC, written as `2026-11-23`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Day(Date);
 
-/// A text that is no [`Day`].
+/// The error for a text that is not a [`Day`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write a day as 2026-11-23")]
 pub struct NotADay;

@@ -50,7 +50,7 @@ pub enum Severity {
 pub enum Code {
     /// The line is not a statement of the notation: `y = = add(x)`.
     Syntax,
-    /// The whole text is what another tool writes, such as the source of a PyTorch module.
+    /// The whole text comes from another tool, such as the source of a PyTorch module.
     ForeignText,
     /// A character that is not part of the notation: `y = add(x, $)`.
     UnknownCharacter,
@@ -74,7 +74,7 @@ pub enum Code {
     DuplicateOpName,
     /// A tensor or param is declared twice, or declared and produced.
     DuplicateDeclaration,
-    /// An op depends on its own output, directly or over other ops.
+    /// An op depends on its own output, directly or through other ops.
     Cycle,
     /// The tensor is neither declared nor produced: its size is inferred or assumed.
     UndeclaredTensor,
@@ -86,8 +86,8 @@ pub enum Code {
     AnnotationMismatch,
     /// The shape is neither annotated nor inferred.
     MissingShape,
-    /// An operator that is not known has no annotation: it is not counted, nor is what needs its
-    /// shape.
+    /// An unknown operator has no annotation. It is not counted, and neither are the ops that need
+    /// its shape.
     UnknownShape,
     /// A size of zero or below.
     NonPositiveSize,
@@ -102,7 +102,7 @@ pub enum Code {
     UnknownK,
     /// A declared tensor that no op reads.
     UnusedTensor,
-    /// The ops of one kernel mark cannot be one kernel.
+    /// The ops with one kernel mark cannot form one kernel.
     IllegalKernel,
     /// There are no ops.
     EmptyProgram,

@@ -1,15 +1,17 @@
-//! A short name of what a program computes.
+//! A short name of the computation of a program.
 
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use std::fmt::Write as _;
 
 impl Graph {
-    /// Sixteen hexadecimal digits that follow from functions, shapes, types and reads: names,
-    /// comments and the order of declarations do not count, nor do some attributes, such as
-    /// `causal` and the start of a slice. So other digits tell that a measurement is of another
-    /// program, and equal digits that it most likely is of this one; they are no protection against
-    /// anybody. The same in every build. `O(ops + reads)`.
+    /// Sixteen hexadecimal digits that identify the computation: functions, shapes, types and
+    /// reads.
+    ///
+    /// Names, comments and the order of declarations do not count, and neither do some attributes,
+    /// such as `causal` and the start of a slice. A measurement with other digits is of another
+    /// program; with equal digits it is most likely of this one. The digits do not protect against
+    /// forgery. They are the same in every build. `O(ops + reads)`.
     pub fn digest(&self) -> String {
         let mut hash = Fnv::START;
         for (id, op) in self.ops.iter_enumerated() {

@@ -40,8 +40,8 @@ impl DType {
         }
     }
 
-    /// The type that a program calls so: by its name in the notation, or as PyTorch, NumPy, MLIR
-    /// and C have it, in letters of any case. An unsigned byte is an `i8`.
+    /// The type with this name in the notation, or in PyTorch, NumPy, MLIR or C, ignoring case. An
+    /// unsigned byte is an `i8`.
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let name = name.strip_prefix("torch.").unwrap_or(&name);
@@ -64,7 +64,7 @@ impl DType {
         self.into()
     }
 
-    /// Whether it holds whole numbers; a bool is none.
+    /// Whether it holds integers; a bool does not.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::I64 | Self::I32 | Self::I8)
     }

@@ -32,7 +32,7 @@ impl TextEdit {
 /// One correction: its label and the edits that make it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, as an imperative with code in backquotes.
+    /// The effect, as an imperative with code in backquotes.
     pub label: String,
     /// The edits, ascending; their spans do not overlap.
     pub edits: Vec<TextEdit>,

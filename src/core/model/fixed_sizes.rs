@@ -1,4 +1,4 @@
-//! Undeclared tensors whose size one of their readers fixes, for all of them.
+//! Undeclared tensors whose size one of their readers fixes for all readers.
 
 use crate::model::adjacency::Adjacency;
 use crate::model::functions::{Function, ShapeRule};
@@ -9,12 +9,13 @@ use crate::model::op_type::OpType;
 use crate::model::sizes::inferred_operand;
 use std::collections::{HashMap, VecDeque};
 
-/// For each undeclared tensor the first reader that fixes its size; what one fixes can fix another
-/// operand of the next. Readers that keep shape and element type go before others, for they tell
-/// the type, too.
+/// For each undeclared tensor the first reader that fixes its size.
+///
+/// A fixed size can let the next reader fix another operand. Readers that keep shape and element
+/// type go first, because they fix the type, too.
 ///
 /// `readers` is `reads` inverted, and `shape_of` knows the other tensors. `O(reads)` shapes: an op
-/// is looked at again when one of its inputs has got a size, and only ops with few inputs fix one.
+/// is visited again when one of its inputs gets a size, and only ops with few inputs fix one.
 pub(crate) fn fixed_sizes<'a, O: Id, T: Id>(
     reads: &Adjacency<O, T>,
     readers: &Adjacency<T, O>,
@@ -52,11 +53,11 @@ pub(crate) fn fixed_sizes<'a, O: Id, T: Id>(
     fixed
 }
 
-/// Inputs of an op that are looked at; no function that fixes an input has more.
+/// Most inputs of an op that are tried; no function that fixes an input has more.
 const MOST_OPERANDS: usize = 5;
 
-/// The shape of an input, if the op fixes it for all readers. A matmul that states its K does not:
-/// the operand may hold more.
+/// The shape of an input, if the op fixes it for all readers. A matmul that states its K does not,
+/// because the operand may hold more.
 fn fixed_operand<'a, T: Copy + PartialEq>(
     op: &Op,
     inputs: &[T],
@@ -84,7 +85,7 @@ fn keeps_shape(op: &Op) -> bool {
     })
 }
 
-/// Whether the shape of one operand can tell that of another.
+/// Whether the shape of one operand can fix that of another.
 fn has_factors(op: &Op) -> bool {
     op.op_type == OpType::Matmul
 }

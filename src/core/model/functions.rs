@@ -89,7 +89,7 @@ pub enum ShapeRule {
 pub const ANY_NUMBER: usize = usize::MAX;
 
 impl Function {
-    /// The function that the notation calls so.
+    /// The function with this name in the notation.
     pub fn from_name(name: &str) -> Option<Self> {
         name.parse().ok()
     }
@@ -105,8 +105,8 @@ impl Function {
         usize::from(matches!(self, Self::Where | Self::Embedding))
     }
 
-    /// The input whose elements the FLOPs of a reduction or of a library's kernel are counted for:
-    /// of one that adds to places of a tensor what it adds.
+    /// The input whose elements count for the FLOPs of a reduction or of a library's kernel. For a
+    /// scatter this is the source, which it adds to some elements of a tensor.
     pub fn counted_input(self) -> usize {
         match self.row().shape_rule {
             ShapeRule::Scatter | ShapeRule::IndexAlong => 2,
@@ -114,7 +114,7 @@ impl Function {
         }
     }
 
-    /// The function that a call of this one stands for, when an attribute has this value.
+    /// The function that a call of this one means when an attribute has this value.
     pub fn variant(self, attribute: &str, value: &str) -> Option<Self> {
         match (self, AttributeName::from_name(attribute)?, value) {
             (Self::Gelu, AttributeName::Approximate, "none") => Some(Self::GeluErf),
@@ -126,7 +126,7 @@ impl Function {
         }
     }
 
-    /// What its inputs are for, in their order; of a list of any length the first two.
+    /// The roles of its inputs, in order; for a list of any length those of the first two.
     pub fn input_names(self) -> &'static [&'static str] {
         let Row {
             shape_rule,
@@ -152,8 +152,7 @@ impl Function {
         &names[..names.len().min(max_inputs)]
     }
 
-    /// What stands between the parentheses of a call; what is in brackets may be left out:
-    /// `x, [axis]`.
+    /// The arguments in the parentheses of a call, with optional ones in brackets: `x, [axis]`.
     pub fn arguments(self) -> String {
         let row = self.row();
         let inputs = self.input_names().iter().enumerate();
@@ -178,13 +177,13 @@ impl Function {
         )
     }
 
-    /// Whether numbers may stand in the place of inputs, all but one.
+    /// Whether numbers may replace inputs, all but one.
     pub fn takes_literals(self) -> bool {
         let row = self.row();
         row.op_type == OpType::Elementwise && row.shape_rule == ShapeRule::Broadcast
     }
 
-    /// The element type that an input has whatever the others have: that of a condition or an
+    /// The element type that an input has whatever the other inputs have, as a condition or an
     /// index.
     pub fn input_dtype(self, place: usize) -> Option<DType> {
         match (self, place) {

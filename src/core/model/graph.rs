@@ -22,8 +22,8 @@ pub struct Tensor {
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
-    /// A copy of `product(shape)`, or what a reader fixes: bytes are read often, and the shape is
-    /// elsewhere in memory.
+    /// A copy of `product(shape)`, or the size that a reader fixes. Bytes are read often, and the
+    /// shape is elsewhere in memory.
     elements: Option<u64>,
     /// Name and shape of an external tensor; for others the op has them.
     external: Option<Box<External>>,
@@ -34,7 +34,7 @@ struct External {
     name: String,
     /// The declared shape, if there is one.
     shape: Option<Vec<u64>>,
-    /// Without one, what a reader fixes.
+    /// The size that a reader fixes for an undeclared tensor.
     fixed: Option<FixedSize>,
 }
 
@@ -92,7 +92,7 @@ pub struct Graph {
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Adjacency<OpId, OpId>,
     /// Names of the ops of the program that are not in the graph, because their shapes are unknown.
-    /// With any, all sums over it are lower bounds.
+    /// If there are any, all sums over the graph are lower bounds.
     pub unknown_ops: Vec<String>,
     /// Ops that each replace several ops of another graph, ascending.
     pub(crate) stand_ins: Vec<StandIn>,
@@ -119,12 +119,13 @@ pub enum SizeSource {
 pub struct FixedSize<O = OpId> {
     /// The op that reads it and leaves no other size.
     pub reader: O,
-    /// Its shape, of a matrix up to a transposition.
+    /// Its shape; a matrix may be transposed.
     pub shape: Vec<u64>,
-    /// Whether the tensor has only as many elements as this shape, as the input of a reshape.
+    /// Whether only the number of elements is fixed and not the shape, as for the input of a
+    /// reshape.
     pub is_count: bool,
-    /// [`SizeSource::Assumed`] where the reader keeps its input's shape: by convention only matmuls
-    /// and reshapes infer.
+    /// [`SizeSource::Assumed`] where the reader keeps its input's shape, because by convention only
+    /// matmuls and reshapes infer a size.
     pub source: SizeSource,
 }
 
@@ -140,20 +141,20 @@ impl<O> FixedSize<O> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StandIn {
     pub(crate) op: OpId,
-    /// The FLOPs of the replaced ops, and those that their one kernel adds.
+    /// The FLOPs of the replaced ops, and those that their fused kernel adds.
     pub(crate) work: Work,
-    /// Tensors that their kernel reads, with bytes as counted for the largest reader.
+    /// Tensors that the fused kernel reads, with bytes as counted for the largest reader.
     pub(crate) reads: Vec<(TensorId, u64, SizeSource)>,
-    /// The replaced ops, where measured runs of their pattern decide.
+    /// The replaced ops as separate kernels, where measured runs of their pattern decide.
     pub(crate) separate: Option<SeparateKernels>,
 }
 
-/// Ops as kernels of their own.
+/// Ops that each run as a separate kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeparateKernels {
     /// Their pattern, as [`structure`](crate::fusion::structure::structure) writes it.
     pub(crate) structure: String,
-    /// The work of each, and the bytes that it moves.
+    /// The work of each kernel, and its memory traffic in bytes.
     pub(crate) kernels: Vec<(Work, u64)>,
 }
 
@@ -180,16 +181,16 @@ impl Graph {
         inputs.filter(is_first).map(|(_, &tensor)| tensor)
     }
 
-    /// Whether the tensor is written however the ops are fused: no op consumes it, or it is marked.
-    /// What an op of unknown shape consumes may stay on chip.
+    /// Whether the tensor is written however the ops are fused: no op consumes it, or the program
+    /// returns it. A tensor that an op of unknown shape consumes may stay on chip.
     pub fn is_final(&self, tensor: TensorId) -> bool {
         let producer = self.tensors[tensor].producer.map(|op| &self.ops[op]);
         let is_unread = producer.is_none_or(|op| op.unknown_reader.is_none());
         self.consumers[tensor].is_empty() && is_unread || producer.is_some_and(|op| op.is_output)
     }
 
-    /// Whether the tensor is surely held until the program ends. One that an op of unknown shape
-    /// reads may be freed after that.
+    /// Whether the tensor is certainly held until the program ends. One that an op of unknown shape
+    /// reads may be freed after that op.
     pub(crate) fn is_held(&self, tensor: TensorId) -> bool {
         let producer = self.tensors[tensor].producer.map(|op| &self.ops[op]);
         self.is_final(tensor) && producer.is_none_or(|op| op.unknown_reader.is_none())
@@ -205,8 +206,7 @@ impl Graph {
         shape_of(&self.tensors[tensor], &self.ops)
     }
 
-    /// The shape of a tensor, or the one that a reader fixes, which is known up to a transposition
-    /// of a matrix.
+    /// The shape of a tensor, or the one that a reader fixes, which for a matrix may be transposed.
     pub fn operand_shape(&self, tensor: TensorId) -> Option<&[u64]> {
         let fixed = || self.tensors[tensor].fixed()?.operand_shape();
         self.tensor_shape(tensor).or_else(fixed)
@@ -301,8 +301,8 @@ impl Tensor {
         }
     }
 
-    /// Gives an undeclared external tensor the size that a reader fixes; nothing if its bytes pass
-    /// 2^63.
+    /// Gives an undeclared external tensor the size that a reader fixes. Does nothing if its bytes
+    /// exceed 2^63.
     pub(crate) fn fix(&mut self, size: FixedSize, bytes_per_element: u32) {
         if byte_count(&size.shape, bytes_per_element).is_some()
             && let Some(external) = &mut self.external

@@ -1,5 +1,5 @@
-//! Ids: dense numbers of ops, tensors and kernels, each kind a type of its own, and the vectors
-//! that they index.
+//! Dense ids of ops, tensors and kernels, each kind with a type of its own, and the vectors that
+//! they index.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Serialize, Serializer};
@@ -79,12 +79,12 @@ define_ids! {
 }
 
 impl KernelId {
-    /// The kernel of this op where each op is its own kernel.
+    /// The kernel of this op in a partition where each op is a separate kernel.
     pub const fn of_lone_op(op: OpId) -> Self {
         Self(op.0)
     }
 
-    /// The number that people see, from 1 on.
+    /// The number that users see, from 1 on.
     pub const fn number(self) -> usize {
         self.index() + 1
     }
@@ -141,7 +141,7 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.is_empty()
     }
 
-    /// The item of this id, for ids from outside.
+    /// The item of this id, for ids that may be out of range.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
     }
@@ -199,8 +199,8 @@ impl<I, T: fmt::Debug> fmt::Debug for IdVec<I, T> {
     }
 }
 
-/// Ids of the vector, or of one of the same length. For ids from outside, such as from a link, use
-/// [`IdVec::get`].
+/// Indexes with an id of this vector, or of one of the same length. For ids from outside, such as
+/// from a link, use [`IdVec::get`].
 impl<I: Id, T> Index<I> for IdVec<I, T> {
     type Output = T;
 

@@ -6,10 +6,10 @@ use crate::model::op_type::OpType;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-/// What ops of unknown shape may do with a tensor that they read.
+/// How ops of unknown shape may use a tensor that they read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnknownReader {
-    /// All of them are opaque operators, which are kernels of their own.
+    /// All of them are opaque operators, which are separate kernels.
     Opaque,
     /// One of them may be fused with the op that writes the tensor.
     Fusable,
@@ -44,8 +44,8 @@ pub struct Op {
         rename = "contraction"
     )]
     pub k: Option<u64>,
-    /// Works along another axis of its first input than the last, which shapes alone may not show:
-    /// a softmax with `axis=-2`, a matmul with `transpose_a=true`.
+    /// Whether it works along another axis of its first input than the last, which shapes alone may
+    /// not show: a softmax with `axis=-2`, a matmul with `transpose_a=true`.
     #[serde(skip)]
     pub is_across_rows: bool,
     /// The reduced axes of the first input, bit `i` for dimension `i`; 0 for the last one, or if
@@ -55,24 +55,24 @@ pub struct Op {
     /// How a view finds its elements; `None` if only shapes are known.
     #[serde(skip)]
     pub indexing: Option<Box<Indexing>>,
-    /// What the program says of an operator that is not known.
+    /// The statement of an operator that the table of functions lacks.
     #[serde(skip)]
     pub unknown: Option<Box<UnknownOperator>>,
-    /// Numbers in the place of inputs, as written.
+    /// Numbers that replace inputs, as written.
     #[serde(skip)]
     pub literals: Vec<String>,
     /// The program returns the output, although ops may read it, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_output: bool,
-    /// An op of unknown shape that reads the output, if there is one.
+    /// How an op of unknown shape reads the output, if one does.
     #[serde(skip)]
     pub unknown_reader: Option<UnknownReader>,
-    /// The kernel mark of the op, for policy `manual`; for `inductor` it states a call of
-    /// attention.
+    /// The kernel mark of the op, for the policy `manual`. Under `inductor` a mark on all ops of an
+    /// attention block makes the block a call of fused attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
     /// The iteration of a block in which the mark holds, counted over all blocks from 1 on; 0
-    /// outside of blocks and without a mark.
+    /// outside blocks and without a mark.
     #[serde(skip)]
     pub mark_iteration: u32,
 }
@@ -153,8 +153,8 @@ impl Op {
         matches!(self.function, Some(Function::Conv1d | Function::Conv2d))
     }
 
-    /// The name of what it computes, for display: of an operator that is not known the one that it
-    /// comes with.
+    /// The displayed name of its computation. For an operator that the table lacks, this is the
+    /// name that the program states.
     pub fn operator(&self) -> &str {
         let unknown = self.unknown.as_ref().and_then(|own| own.name.as_deref());
         let known = || self.function.map_or(self.op_type.name(), Function::name);
@@ -172,12 +172,12 @@ impl Op {
     }
 }
 
-/// An operator that the table of functions lacks, as the program states it.
+/// An operator that the table of functions lacks, with what the program states of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnknownOperator {
-    /// Its name where it comes from: `aten.fft_rfft`.
+    /// Its name in the program that it comes from: `aten.fft_rfft`.
     pub name: Option<String>,
-    /// Its FLOPs; `None` if the program does not say.
+    /// Its FLOPs; `None` if the program does not state them.
     pub flops: Option<u64>,
 }
 
@@ -185,18 +185,18 @@ pub struct UnknownOperator {
 /// elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
-    /// For each dimension of a transpose the one of its input.
+    /// For each dimension of a transpose the dimension of its input.
     pub perm: Vec<usize>,
     /// The dimension along which a slice or piece is taken, inputs are concatenated, or an index
     /// leads.
     pub axis: usize,
-    /// Its first element there.
+    /// Its first element along `axis`.
     pub start: u64,
-    /// Distance of its elements there.
+    /// Distance between its elements along `axis`.
     pub step: u64,
     /// The window of a pool.
     pub window: Option<Window>,
-    /// Groups of channels that are normalized each for itself; 0 for other ops.
+    /// Groups of channels that are normalized separately; 0 for other ops.
     pub groups: u64,
 }
 
@@ -205,8 +205,8 @@ pub struct Indexing {
 pub struct Window {
     /// Elements under the window.
     pub size: [u64; 2],
-    /// From one window to the next; 0 where windows are not equally far apart, of which the largest
-    /// counts.
+    /// Distance from one window to the next; 0 where the distances differ, and then `size` is that
+    /// of the largest window.
     pub stride: [u64; 2],
     /// Border around the image.
     pub padding: [u64; 2],
@@ -240,7 +240,7 @@ pub struct TensorDecl {
     pub name: String,
     /// Outermost dimension first; empty for a scalar.
     pub shape: Vec<u64>,
-    /// How wide its element type is, in bytes.
+    /// Width of its element type, in bytes.
     pub bytes_per_element: u32,
     /// Input or weight.
     #[serde(default)]

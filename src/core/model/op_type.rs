@@ -18,8 +18,8 @@ pub enum OpType {
     /// Moves or reindexes elements, with little or no arithmetic: reshape, transpose, concat,
     /// interpolate.
     Reshape,
-    /// A kernel of its own, of a library or of an operator that is not known: sort, sdpa, opaque.
-    /// Nothing is fused with it.
+    /// A separate kernel of a library, or an operator that the table of functions lacks: sort,
+    /// sdpa, opaque. Nothing is fused with it.
     Opaque,
 }
 

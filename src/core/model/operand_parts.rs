@@ -1,10 +1,10 @@
-//! What a program leaves open and shapes decide: which part of a packed operand a matmul reads, and
-//! how heads are split.
+//! Details that a program leaves open and shapes determine: which part of a packed operand a matmul
+//! reads, and how heads are split.
 
 use std::ops::Range;
 
-/// Rows and columns of the matrices of an operand, as the matmul takes them: exchanged where it
-/// says so.
+/// Rows and columns of the matrices of an operand as the matmul takes them, after any
+/// transposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
     /// Number of rows.
@@ -13,7 +13,7 @@ pub struct Sides {
     pub columns: u64,
 }
 
-/// What a matmul that states its K reads of its operands.
+/// The parts of its operands that a matmul with a stated K reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedParts {
     /// Columns of the left operand.
@@ -25,8 +25,10 @@ pub struct PackedParts {
 }
 
 /// The parts that give `output` over `k`, where operands may hold Q, K and V side by side in their
-/// columns: the left operand is the first piece, a right one that is the same tensor the second,
-/// and one that is multiplied along its rows the last. `None` where no part fits.
+/// columns.
+///
+/// The left operand is the first piece. A right operand that is the same tensor is the second
+/// piece; one that is multiplied along its rows is the last piece. `None` where no part fits.
 pub fn packed_parts(
     output: Sides,
     k: u64,
@@ -65,7 +67,7 @@ pub enum Heads {
     Joined,
 }
 
-/// What two shapes tell of heads; `None` where the elements keep their order.
+/// How heads move between two shapes; `None` where the elements keep their order.
 pub fn heads_between(from: &[u64], to: &[u64]) -> Option<Heads> {
     let is_split = |joined: &[u64], split: &[u64]| match (joined, split) {
         ([batch @ .., s, wide], [own @ .., heads, rows, d]) => {

@@ -19,7 +19,7 @@ pub struct Options {
     pub conventions: Conventions,
     /// The device that the kernels run on.
     pub device: Device,
-    /// Measured patterns of the visitor's own, instead of those that are known of the device.
+    /// The visitor's own measured patterns, which replace the shipped ones of the device.
     pub own_calibrations: Option<Arc<Calibrations>>,
 }
 
@@ -60,8 +60,9 @@ impl Options {
         own.or_else(|| self.device.calibrations())
     }
 
-    /// Whether each attention runs as one kernel. Without fusion it is as many kernels as ops,
-    /// whatever [`FusionOptions::attention`] says, unless [`FusionOptions::eager_attention`] does.
+    /// Whether each attention block runs as one kernel. Without fusion it runs as many kernels as
+    /// it has ops, whatever [`FusionOptions::attention`] says, unless
+    /// [`FusionOptions::eager_attention`] is set.
     pub fn fuses_attention(&self) -> bool {
         let fusion = &self.fusion;
         fusion.attention && (self.policy != Policy::None || fusion.eager_attention)
@@ -102,9 +103,9 @@ impl Policy {
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct FusionOptions {
-    /// What the cheapest partition minimizes.
+    /// The cost that [`Policy::Optimal`] minimizes.
     pub objective: Objective,
-    /// Under [`Objective::Measured`], ops of a measured pattern become one kernel if that was
+    /// Under [`Objective::Measured`], ops of a measured pattern are fused if the fused run was
     /// faster by more than this, in percent: 120 for 1.2 times.
     pub min_speedup_percent: u32,
     /// Ops without a dependency that read a common tensor may share a kernel.
@@ -118,9 +119,9 @@ pub struct FusionOptions {
     /// Attention runs as one kernel that never writes the scores; see [`crate::fusion::attention`].
     pub attention: bool,
     /// Under [`Policy::None`] the program calls attention as one operation, so that `attention`
-    /// holds there, too.
+    /// also holds there.
     pub eager_attention: bool,
-    /// The search for the optimum may run each attention as one kernel, where that costs less.
+    /// The search for the optimum may run each attention block as one kernel where that costs less.
     pub attention_search: bool,
     /// Maximum ops in one kernel; at most [`MAX_OPS`].
     pub max_ops: usize,
@@ -135,8 +136,8 @@ pub const MAX_OPS: usize = 64;
 pub const MIN_SPEEDUP_PERCENT: std::ops::RangeInclusive<u32> = 100..=500;
 
 /// The search budget of the page. A worst-case graph of sixty ops takes about 50 ms with it, and
-/// half of it proves every example, for each graph that is searched. The command line uses ten
-/// times as many.
+/// half of it is enough to prove every example, for each graph that is searched. The command line
+/// uses ten times as many states.
 pub const PAGE_BUDGET_STATES: usize = 20_000;
 
 impl Default for FusionOptions {
@@ -206,7 +207,7 @@ impl Switch {
     }
 }
 
-/// What a partition costs.
+/// The cost of a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]
@@ -217,15 +218,16 @@ pub enum Objective {
     #[default]
     Bytes,
     /// The lower bound of the time; on a tie the fewest kernels. Predicted times depend on what
-    /// earlier kernels left in the cache, so they are no sum over kernels that a search could prove
-    /// least.
+    /// earlier kernels left in the cache, so they are not a sum over kernels, and a search could
+    /// not prove a minimum.
     Time,
-    /// The same, where a pattern was measured by its speed-up; see [`crate::fusion::measured`].
+    /// As [`Objective::Time`], but a measured pattern counts with its speed-up; see
+    /// [`crate::fusion::measured`].
     Measured,
 }
 
 impl Objective {
-    /// What it makes small.
+    /// The minimized quantity, as a noun.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
@@ -240,8 +242,8 @@ impl Objective {
     }
 }
 
-/// The counting conventions of one analysis: what bytes count, and in which type f32 matmuls are
-/// computed.
+/// The counting conventions of one analysis: which bytes count, and the type in which f32 matmuls
+/// are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
 #[derive(BorshSerialize, BorshDeserialize)]
@@ -255,8 +257,8 @@ pub struct Conventions {
 }
 
 impl Conventions {
-    /// Whether an op is a view that costs nothing: it indexes the bytes of its input and launches
-    /// nothing alone.
+    /// Whether an op is a view that costs nothing: it indexes the bytes of its input, and alone it
+    /// launches nothing.
     pub fn is_free_view(&self, op: &Op) -> bool {
         self.reshape == ReshapeCost::View && op.is_view()
     }
@@ -286,7 +288,7 @@ impl Externals {
     }
 }
 
-/// Whether a reshape that is a kernel of its own moves its bytes.
+/// Whether a reshape that is a separate kernel copies its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 /// `O((n + edges) log n)`. For a list that is sorted already, callers skip this and need no edges.
 ///
 /// # Errors
-/// A cycle: each node is a predecessor of the next one, the last node of the first.
+/// A cycle: each node is a predecessor of the next one, and the last node of the first.
 pub fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Result<Vec<I>, Vec<I>> {
     let (order, missing) = run(predecessors);
     if order.len() == predecessors.len() {
@@ -19,7 +19,7 @@ pub fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Result<Vec<I
     }
 }
 
-/// The nodes that neither are on a cycle nor depend on one, in the same order.
+/// The nodes that are neither on a cycle nor depend on one, in the order of [`topological_order`].
 pub fn runnable<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Vec<I> {
     run(predecessors).0
 }
@@ -53,8 +53,8 @@ fn run<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> (Vec<I>, IdVec<I, usize>) {
     (order, missing)
 }
 
-/// A cycle among the nodes that were not taken. Each has such a predecessor, so a walk backwards
-/// repeats a node.
+/// A cycle among the nodes that were not taken. Each of them has a predecessor that was not taken,
+/// so a walk backwards repeats a node.
 fn cycle<I: Id>(predecessors: &IdVec<I, Vec<I>>, missing: &IdVec<I, usize>) -> Vec<I> {
     let mut seen_at = IdVec::from_elem(None, predecessors.len());
     let mut path = Vec::new();

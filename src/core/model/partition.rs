@@ -17,14 +17,14 @@ pub struct Partition {
     /// For each kernel the ops of other kernels that it computes again instead of reading their
     /// outputs. Empty for policies that do not recompute.
     pub recomputed: Adjacency<KernelId, OpId>,
-    /// For each kernel the further launches that it takes: the second half of a reduction in two,
-    /// copies of operands that a library wants in another layout. Empty for policies whose kernels
+    /// For each kernel its launches after the first: the second half of a split reduction, and
+    /// copies of operands that a library needs in another layout. Empty for policies whose kernels
     /// are one launch each.
     pub further_launches: IdVec<KernelId, u32>,
 }
 
 impl Partition {
-    /// The launches that a kernel takes beside the first.
+    /// The launches of a kernel after the first.
     pub fn further_launches_of(&self, kernel: KernelId) -> u32 {
         self.further_launches.get(kernel).copied().unwrap_or(0)
     }

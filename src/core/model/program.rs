@@ -21,7 +21,7 @@ pub struct Name {
 /// A size: an integer expression over params.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    /// Its operation.
+    /// Its form: a literal, a param or an operation.
     pub kind: ExprKind,
     /// Its span in the text.
     pub span: Span,
@@ -60,7 +60,7 @@ pub struct Param {
     pub name: Name,
     /// Its value; always a literal, so that a slider can replace it.
     pub value: i64,
-    /// Where a slider writes another value.
+    /// The span that a slider replaces.
     pub value_span: Span,
     /// The slider's range.
     pub range: Option<ParamRange>,
@@ -77,7 +77,8 @@ pub struct ParamRange {
     pub max: i64,
     /// Distance between two values; 1 if not given.
     pub step: i64,
-    /// Only values that divide it count: heads that share a hidden size, `in 1..128 dividing H`.
+    /// Only values that divide it are valid: heads that share a hidden size,
+    /// `in 1..128 dividing H`.
     pub dividing: Option<Expr>,
 }
 
@@ -101,13 +102,13 @@ pub struct Declaration {
     pub role: TensorRole,
     /// The tensor's name.
     pub name: Name,
-    /// Element type and shape, behind the colon.
+    /// Element type and shape, after the colon.
     pub annotation: TypeAnnotation,
     /// The whole statement.
     pub span: Span,
 }
 
-/// What stands behind `=` in a call.
+/// The value after `=` in a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttributeValue {
     /// `axis=-1`, `k=H/heads`.
@@ -125,7 +126,7 @@ pub enum AttributeValue {
 pub struct Attribute {
     /// The word before `=`.
     pub name: Name,
-    /// As it is written; sizes may name params.
+    /// The value as written; sizes may name params.
     pub value: AttributeValue,
     /// From the name to the end of the value.
     pub span: Span,
@@ -138,10 +139,10 @@ impl Attribute {
     }
 }
 
-/// A number in the place of an input: `8` in `div(x, 8)`. No size depends on it.
+/// A number that replaces an input: `8` in `div(x, 8)`. No size depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
-    /// Its place among the arguments, from 0.
+    /// Its position among the arguments, from 0.
     pub place: usize,
     /// As written: `8`, `-1e-5`, `-inf`.
     pub text: String,
@@ -169,13 +170,13 @@ pub struct OpStatement {
     pub callee: Name,
     /// Tensors read.
     pub inputs: Vec<Name>,
-    /// Numbers among the inputs, ascending by place.
+    /// Numbers among the inputs, ascending by position.
     pub literals: Vec<Literal>,
     /// Attributes, after the inputs.
     pub attributes: Vec<Attribute>,
     /// The type annotation of the output.
     pub annotation: Option<TypeAnnotation>,
-    /// The number behind `@kernel`, where the text states kernels.
+    /// The kernel mark, if the statement has one.
     pub kernel: Option<KernelMark>,
     /// The whole statement, without a comment that follows it.
     pub span: Span,
@@ -222,29 +223,29 @@ pub enum Argument<'a> {
     Literal(&'a str),
 }
 
-/// `x = y` in the header of a block: from the second iteration on, `x` is the `y` of the iteration
-/// before.
+/// `x = y` in the header of a block: from the second iteration on, `x` is the `y` of the previous
+/// iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What the block reads; in the first iteration the tensor of this name outside.
+    /// The name that the block reads; in the first iteration it is the tensor of this name outside.
     pub name: Name,
-    /// What an op of the block writes.
+    /// The output of an op in the block.
     pub from: Name,
 }
 
 /// `repeat L with x = y {`, statements, `}`: the statements run `count` times, one iteration after
-/// another. Behind the block a name of it is that of the last iteration.
+/// another. After the block a name that the block defines is that of the last iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Number of iterations.
     pub count: Expr,
-    /// What an iteration reads of the iteration before.
+    /// Tensors that an iteration reads from the previous one.
     pub carried: Vec<Carried>,
-    /// Its part of [`Program::declarations`]: each iteration has tensors of its own.
+    /// Its range of [`Program::declarations`]: each iteration has tensors of its own.
     pub declarations: Range<usize>,
-    /// Its part of [`Program::ops`].
+    /// Its range of [`Program::ops`].
     pub ops: Range<usize>,
-    /// Its part of [`Program::outputs`]: those of every iteration are returned.
+    /// Its range of [`Program::outputs`]: the program returns them from every iteration.
     pub outputs: Range<usize>,
     /// From `repeat` to `{`.
     pub header: Span,
@@ -266,7 +267,7 @@ pub struct Program {
     /// Names of params and tensors whose statements are invalid. Statements that use them get no
     /// error of their own.
     pub unreadable: Vec<Name>,
-    /// Names in invalid statements, which may read them.
+    /// Names in invalid statements, which may read the tensors with these names.
     pub mentioned: HashSet<String>,
     /// Blocks of statements that are repeated. None is inside another.
     pub blocks: Vec<Block>,

@@ -7,8 +7,8 @@ use crate::model::op::{Op, byte_count};
 use crate::model::op_type::OpType;
 use crate::model::options::Externals;
 
-/// Bytes that `op` reads of `tensor`, and where that size comes from. Of a tensor that it indexes
-/// it reads as many elements as it gives, at most all.
+/// Bytes that `op` reads of `tensor`, and the source of that size. An op that indexes a tensor
+/// reads as many elements as it outputs, but at most all.
 pub fn read_size(
     graph: &Graph,
     op: OpId,
@@ -61,7 +61,7 @@ fn whole_size(
     }
 }
 
-/// The bytes of an undeclared input that no reader fixes for the others.
+/// The bytes of an undeclared input whose size no reader fixes for the others.
 fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     byte_count(
         &inferred_shape(graph, op, tensor)?,
@@ -69,8 +69,8 @@ fn inferred_bytes(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     )
 }
 
-/// The shape for [`SizeSource::Inferred`]: that which a reader fixes, else what a matmul with a
-/// stated K takes of an operand that may hold more.
+/// The shape for [`SizeSource::Inferred`]: the one that a reader fixes, else the part that a matmul
+/// with a stated K takes of an operand that may hold more.
 pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
     if let Some(fixed) = graph.tensors[tensor].fixed() {
         return (fixed.source == SizeSource::Inferred).then(|| fixed.shape.clone());
@@ -79,12 +79,14 @@ pub fn inferred_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u
     inferred_operand(&graph.ops[op], &graph.inputs[op], tensor, shape_of)
 }
 
-/// The only shape of an input that fits the other shapes of its reader: a reshape keeps the number
-/// of elements (its own shape is given), and the operands of a matmul share K, which may also be
-/// stated. Tensors have any ids.
+/// The only shape of an input that fits the other shapes of its reader.
 ///
-/// For a matmul the output must be a matrix, and K be stated or the other operand be a matrix, too.
-/// With batch dimensions the missing operand could be shared or batched, so nothing is inferred.
+/// A reshape keeps the number of elements, and its own shape is given. The operands of a matmul
+/// share K, which may also be stated. `T` is any id of a tensor.
+///
+/// The output of the matmul must be a matrix, and K must be stated or the other operand must be a
+/// matrix, too. With batch dimensions the missing operand could be shared or batched, so nothing is
+/// inferred.
 pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
     definition: &Op,
     inputs: &[T],
@@ -145,7 +147,7 @@ pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
     }
 }
 
-/// K from a matrix operand, transposed or not: one side is kept in the output, the other one is K.
+/// K from a matrix operand, transposed or not: one side is kept in the output, and the other is K.
 fn other_side(d0: u64, d1: u64, kept: u64) -> Option<u64> {
     match (d0 == kept, d1 == kept) {
         (true, _) => Some(d1),

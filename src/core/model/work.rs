@@ -1,4 +1,4 @@
-//! Arithmetic work in FLOPs, by the unit that executes them.
+//! Arithmetic work in FLOPs, by the unit that executes it.
 
 use crate::model::dtype::DType;
 
@@ -15,17 +15,17 @@ pub struct Work {
     pub matrix_dtype: Option<DType>,
     /// The part of `vector_flops` that is in f64, which has a rate of its own.
     pub vector_f64_flops: u128,
-    /// FLOPs of an operator that the program does not define, as far as it states them; `None`
-    /// without such an operator. Nobody knows which units execute them, or in which type, so they
-    /// count in sums but have no peak and no time.
+    /// FLOPs of operators that the table of functions lacks, as far as the program states them;
+    /// `None` without such an operator. Their units and types are unknown, so they count in sums
+    /// but have no peak and no time.
     pub opaque_flops: Option<u128>,
-    /// Some FLOPs are not known and not included: K of a matmul is unknown, or an opaque operator
-    /// states none.
+    /// Some FLOPs are unknown and not included: K of a matmul is unknown, or an opaque operator
+    /// states no FLOPs.
     pub is_unknown: bool,
 }
 
 impl Work {
-    /// All FLOPs, on whatever units.
+    /// FLOPs of all units.
     pub fn flops(&self) -> u128 {
         (self.matrix_flops.saturating_add(self.vector_flops))
             .saturating_add(self.opaque_flops.unwrap_or(0))
@@ -36,7 +36,7 @@ impl Work {
         self.vector_flops.saturating_sub(self.vector_f64_flops)
     }
 
-    /// The work of both in one kernel.
+    /// The sum of both, for one fused kernel.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Parses what stands in the brackets of a call: inputs, literals and attributes.
+//! Parses the arguments of a call: inputs, literals and attributes.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
@@ -9,14 +9,13 @@ use crate::notation::lexer::{Lexeme, Token, tokens};
 use crate::notation::spelling::quoted;
 use std::collections::HashSet;
 
-/// The arguments of a call.
 pub(super) struct Arguments {
     pub(super) inputs: Vec<Name>,
     pub(super) literals: Vec<Literal>,
     pub(super) attributes: Vec<Attribute>,
 }
 
-/// What follows the minus of `-inf`.
+/// The text after the minus of `-inf`.
 const INFINITY: &str = "inf";
 
 /// Whether a text is a literal: `8`, `-1e-5`, `-inf`.
@@ -91,13 +90,12 @@ impl Cursor<'_> {
         })
     }
 
-    /// Takes a number that stands in the place of an input, as written without spaces, and its
-    /// span.
+    /// Takes a number that replaces an input, as written without spaces, with its span.
     fn literal(&mut self) -> Option<(String, Span)> {
         let minus = self.peek().filter(|t| t.kind == Lexeme::Minus);
         let token = self.tokens.get(self.at + usize::from(minus.is_some()))?;
         let is_number = matches!(token.kind, Lexeme::Int | Lexeme::Float);
-        // Without the minus `inf` may be a tensor.
+        // Without the minus, `inf` may be a tensor.
         let is_infinity = minus.is_some() && self.slice(*token) == INFINITY;
         if !is_number && !is_infinity {
             return None;
@@ -153,7 +151,7 @@ impl Cursor<'_> {
         Ok(sizes)
     }
 
-    /// The error for an input that stands behind `attributes`.
+    /// The error for an input that follows `attributes`.
     fn input_after_attribute(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Where in the grammar a caret stands.
+//! The position of a caret in the grammar.
 
 use crate::model::diagnostic::Span;
 use crate::notation::lexer::tokens;
@@ -12,7 +12,7 @@ pub(crate) struct Caret {
     pub(crate) word: Span,
     /// The part of the word before it.
     pub(crate) typed: String,
-    /// What may stand there.
+    /// The kind of word that the caret's position allows.
     pub(crate) context: Context,
     /// The output of the statement, if it is an operation.
     pub(crate) output: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Caret {
     pub(crate) is_called: bool,
 }
 
-/// What may stand at a place.
+/// The kind of word that the grammar allows at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
     Statement,
@@ -37,18 +37,18 @@ pub(crate) enum Context {
     Output,
 }
 
-/// A call as far as it can be read.
+/// The readable part of a call around the caret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallSoFar {
     pub(crate) callee: String,
-    /// Attributes that it gives, before or behind the caret.
+    /// Attributes that it gives, before or after the caret.
     pub(crate) attributes: Vec<String>,
     /// Whether an attribute stands before the caret, so that no input may follow.
     pub(crate) is_past_inputs: bool,
 }
 
-/// The caret at a byte of a text; `None` in a comment, in a name in backquotes and where no word of
-/// a known kind may stand. `O(text)`.
+/// The caret at a byte of a text; `None` in a comment, in a name in backquotes and where the
+/// grammar allows no word of a known kind. `O(text)`.
 pub(crate) fn caret_at(text: &str, offset: usize) -> Option<Caret> {
     let all = tokens(text);
     let is_around = |token: &&Token| token.span.start < offset && offset <= token.span.end;
@@ -115,8 +115,8 @@ fn statement_so_far(text: &str, before: &[Token]) -> Vec<Token> {
     if is_complete { Vec::new() } else { statement }
 }
 
-/// Whether a line is the beginning of a statement, and not of the rest of this one, which has an
-/// open bracket.
+/// Whether a line begins a new statement, and does not continue this one, which has an open
+/// bracket.
 fn begins(statement: &[Token], line: &[Token]) -> bool {
     let kind = |place: usize| line.get(place).map(|token| token.kind);
     let is_end = |last: &Token| {
@@ -151,7 +151,7 @@ fn context(text: &str, before: &[Token], after: &[Token]) -> Option<Context> {
         return match last.kind {
             Lexeme::Equals if first != Some("param") => Some(Context::Callee),
             Lexeme::Colon if is_declaration => Some(Context::Type),
-            // Behind the call, and not behind a label.
+            // After the call, and not after a label.
             Lexeme::Colon if before.len() > 2 => Some(Context::Type),
             Lexeme::Name if before.len() == 1 && first == Some("output") => Some(Context::Output),
             Lexeme::Name if slice(last) == "dividing" => Some(Context::Size),

@@ -11,7 +11,6 @@ pub(super) type Parse<T> = Result<T, Diagnostic>;
 
 /// A position in the tokens of one statement.
 pub(super) struct Cursor<'a> {
-    /// The whole text.
     pub(super) text: &'a str,
     /// The statement's tokens, without comments and newlines.
     pub(super) tokens: &'a [Token],
@@ -184,7 +183,7 @@ impl<'a> Cursor<'a> {
             )
     }
 
-    /// The error that `what` is expected here, and not the next token. A token that is invalid
+    /// The error that `what` is expected in place of the next token. A token that is invalid
     /// everywhere has its own hint.
     pub(super) fn expected(&self, what: &str, hint: &str) -> Diagnostic {
         let Some(token) = self.peek() else {
@@ -235,7 +234,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The name that most likely stands behind a backquote without an end.
+/// The name that most likely follows a backquote without an end.
 pub(super) fn begun_name(found: &str) -> &str {
     let is_end = |c: char| c != '_' && c != '.' && !c.is_alphanumeric();
     let name = found.strip_prefix('`').unwrap_or(found);

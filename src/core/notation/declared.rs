@@ -1,4 +1,4 @@
-//! Declarations in a form that is not the notation's: `input x 4 8`, `x = torch.randn(4, 8)`,
+//! Declarations in a form that the notation does not have: `input x 4 8`, `x = torch.randn(4, 8)`,
 //! `fc = nn.Linear(8, 16)`, `S = 2048`.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
@@ -8,7 +8,7 @@ use crate::model::program::{Argument, AttributeValue, OpStatement};
 use crate::notation::lexer::{Lexeme, Token, written_name};
 use crate::notation::spelling::{nearest_dtype, quoted};
 
-/// Functions of other languages that make a tensor from its sizes.
+/// Functions of other languages that create a tensor from its sizes.
 const CREATION_FUNCTIONS: &[&str] = &[
     "input",
     "weight",
@@ -22,13 +22,13 @@ const CREATION_FUNCTIONS: &[&str] = &[
     "placeholder",
 ];
 
-/// Whether a call of this name makes a tensor.
+/// Whether a call of this name creates a tensor.
 pub(crate) fn is_creation(callee: &str) -> bool {
     CREATION_FUNCTIONS.contains(&last_part(callee))
 }
 
-/// A layer that PyTorch makes of sizes and calls later. The notation knows it as the function of
-/// the same weights.
+/// Whether a call of this name creates a linear layer, which PyTorch calls later. The notation has
+/// it as a function of the same weights.
 fn is_linear(callee: &str) -> bool {
     matches!(callee, "linear" | "nn.Linear" | "torch.nn.Linear")
 }
@@ -37,10 +37,10 @@ fn last_part(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// A call that makes a tensor, or the weights of a linear layer.
+/// A call that creates a tensor, or the weights of a linear layer.
 struct Creation<'a> {
     callee: &'a str,
-    /// What the statement names.
+    /// The name that the statement gives the tensor or layer.
     name: &'a str,
     sizes: Vec<String>,
     dtype: Option<DType>,
@@ -50,7 +50,7 @@ struct Creation<'a> {
     whole: Span,
 }
 
-/// The error of a statement that makes a tensor by a call, with the declaration to write.
+/// The error of a statement that creates a tensor by a call, with the declaration to write.
 pub(crate) fn creation_problem(statement: &OpStatement, problem: Diagnostic) -> Diagnostic {
     let sizes = statement
         .arguments()
@@ -140,21 +140,21 @@ fn declaration(creation: &Creation<'_>, problem: Diagnostic) -> Diagnostic {
         _ => "input",
     };
     let name = written_name(creation.name);
-    // `torch.tensor([1, 2])` holds values.
+    // `torch.tensor([1, 2])` contains values and no sizes.
     if creation.sizes.is_empty() || last_part(called) == "tensor" {
         return problem.hint(format!(
             "declare the tensor with its type: `{role} {name} : f16[1024, 4096]`"
         ));
     }
     let is_own = matches!(called, "input" | "weight");
-    // PyTorch has f32 where no type is given.
+    // PyTorch's default is f32.
     let default = if is_own { DType::F16 } else { DType::F32 };
     let dtype = creation.dtype.unwrap_or(default).name();
     let declaration = format!("{role} {name} : {dtype}[{}]", creation.sizes.join(", "));
     declared(problem, creation.whole, &[declaration])
 }
 
-/// The error with these statements as what to write.
+/// The error with these statements as the text to write.
 fn declared(problem: Diagnostic, whole: Span, lines: &[String]) -> Diagnostic {
     let quoted: Vec<_> = lines.iter().map(|line| format!("`{line}`")).collect();
     let words = quoted.join(", ");
@@ -197,7 +197,7 @@ fn linear(creation: &Creation<'_>, problem: Diagnostic) -> Diagnostic {
     ))
 }
 
-/// The sizes among arguments: `4, 8`, `(4, 8)`, `[B, 4*H]`; none where something else stands there.
+/// The sizes among arguments: `4, 8`, `(4, 8)`, `[B, 4*H]`. Empty if an argument is not a size.
 fn sizes(text: &str, arguments: &[Token]) -> Vec<String> {
     let is_bracket = |t: &Token| {
         use Lexeme::{CloseBracket, CloseParen, OpenBracket, OpenParen};
@@ -274,7 +274,7 @@ pub(super) fn misdeclared(
             if matches!(slice(keyword), "input" | "weight") && name.kind == Lexeme::Name =>
         {
             let role = slice(keyword);
-            // Then only the element type is missing.
+            // In this form only the element type is missing.
             if let [colon, open, ..] = rest
                 && [colon.kind, open.kind] == [Lexeme::Colon, Lexeme::OpenBracket]
             {
@@ -338,8 +338,8 @@ pub(super) fn misdeclared(
 }
 
 /// The lines of several tensors in one statement: `input x, y : f16[4, 8]`,
-/// `input x : f16[4], y : f16[8]`, `output x, y`. A tensor without a type has that of the next one
-/// that has one.
+/// `input x : f16[4], y : f16[8]`, `output x, y`. A tensor without a type has the type of the next
+/// tensor with one.
 fn one_each(text: &str, tokens: &[Token]) -> Option<Vec<String>> {
     let (keyword, listed) = tokens.split_first()?;
     let role = keyword.span.slice(text);

@@ -9,18 +9,16 @@ use crate::model::program::{BinaryOp, Expr, ExprKind};
 /// Deepest nesting of an expression. Bounds the stack of every recursive walk over one.
 const MAX_DEPTH: usize = 64;
 
-/// Reads one expression.
 pub(super) fn expression(cursor: &mut Cursor<'_>) -> Parse<Expr> {
     sum(cursor, 0).map(|nested| nested.expr)
 }
 
-/// An expression and its nesting depth.
 struct Nested {
     expr: Expr,
     depth: usize,
 }
 
-/// `outside` is the number of brackets and signs around this expression.
+/// Reads a sum; `outside` is the number of brackets and signs around it.
 fn sum(cursor: &mut Cursor<'_>, outside: usize) -> Parse<Nested> {
     let mut left = product(cursor, outside)?;
     while let Some(operator) = match cursor.peek_kind() {

@@ -1,4 +1,4 @@
-//! Edits of statements that fixes are made of.
+//! Edits of statements for use in fixes.
 
 use crate::model::diagnostic::Span;
 use crate::model::dtype::DType;
@@ -35,7 +35,7 @@ pub(crate) fn without_arguments(op: &OpStatement, removed: Span) -> TextEdit {
     })
 }
 
-/// States the type of an op that has no annotation: `f16[8, 6]`.
+/// Adds the type annotation of an op that has none: `f16[8, 6]`.
 pub(crate) fn with_annotation(op: &OpStatement, annotation: &str) -> TextEdit {
     match op.kernel {
         Some(mark) => TextEdit::insert(mark.span.start, format!(": {annotation} ")),
@@ -43,7 +43,7 @@ pub(crate) fn with_annotation(op: &OpStatement, annotation: &str) -> TextEdit {
     }
 }
 
-/// Adds lines before the first op and outside of blocks, for declarations.
+/// Adds lines before the first op and outside blocks, for declarations.
 pub(crate) fn before_ops(program: &Program, lines: &str) -> TextEdit {
     TextEdit::insert(first_op(program).unwrap_or(0), lines)
 }
@@ -57,7 +57,7 @@ pub(crate) fn before_all(program: &Program, lines: &str) -> TextEdit {
     TextEdit::insert(first.unwrap_or(0), lines)
 }
 
-/// Where the first op begins, or the block that it may be in.
+/// The start of the first op, or of the block that contains it.
 fn first_op(program: &Program) -> Option<usize> {
     let op = program.ops.first().map(|op| op.span.start);
     let block = program.blocks.first().map(|block| block.header.start);

@@ -6,17 +6,15 @@ use crate::notation::declared::misdeclared;
 use crate::notation::lexer::{Lexeme, Token};
 use crate::notation::spelling::{quoted, shortened};
 
-/// What is removed for a word at the start of a line.
+/// The text that a fix removes for a word at the start of a line.
 enum Removal {
-    /// The line.
     Line,
-    /// The word.
     Word,
-    /// Nothing: what to write depends on the rest of the program.
+    /// Nothing: the replacement depends on the rest of the program.
     ByHand,
 }
 
-/// Words that begin statements of other languages, and what to do.
+/// Words that begin statements of other languages, and what to write instead.
 #[rustfmt::skip]
 const WORDS: &[(&str, Removal, &str)] = &[
     ("import", Removal::Line, "remove the line: a program has only declarations and ops"),
@@ -63,7 +61,7 @@ fn with_fixes(problem: &Diagnostic, hint: String, fixes: Vec<Fix>) -> Diagnostic
     }
 }
 
-/// Where a statement stands.
+/// The span of a statement.
 fn whole(tokens: &[Token]) -> Option<Span> {
     Some(tokens.first()?.span.to(tokens.last()?.span))
 }
@@ -185,7 +183,7 @@ fn words(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnosti
             vec![fix],
         ));
     }
-    // Behind a whole statement; elsewhere it divides.
+    // After a whole statement `//` begins a comment; elsewhere it divides.
     let slashes = tokens.array_windows().find(|[before, one, other]| {
         let is_end = matches!(before.kind, Lexeme::CloseParen | Lexeme::CloseBracket);
         is_end && [one.kind, other.kind] == [Lexeme::Slash; 2] && one.span.end == other.span.start
@@ -261,7 +259,7 @@ fn several_outputs(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option
         format!("{output} = split({tensor}, parts={parts}, index={index})")
     };
     let lines: Vec<String> = outputs.iter().enumerate().map(line).collect();
-    // Along the last axis the notation splits by default.
+    // The last axis is the default of `split`.
     let is_chunk_of_last = matches!(
         value,
         [_, open, count, comma, dim, equals, minus, axis, close]
@@ -336,7 +334,7 @@ fn call(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic
     }
 }
 
-/// Names with commas between them.
+/// Whether the tokens are names with commas between them.
 fn are_listed(tokens: &[Token]) -> bool {
     let mut parts = tokens.split(|t| t.kind == Lexeme::Comma);
     parts.all(|part| matches!(part, [name] if name.kind == Lexeme::Name))

@@ -1,15 +1,15 @@
-//! Texts of other tools: a model as another program writes it down, recognised as a whole.
+//! Recognises texts of other tools as a whole, such as a model in another program's format.
 //!
-//! Such a text has an error in each line, none of which says what to do. So one diagnostic says
-//! what the text is, and how to bring in the model that it describes.
+//! Such a text has an error in each line, and none of them says what to do. So one diagnostic says
+//! what the text is, and how to import its model.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 
-/// What gives a text away, by its lines without comments and the blanks around them.
+/// Signs of a kind of text, in its lines without comments and surrounding blanks.
 enum Signs {
-    /// A line for each of these, in any order.
+    /// Each of these tests accepts some line, in any order.
     Each(&'static [fn(&str) -> bool]),
-    /// Every line that is not empty.
+    /// The test accepts every line that is not empty.
     Every(fn(&str) -> bool),
 }
 
@@ -25,10 +25,10 @@ const MODULE: &str = "the source code of a PyTorch module";
 const PRINTED: &str = "a printed PyTorch model, which lacks the data flow";
 const HLO: &str = "XLA HLO";
 
-/// The texts that are known: what each is, how to bring in its model, and its signs.
+/// The known kinds of text: what each is, how to import its model, and its signs.
 ///
 /// The first that fits counts: code that Triton generates has classes, a printed program is a class
-/// itself, and Python of any kind imports.
+/// itself, and Python of any kind has imports.
 #[rustfmt::skip]
 static TEXTS: &[(&str, &str, Signs)] = &[
     (TRITON, KERNEL, Signs::Each(&[|line| line.starts_with("@triton.jit")])),
@@ -53,7 +53,7 @@ static TEXTS: &[(&str, &str, Signs)] = &[
         |line| line.starts_with("ROOT "),
     ])),
     ("MLIR", FILE, Signs::Each(&[|line| line.starts_with("func.func ")])),
-    // Imports alone are removed line by line.
+    // If there are only imports, a fix removes each line.
     ("a Python program, which would have to run", EXPORT, Signs::Each(&[is_definition, is_import])),
 ];
 
@@ -70,7 +70,7 @@ fn is_forward(line: &str) -> bool {
     line.starts_with("def forward(")
 }
 
-/// `relu = torch.ops.aten.relu.default(x);  x = None`: no person frees each tensor.
+/// `relu = torch.ops.aten.relu.default(x);  x = None`: only generated code frees each tensor.
 fn is_line_of_graph(line: &str) -> bool {
     line.contains("torch.ops.") || line.contains(";  ") && line.ends_with(" = None")
 }
@@ -86,7 +86,7 @@ fn is_member(line: &str) -> bool {
     })
 }
 
-/// `Linear(in_features=512, out_features=2048, bias=True)`, and no op that reads a tensor.
+/// `Linear(in_features=512, out_features=2048, bias=True)`, but not an op that reads a tensor.
 fn is_printed_module(line: &str) -> bool {
     let argument = class_of_call(line).and_then(|rest| rest.split([',', ')']).next());
     line.ends_with(')')
@@ -96,10 +96,10 @@ fn is_printed_module(line: &str) -> bool {
         })
 }
 
-/// What follows the name of a class and `(`.
+/// The text after the name of a class and `(`.
 fn class_of_call(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once('(')?;
-    // `Op(...)` lines are a form of their own.
+    // `Op(...)` lines are an input form that the notation imports.
     let is_class = name.starts_with(|c: char| c.is_ascii_uppercase()) && name != "Op";
     (is_class && is_name(name)).then_some(rest)
 }
@@ -120,8 +120,8 @@ fn is_definition(line: &str) -> bool {
         .any(|word| line.starts_with(word))
 }
 
-/// The one error of a text of another tool, if it is one. Whether it is a valid program, the caller
-/// knows. `O(text)`.
+/// The one error of a text of another tool, if it is one. The caller has checked that the text is
+/// not a valid program. `O(text)`.
 pub(super) fn refusal(text: &str) -> Option<Diagnostic> {
     TEXTS.iter().find_map(|(what, way, signs)| {
         let line = first_sign(text, signs)?;
@@ -134,7 +134,7 @@ pub(super) fn refusal(text: &str) -> Option<Diagnostic> {
     })
 }
 
-/// The line with the first sign, if the text has all.
+/// The line with the first sign, if the text has all signs.
 fn first_sign<'a>(text: &'a str, signs: &Signs) -> Option<&'a str> {
     let mut lines = text.lines().map(code_of).filter(|line| !line.is_empty());
     match signs {
@@ -150,8 +150,8 @@ fn first_sign<'a>(text: &'a str, signs: &Signs) -> Option<&'a str> {
     }
 }
 
-/// A line without its comment, the marks of a quotation and blanks. A comment says nothing about a
-/// text: it may name where the program comes from.
+/// A line without its comment, quotation marks and blanks. A comment says nothing about the kind of
+/// a text, because it may name the origin of the program.
 fn code_of(line: &str) -> &str {
     let comment = line.find('#').into_iter().chain(line.find("//")).min();
     let code = comment.and_then(|at| line.get(..at)).unwrap_or(line);

@@ -37,13 +37,15 @@ pub enum TokenKind {
     Space,
 }
 
-/// The pieces of some lines of `text`, in order; joined, they are the lines. `within` begins where
-/// a line does and ends where one does.
+/// The pieces of some lines of `text`, in order; joined, they are the lines. `within` must begin at
+/// the start of a line and end at the end of one.
 ///
-/// It looks at single tokens and their neighbours only, so a line that is being typed keeps its
-/// colours. Total. Linear in the lines and, but for a search for `param` at the beginnings of
-/// lines, not in the text, unless no line before `within` can be read as the beginning of a
-/// statement.
+/// It examines only single tokens and their neighbours, so a line that is being typed keeps its
+/// colours. Total.
+///
+/// Linear in the lines, not in the text, with two exceptions: a search for `param` at the
+/// beginnings of lines, and a text in which no line before `within` can be read as the beginning of
+/// a statement.
 pub fn highlight(text: &str, within: Span) -> Vec<(Span, TokenKind)> {
     let params = declared_params(text);
     let start = statement_start(text, within.start);
@@ -100,9 +102,8 @@ fn declared_params(text: &str) -> HashSet<String> {
     names.collect()
 }
 
-/// The beginning of the last line, at or before the one that begins at `line_start`, that can only
-/// begin a statement: statements can be read from there on as from the beginning of the text, where
-/// the search ends.
+/// The last line start, at or before `line_start`, that can only begin a statement; else the start
+/// of the text. Statements can be read from there on as from the start of the text.
 fn statement_start(text: &str, line_start: usize) -> usize {
     let mut start = line_start;
     let mut tokens = Vec::new();
@@ -123,11 +124,11 @@ fn statement_start(text: &str, line_start: usize) -> usize {
 enum StatementPart {
     /// `param ...`
     Param,
-    /// What the values of a param divide.
+    /// The expression that the values of a param divide.
     Dividend,
     /// The number of iterations of a block.
     Count,
-    /// What an iteration reads of the iteration before.
+    /// The tensors that an iteration reads from the previous one.
     Carried,
     /// Before the call or the type.
     Head,
@@ -189,7 +190,7 @@ fn kinds_of_statement<'a>(
                     part = StatementPart::Dividend;
                     return TokenKind::Keyword;
                 }
-                // After an operator or in parentheses it is a param of that name.
+                // After an operator or in parentheses the word is a param.
                 let ends_count = part == StatementPart::Count
                     && index > 1
                     && open_brackets == 0

@@ -1,5 +1,5 @@
-//! Operations as programming languages have them, `relu(x @ w.T + b)` and `relu(x).sum(0)`, as
-//! calls on lines of their own.
+//! Rewrites expressions as programming languages have them, `relu(x @ w.T + b)` and
+//! `relu(x).sum(0)`, as calls on lines of their own.
 
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
@@ -39,7 +39,7 @@ pub(super) fn as_calls(text: &str, tokens: &[Token], problem: &Diagnostic) -> Op
     let Operand::Call { callee, call } = value else {
         return None;
     };
-    // A single call is what the statement has already.
+    // A single call is the statement itself.
     if !is_at_end || reader.operations == 0 {
         return None;
     }
@@ -75,7 +75,7 @@ pub(super) fn as_calls(text: &str, tokens: &[Token], problem: &Diagnostic) -> Op
     })
 }
 
-/// What an operation works on.
+/// An operand of an operation.
 enum Operand {
     /// A name or a number, as written.
     Leaf(String),
@@ -90,7 +90,7 @@ struct Line {
     call: String,
 }
 
-/// Whether PyTorch gives a matrix transposed by this name, as `x.T`.
+/// Whether PyTorch gives the transposed matrix by this name, as in `x.T`.
 fn is_transpose(part: &str) -> bool {
     matches!(part, "T" | "mT")
 }
@@ -104,7 +104,6 @@ fn transpose(tensor: &str) -> Operand {
 
 struct Reader<'a> {
     cursor: Cursor<'a>,
-    /// The output of the statement.
     output: String,
     lines: Vec<Line>,
     /// Number of operators, and of calls in calls.
@@ -120,7 +119,7 @@ impl Reader<'_> {
             && binding >= least
         {
             self.cursor.at += tokens;
-            // Of powers the right one comes first.
+            // Powers associate to the right.
             let is_power = callee == Function::Pow;
             if self.operations >= MAX_OPERATIONS {
                 return None;
@@ -160,7 +159,7 @@ impl Reader<'_> {
         word.is_some_and(|word| self.cursor.slice(*word) == "kernel")
     }
 
-    /// A value with the methods that are called of it: `relu(x).sum(0)`, `(x + y).T`.
+    /// A value with the methods that follow it: `relu(x).sum(0)`, `(x + y).T`.
     fn operand(&mut self, depth: usize) -> Option<Operand> {
         let mut value = self.plain_operand(depth)?;
         while let Some(dot) = self.cursor.peek()
@@ -175,7 +174,7 @@ impl Reader<'_> {
             let receiver = self.named(value);
             let method = self.cursor.slice(method);
             value = if self.cursor.take(Lexeme::OpenParen).is_some() {
-                // In the module its defaults stay those of PyTorch.
+                // With the name of the module the defaults stay those of PyTorch.
                 self.call(format!("torch.{method}"), vec![receiver], depth)?
             } else if is_transpose(method) {
                 transpose(&receiver)
@@ -227,7 +226,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The rest of a call behind its opening parenthesis, and behind the `arguments` that it has
+    /// The rest of a call after its opening parenthesis, and after the `arguments` that it has
     /// already.
     fn call(
         &mut self,
@@ -253,7 +252,7 @@ impl Reader<'_> {
         Some(Operand::Call { callee, call })
     }
 
-    /// An attribute as it is written, up to the comma or parenthesis behind it.
+    /// An attribute as written, up to the comma or parenthesis after it.
     fn attribute(&mut self) -> Option<String> {
         let start = self.cursor.peek()?.span;
         let mut open = 0_usize;

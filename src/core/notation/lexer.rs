@@ -84,7 +84,7 @@ impl<'a> Lines<'a> {
         Self { text, rest }
     }
 
-    /// Where the next line begins.
+    /// The position at which the next line begins.
     pub(super) fn at(&self) -> usize {
         self.text.len() - self.rest.len()
     }
@@ -243,7 +243,7 @@ pub(super) fn unquoted(token: &str) -> Option<String> {
     Some(name)
 }
 
-/// The name that a token stands for; as written if it contains an unknown escape.
+/// The name that a token means; as written if it contains an unknown escape.
 pub(super) fn name_text(text: &str, token: Token) -> String {
     let written = token.span.slice(text);
     unquoted(written).unwrap_or_else(|| written.to_owned())

@@ -1,5 +1,5 @@
-//! Lists in the place of inputs, as Python has them: `torch.cat([x, y])`, `x.view([8, 6])`,
-//! `torch.reshape(x, (8, 6))`.
+//! Rewrites lists in the place of inputs, as Python has them: `torch.cat([x, y])`,
+//! `x.view([8, 6])`, `torch.reshape(x, (8, 6))`.
 
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
@@ -7,8 +7,8 @@ use crate::model::functions::pytorch::{alias, without_module};
 use crate::model::functions::{AttributeKind, AttributeName, Function, ShapeRule};
 use crate::notation::lexer::{Lexeme, Token};
 
-/// The error of a call with a list in the place of an input, with what to write instead; `None` for
-/// any other statement.
+/// The error of a call with a list in the place of an input, with the text to write instead; `None`
+/// for any other statement.
 pub(super) fn without_list(
     text: &str,
     tokens: &[Token],
@@ -35,8 +35,8 @@ pub(super) fn without_list(
     if function.row().shape_rule == ShapeRule::Concat {
         let mut edits = vec![TextEdit::remove(list.open), TextEdit::remove(list.close)];
         match list.behind {
-            // A number behind the list is the axis, which PyTorch counts from 0 on and takes as 0
-            // by default.
+            // A number after the list is the axis. PyTorch counts it from 0 on, and 0 is its
+            // default.
             [comma, behind, ..] if comma.kind == Lexeme::Comma => match behind.kind {
                 Lexeme::Int | Lexeme::Minus => {
                     edits.push(TextEdit::insert(behind.span.start, "axis="));
@@ -88,8 +88,8 @@ pub(super) fn without_list(
     )
 }
 
-/// The function of a name, what a call of it needs, and the tensor if it is a method of one: `x` of
-/// `x.view`.
+/// The function of a name, the attributes that its call needs, and the tensor if it is a method of
+/// one: `x` of `x.view`.
 fn called(name: &str) -> Option<(Function, &'static [AttributeName], Option<&str>)> {
     let (plain, has_module) = without_module(name);
     let (receiver, plain) = match name.rsplit_once('.') {
@@ -108,14 +108,14 @@ fn called(name: &str) -> Option<(Function, &'static [AttributeName], Option<&str
 struct List<'a> {
     open: Span,
     close: Span,
-    /// Number of arguments in front of it.
+    /// Number of arguments before it.
     inputs: usize,
-    /// The tokens behind it, up to the parenthesis that closes the call.
+    /// The tokens after it, up to the parenthesis that closes the call.
     behind: &'a [Token],
 }
 
 impl<'a> List<'a> {
-    /// The first list among the arguments, which stand behind the opening parenthesis of a call.
+    /// The first list among the arguments, which follow the opening parenthesis of a call.
     fn find(arguments: &'a [Token]) -> Option<Self> {
         let is_open = |t: &Token| matches!(t.kind, Lexeme::OpenBracket | Lexeme::OpenParen);
         let is_close = |t: &Token| matches!(t.kind, Lexeme::CloseBracket | Lexeme::CloseParen);
@@ -123,7 +123,7 @@ impl<'a> List<'a> {
         let before = arguments.get(..at)?;
         let starts_argument = before.last().is_none_or(|t| t.kind == Lexeme::Comma);
         let inputs = before.iter().filter(|t| t.kind == Lexeme::Comma).count();
-        // Nothing is nested in a list of tensors or sizes.
+        // A list of tensors or sizes contains no brackets.
         let end = at + 1 + arguments.get(at + 1..)?.iter().position(is_close)?;
         let inner = arguments.get(at + 1..end)?;
         let behind = arguments.get(end + 1..)?;

@@ -53,7 +53,7 @@ pub fn parse(text: &str) -> Parsed {
         }
     }
     let mut parsed = reader.finish();
-    // A valid text is no other tool's, whatever its lines look like.
+    // A valid text is never another tool's, whatever its lines look like.
     if has_errors(&parsed.diagnostics)
         && let Some(refusal) = refusal(text)
     {
@@ -87,14 +87,14 @@ fn resolve_words(text: &str, params: &HashMap<String, Span>, program: &mut Progr
 struct Statements<'a> {
     text: &'a str,
     lines: Lines<'a>,
-    /// Tokens of the present statement, followed by those of the next line if it had to be read to
-    /// find the end.
+    /// Tokens of the current statement, followed by those of the next line if that line had to be
+    /// read to find the end.
     pending: Vec<Token>,
     statement_len: usize,
 }
 
 impl<'a> Statements<'a> {
-    /// Reads from the beginning of a line on that can only begin a statement, or of the text.
+    /// Reads from a line on that can only begin a statement, or from the start of the text.
     fn from(text: &'a str, line_start: usize) -> Self {
         Self {
             text,

@@ -75,14 +75,14 @@ impl Cursor<'_> {
     }
 }
 
-/// The warning that the value of a param is outside its range, without a span. Parsing gives it,
-/// too: this is for values that are not from a text.
+/// The warning that the value of a param is outside its range, without a span. Parsing gives the
+/// same warning; this function is for values that do not come from a text.
 pub fn out_of_range(param: &Param) -> Option<Diagnostic> {
     let range = param.range.as_ref()?;
     Some(range_problem(&param.name.text, param.value, range)?.0)
 }
 
-/// Most values of a range with `dividing`, each of which is tried.
+/// Most values of a range with `dividing`, because each value is tried.
 const MOST_CANDIDATES: i64 = 1024;
 
 /// The part of a range that a diagnostic is about.
@@ -93,7 +93,7 @@ enum RangePart {
     Step,
 }
 
-/// Where a value and its range stand.
+/// The spans of a value and its range.
 #[derive(Clone, Copy)]
 struct RangeSpans {
     value: Span,
@@ -101,7 +101,7 @@ struct RangeSpans {
     step: Span,
 }
 
-/// The warning about a value and its range in a text, with fixes, and the part that it is about.
+/// The warning about a value and its range in a text, with fixes, and the part that it concerns.
 fn range_finding(
     name: &str,
     value: i64,

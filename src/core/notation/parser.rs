@@ -92,7 +92,7 @@ fn own_statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagnostic> 
             if let Some(rewritten) = rewritten.or_else(|| as_calls(text, tokens, &problem)) {
                 return rewritten;
             }
-            // `einsum` and the like take what is not part of the notation.
+            // Calls such as `einsum` have arguments that are not part of the notation.
             match answer_to(text, tokens) {
                 Some(hint) => problem.hint(hint),
                 None => problem,
@@ -212,7 +212,7 @@ impl Cursor<'_> {
         }))
     }
 
-    /// `}`, with which a statement begins.
+    /// The `}` at the start of a statement.
     fn end(&mut self) -> Statement {
         self.at += 1;
         Statement::End(self.last_span())

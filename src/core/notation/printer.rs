@@ -13,8 +13,9 @@ const WIDEST_COLUMN: usize = 24;
 
 /// Prints a program so that [`super::parse`] gives the same program again, except for its spans.
 ///
-/// Params come first, then declarations, ops and outputs, one on each line, with names in columns;
-/// each block is printed so, too, and what stands between two blocks. `O(program)`.
+/// Params come first, then declarations, ops and outputs, one on each line, with names in columns.
+/// Each block is printed in this order, too, and so are the statements between two blocks.
+/// `O(program)`.
 ///
 /// ```
 /// use fuseline_core::notation::{parse, print};
@@ -224,7 +225,7 @@ pub fn print_expr(expr: &Expr) -> String {
     expr_text(expr, 0)
 }
 
-/// `expr`, in brackets if its operator binds weaker than `binding`.
+/// `expr`, in brackets if its operator binds more weakly than `binding`.
 fn expr_text(expr: &Expr, binding: u8) -> String {
     match &expr.kind {
         ExprKind::Int(value) => value.to_string(),

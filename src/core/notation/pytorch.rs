@@ -1,10 +1,10 @@
-//! Calls as PyTorch has them.
+//! Calls with PyTorch's names.
 
 use crate::model::functions::{AttributeKind, AttributeName, Function, pytorch};
 use crate::model::program::{Attribute, AttributeValue, ExprKind, Name};
 use crate::notation::lexer::{Lexeme, Token};
 
-/// Gives a call the notation's names, where those of PyTorch mean the same.
+/// Gives a call the notation's names where PyTorch's names mean the same.
 pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
     let (_, has_module) = pytorch::without_module(&callee.text);
     let own = Function::from_name(&callee.text).filter(|_| !has_module);
@@ -38,8 +38,7 @@ pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
     }
 }
 
-/// What to write instead of the call of a statement that cannot be read, if PyTorch has the name
-/// that it calls.
+/// What to write instead of a call that cannot be parsed, if its name is one of PyTorch's.
 pub(super) fn answer_to(text: &str, tokens: &[Token]) -> Option<&'static str> {
     let place = tokens.iter().position(|t| t.kind == Lexeme::Equals)? + 1;
     let callee = tokens.get(place).filter(|t| t.kind == Lexeme::Name)?;

@@ -38,7 +38,7 @@ pub(super) struct Reader<'a> {
     is_block_open: bool,
     /// Number of blocks whose header was refused, and which have not ended yet.
     refused_blocks: usize,
-    /// Number of headers that were refused for want of a `{`, whose `}` may follow.
+    /// Number of headers that were refused because they lack a `{`, whose `}` may follow.
     braceless_headers: usize,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             _ => is_name(t).then(|| name_text(self.text, *t)),
         });
         let mentioned = stated.flat_map(|name| {
-            // The tensor of a method, too.
+            // Of a method such as `x.relu`, the tensor too.
             let tensor = name.rsplit_once('.').map(|(tensor, _)| tensor.to_owned());
             [Some(name), tensor].into_iter().flatten()
         });
@@ -314,8 +314,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A name like this one that no op and no output has so far, and no declaration; `None` if the
-    /// first are taken.
+    /// The name with the first suffix from `_2` to `_9` that no op, output or declaration has so
+    /// far; `None` if all are taken.
     fn free_name(&self, name: &str) -> Option<String> {
         let program = &self.parsed.program;
         let output = |op: usize| program.ops.get(op).map_or("", |op| op.output.text.as_str());

@@ -23,7 +23,7 @@ pub fn first_chars(text: &str, most: usize) -> String {
 }
 
 /// `text` with control characters as JSON escapes them: a terminal would obey them, and a page does
-/// not show them.
+/// not display them.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);

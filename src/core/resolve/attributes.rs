@@ -12,7 +12,7 @@ use crate::notation::spelling::{nearest, quoted};
 /// The attributes of one call, and the params that their expressions may name.
 #[derive(Clone, Copy)]
 pub(super) struct Attributes<'a> {
-    /// In text order.
+    /// The attributes in text order.
     pub(super) list: &'a [Attribute],
     /// The params that expressions may name.
     pub(super) params: &'a Params<'a>,
@@ -114,12 +114,12 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// An element type.
+    /// The element type that an attribute names.
     pub(super) fn dtype(&self, name: AttributeName) -> Option<DType> {
         word(&self.get(name)?.value)?.parse().ok()
     }
 
-    /// The word that an attribute is.
+    /// The value of an attribute that is a word.
     pub(super) fn word(&self, name: AttributeName) -> Option<&'a str> {
         word(&self.get(name)?.value)
     }
@@ -129,7 +129,7 @@ impl<'a> Attributes<'a> {
         self.get(name).and_then(|a| word(&a.value)) == Some("unknown")
     }
 
-    /// Whether the attribute is written.
+    /// Whether the call states the attribute.
     pub(super) fn has(&self, name: AttributeName) -> bool {
         self.get(name).is_some()
     }
@@ -203,7 +203,7 @@ fn fits(
         )
         | (AttributeKind::SizeOrSizes | AttributeKind::Sizes, AttributeValue::Sizes(_))
         | (AttributeKind::Number, AttributeValue::Number(_)) => true,
-        // The value itself is not needed, so `1/8` is valid here although it is no size.
+        // The value itself is not needed, so `1/8` is valid here although it is not a size.
         (AttributeKind::Number, AttributeValue::Size(expr)) => match evaluate(expr, params) {
             Err(problem) if problem.code == Code::UnknownParam => return Err(problem),
             _ => true,

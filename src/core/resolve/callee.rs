@@ -1,4 +1,4 @@
-//! What a statement calls, and the number of inputs that it takes.
+//! The callee of a statement, and the number of inputs that it takes.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
@@ -143,7 +143,7 @@ fn takes_literals(callee: Callee) -> bool {
     matches!(callee, Callee::Function(function) if function.takes_literals())
 }
 
-/// The error for a call whose numbers leave no tensor that gives the element type.
+/// The error for a call whose literals leave no tensor that gives the element type.
 fn check_leading(statement: &OpStatement, callee: Callee) -> Result<(), Diagnostic> {
     let least = match callee {
         Callee::Function(function) if !statement.literals.is_empty() => {
@@ -151,7 +151,7 @@ fn check_leading(statement: &OpStatement, callee: Callee) -> Result<(), Diagnost
         }
         _ => 0,
     };
-    // The condition of `where` is no number.
+    // The condition of `where` must be a tensor.
     let leads = statement.literals.first().filter(|l| l.place + 1 < least);
     match (statement.literals.first(), leads) {
         (_, Some(literal)) => Err(Diagnostic::error(

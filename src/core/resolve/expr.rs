@@ -26,13 +26,13 @@ pub(super) struct Params<'a> {
     list: &'a [Param],
     program: &'a Program,
     unreadable: HashSet<&'a str>,
-    /// Number of suggestions still to be searched: bounds the time for a text with thousands of
-    /// errors.
+    /// Number of suggestions that may still be searched. This limits the time for a text with
+    /// thousands of errors.
     suggestions_left: Cell<u32>,
 }
 
 impl<'a> Params<'a> {
-    /// On duplicate params the first counts, as in the parser.
+    /// The first of duplicate params counts, as in the parser.
     pub(super) fn new(program: &'a Program) -> Self {
         let list = &program.params;
         let mut values = HashMap::with_capacity(list.len());

@@ -1,5 +1,5 @@
-//! How an op indexes its input, where shapes alone do not tell: views, and the axes that it works
-//! along.
+//! The indexing of an op's input, where shapes alone do not determine it: views, and the axes along
+//! which an op works.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -22,7 +22,7 @@ pub(super) fn indexing_of(
 ) -> Option<Box<Indexing>> {
     let input = input?;
     let rank = input.len();
-    // A size that cannot be read is an error of its own; the default stands in for it here.
+    // A size that cannot be evaluated is an error of its own; the default replaces it here.
     let size = |name: AttributeName| {
         attributes
             .size_or_default(name)
@@ -137,8 +137,9 @@ pub(super) fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u
     }
 }
 
-/// The reduced axes, bit `i` for dimension `i` of the input; `rank` is that of the output. 0 if
-/// only the last axis is reduced, for ops that are not reductions, and beyond 32 dimensions.
+/// The reduced axes, bit `i` for dimension `i` of the input; `rank` is that of the output.
+///
+/// 0 if only the last axis is reduced, for ops that are not reductions, and beyond 32 dimensions.
 pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usize) -> u32 {
     let Callee::Function(function) = callee else {
         return 0;
@@ -150,7 +151,7 @@ pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usi
     if function.row().shape_rule == ShapeRule::PerChannel
         && function.row().op_type == OpType::Reduction
     {
-        // All but the channels; of groups of channels all but the batch.
+        // Group norm reduces all axes but the batch, other functions all but the channels.
         let all = 1_u32.checked_shl(rank as u32).map_or(0, |bit| bit - 1);
         let is_grouped = function == Function::GroupNorm;
         return all & !(if is_grouped { 1 } else { 2 });

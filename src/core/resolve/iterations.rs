@@ -1,4 +1,4 @@
-//! Blocks that are repeated: how often, and what is wrong with that.
+//! Repeated blocks: their numbers of iterations, and the problems with them.
 
 use super::expr::{Params, evaluate, is_reported_elsewhere};
 use super::scope::Scope;
@@ -8,11 +8,11 @@ use crate::notation::print_expr;
 use crate::notation::spelling::quoted;
 use std::collections::HashSet;
 
-/// Bytes by which the text may become longer if all blocks were written out: as many as a text may
-/// have that the page analyses. Bounds the time and the memory that a count takes.
+/// Most bytes by which writing out all blocks may lengthen the text: as many as a text may have
+/// that the page analyses. This limits the time and the memory of an analysis.
 const MAX_ADDED_BYTES: usize = 1_000_000;
 
-/// How often each block runs; once where the count has no value or is too large.
+/// The number of iterations of each block; 1 where the count has no value or is too large.
 pub(super) fn iterations_of_blocks(
     program: &Program,
     params: &Params<'_>,
@@ -61,7 +61,7 @@ fn too_many(shown: &str, most_added: usize) -> Diagnostic {
     .hint(format!("repeat this block at most {most} times"))
 }
 
-/// Bytes of the text of an iteration; at least one for each thing that it adds.
+/// Bytes of the text of an iteration; at least one for each statement and the header.
 fn bytes_of_iteration(program: &Program, block: &Block) -> usize {
     let declarations = program.declarations.get(block.declarations.clone());
     let ops = program.ops.get(block.ops.clone());
@@ -85,7 +85,7 @@ pub fn ops_and_reads(program: &Program) -> usize {
     of(&program.ops) + added.sum::<usize>()
 }
 
-/// Bytes by which a text becomes longer where each block is written out. `O(program)`.
+/// Bytes by which a text becomes longer when each block is written out. `O(program)`.
 pub(crate) fn bytes_of_further_iterations(program: &Program) -> usize {
     let iterations = iterations_of_blocks(program, &Params::new(program), &mut Vec::new());
     let added = program.blocks.iter().zip(iterations);
@@ -94,7 +94,7 @@ pub(crate) fn bytes_of_further_iterations(program: &Program) -> usize {
         .sum()
 }
 
-/// What is wrong with the tensors that iterations take from each other.
+/// Reports invalid tensors that iterations take from each other.
 pub(super) fn check_carried(program: &Program, scope: &Scope<'_>, found: &mut Vec<Diagnostic>) {
     if program.blocks.is_empty() {
         return;

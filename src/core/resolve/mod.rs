@@ -45,8 +45,8 @@ pub struct Resolved {
     /// The ops whose shapes are known, in text order, where each block is written out. Names of a
     /// block have the number of their iteration: `h.1`, `h.2`.
     pub ops: Vec<Op>,
-    /// For each op the index of its statement in [`Program::ops`]; that of a block has an op for
-    /// each iteration.
+    /// For each op the index of its statement in [`Program::ops`]. A statement of a block has an op
+    /// for each iteration.
     pub statement_of_op: Vec<usize>,
     /// Names of the ops of unknown shape, which are not among them.
     pub unknown_ops: Vec<String>,
@@ -60,9 +60,9 @@ pub struct Resolved {
 /// Resolves a program. Total: an op that cannot be resolved is left out with one diagnostic, and so
 /// are the ops that depend on it, without one.
 ///
-/// The shape of an operator that is not known is unknown until a program states it. Such an op is
-/// left out with a warning, and so are the ops whose shape depends on it. What it writes is like an
-/// undeclared tensor for an op that states its own shape.
+/// The shape of an operator that the table of functions lacks is unknown unless the program states
+/// it. Such an op is left out with a warning, and so are the ops whose shape depends on it. An op
+/// that states its own shape reads the output like an undeclared tensor.
 ///
 /// The element type of a result is that of the first input (of the second for `where`), except for
 /// casts, bare op types and annotated matmuls. `O(program)` for a text in execution order.
@@ -177,7 +177,7 @@ pub fn resolve(program: &Program) -> Resolved {
     }
 }
 
-/// A problem that the first iteration of a block does not have says in which iteration it is.
+/// Names the iteration in a problem that the first iteration of a block does not have.
 fn in_iteration(problem: Diagnostic, iteration: Option<Iteration>) -> Diagnostic {
     match iteration.filter(|iteration| iteration.index > 0) {
         Some(iteration) => Diagnostic {
@@ -280,7 +280,7 @@ fn mark_outputs(
 }
 
 fn note_unused(program: &Program, scope: &Scope<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    // `x.relu()` is an error that is about to read `x`.
+    // `x.relu()` is an error, but the statement was meant to read `x`.
     let methods = program.ops.iter().filter_map(|op| receiver_of(op));
     let receivers: HashSet<&str> = methods.map(|(tensor, _)| tensor).collect();
     for declaration in &program.declarations {

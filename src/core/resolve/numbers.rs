@@ -1,4 +1,4 @@
-//! Numbers in the place of inputs, where the notation has attributes or a weight: `clamp(x, 0, 1)`,
+//! Numbers in the place of inputs where the notation has attributes or a weight: `clamp(x, 0, 1)`,
 //! `reshape(x, 8, -1)`, `nn.Linear(x, 1024)`.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
@@ -14,8 +14,8 @@ use crate::resolve::callee::Callee;
 use crate::resolve::expr::Params;
 use crate::resolve::scope::{KnownTensors, NameId};
 
-/// Functions whose attributes have another order in PyTorch, or whose numbers there are something
-/// else.
+/// Functions whose attributes have another order in PyTorch, or whose numbers have another meaning
+/// there.
 const OTHER_ORDER: &[Function] = &[
     Function::LayerNorm,
     Function::RmsNorm,
@@ -27,7 +27,7 @@ const OTHER_ORDER: &[Function] = &[
     Function::Pad,
 ];
 
-/// The error of a call with a number that its callee does not take, and how to write what it means.
+/// The error of a call with a number that its callee does not take, and the right form.
 pub(super) fn misplaced(
     statement: &OpStatement,
     callee: Callee,
@@ -58,7 +58,7 @@ pub(super) fn misplaced(
         );
     }
     Some(match (function, &statement.literals[..]) {
-        // PyTorch has the axis in the middle.
+        // PyTorch has the axis between the two tensors.
         (Function::Gather, [axis]) => {
             let stated = format!("axis={}", axis.text);
             problem
@@ -92,9 +92,10 @@ pub(super) fn misplaced(
     })
 }
 
-/// The span of the arguments behind the inputs of a call, and what they are as attributes:
-/// `min=0, max=1`, or one list where the function takes the sizes of a shape, some of which may be
-/// params.
+/// The span of the arguments after the inputs of a call, and their form as attributes.
+///
+/// The form is `min=0, max=1`, or one list where the function takes the sizes of a shape, some of
+/// which may be params.
 pub(super) fn as_attributes(
     statement: &OpStatement,
     function: Function,
@@ -119,7 +120,7 @@ pub(super) fn as_attributes(
     let literals = &statement.literals;
     let (first, last) = (literals.first()?, literals.last()?);
     let inputs = statement.inputs.len() + is_method;
-    // A number in the place of an optional input, such as a bias, may mean that.
+    // A number in the place of an optional input, such as a bias, may be meant as that input.
     let may_be_input = matches!(
         function.row().shape_rule,
         ShapeRule::Conv1d | ShapeRule::Conv2d
@@ -156,7 +157,8 @@ fn is_method_of(statement: &OpStatement) -> bool {
     super::pytorch::receiver_of(statement).is_some()
 }
 
-/// A size in the place of a weight: a declaration of the weight that gives the result this size.
+/// A declaration of the weight for a call with a size in its place, so that the result has this
+/// size.
 fn weight(
     function: Function,
     statement: &OpStatement,

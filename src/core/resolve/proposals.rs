@@ -1,8 +1,8 @@
-//! Declarations to propose for undeclared tensors: shapes that hold together over all ops that read
-//! them.
+//! Declarations to propose for undeclared tensors: shapes that are consistent over all ops that
+//! read them.
 //!
-//! Bytes of undeclared tensors follow from what one reader fixes for all
-//! ([`crate::model::fixed_sizes`]); these shapes, some of which are chosen, are only for hints.
+//! Bytes of undeclared tensors follow from the size that one reader fixes for all
+//! ([`crate::model::fixed_sizes`]). The shapes here, some of which are chosen, are only for hints.
 
 mod reader;
 
@@ -18,11 +18,11 @@ use crate::model::program::OpStatement;
 use reader::Reader;
 use std::collections::{HashMap, VecDeque};
 
-/// For each undeclared tensor a type with which its readers have the types that they have now; none
-/// where one of them would not.
+/// For each undeclared tensor a type that keeps the types of its readers; none where the type of
+/// one of them would change.
 ///
-/// What the other shapes of a reader leave open is chosen, first in the text order of the readers.
-/// `O(reads)`, as an op with few inputs is looked at again when one of them has got a shape, and
+/// A size that the other shapes of a reader leave open is chosen, first in the text order of the
+/// readers. `O(reads)`: an op with few inputs is visited again when one of them gets a shape, and
 /// others are not.
 pub(super) fn proposed_shapes(
     known: &KnownTensors<'_>,
@@ -75,7 +75,7 @@ pub(super) fn proposed_shapes(
     proposals.with_dtypes()
 }
 
-/// Inputs of an op up to which it is looked at again whenever one of them has got a shape.
+/// Most inputs of an op that is visited again whenever one of them gets a shape.
 const FEW_INPUTS: usize = 16;
 
 struct Proposals<'a> {
@@ -101,7 +101,7 @@ impl Proposals<'_> {
         }
     }
 
-    /// The tensors that get a shape by this op, which is chosen if nothing else determines it.
+    /// The tensors that get a shape by this op. The shape is chosen if nothing else determines it.
     fn fitting(
         &self,
         id: StatementId,
@@ -128,8 +128,8 @@ impl Proposals<'_> {
         fitting.collect()
     }
 
-    /// The shapes with the element type that readers demand, else that of the first reader; without
-    /// those of which readers demand several types.
+    /// The shapes with the element type that readers require, else that of the first reader.
+    /// Tensors for which readers require several types are left out.
     fn with_dtypes(self) -> HashMap<NameId, (Vec<u64>, DType)> {
         let mut demanded: HashMap<NameId, Vec<DType>> = HashMap::new();
         let mut read_first: HashMap<NameId, DType> = HashMap::new();
@@ -168,7 +168,7 @@ impl Proposals<'_> {
         typed.collect()
     }
 
-    /// Whether an op has its shape with the proposals as well.
+    /// Whether an op keeps its shape with the proposals.
     fn hold(&self, id: StatementId, statement: &OpStatement, op: &Op) -> bool {
         let reads = &self.known.scope.reads[id];
         let is_proposed = |tensor: &NameId| self.shapes.contains_key(tensor);

@@ -1,5 +1,4 @@
-//! What to write instead of a call as PyTorch has it, where its meaning differs from that of the
-//! notation.
+//! What to write instead of a PyTorch call whose meaning differs in the notation.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
@@ -13,7 +12,7 @@ use crate::resolve::expr::Params;
 use crate::resolve::numbers::as_attributes;
 use crate::resolve::scope::{KnownTensors, NameId};
 
-/// The error for a call of a name that is PyTorch's and no function of the notation, where the
+/// The error for a call of a PyTorch name that is not a function of the notation, where the
 /// statement reads these tensors; `None` for an unknown name.
 pub(super) fn answered(
     statement: &OpStatement,
@@ -65,7 +64,7 @@ pub(super) fn receiver_of(statement: &OpStatement) -> Option<(&str, &str)> {
     parts.filter(|_| !has_module)
 }
 
-/// A call that leaves a default to PyTorch that the notation does not have.
+/// A call that relies on a PyTorch default which the notation does not have.
 fn with_defaults(
     statement: &OpStatement,
     alias: &Alias,
@@ -99,7 +98,7 @@ fn needs_text(alias: &Alias) -> String {
     needs.join(" and ")
 }
 
-/// The call in the notation with all that it needs; `rank` is that of its first input.
+/// The call in the notation with all attributes that it needs; `rank` is that of its first input.
 fn default_edits(
     statement: &OpStatement,
     alias: &Alias,
@@ -108,7 +107,7 @@ fn default_edits(
     let function = alias.function;
     let mut edits = vec![TextEdit::replace(statement.callee.span, function.name())];
     let mut given = Vec::new();
-    // A number behind the inputs is the dimension.
+    // A number after the inputs is the dimension.
     let mut added = Vec::new();
     if let [literal] = &statement.literals[..] {
         let stated = format!("axis={}", literal.text);
@@ -151,8 +150,8 @@ fn default_edits(
     Some(edits)
 }
 
-/// An error of a call of `transpose` with the two dimensions that PyTorch swaps, with the order of
-/// all of them as a fix.
+/// An error of a call of `transpose` with the two dimensions that PyTorch swaps. A fix gives the
+/// order of all dimensions.
 pub(super) fn permuting(
     statement: &OpStatement,
     problem: Diagnostic,
@@ -169,8 +168,8 @@ pub(super) fn permuting(
     }
 }
 
-/// `permute(x, 0, 2, 1)`, `transpose(x, 0, 1)` and `transpose(x, dim0=0, dim1=1)` with the order of
-/// all dimensions, and that call in words.
+/// A call that reorders dimensions, with the order of all of them, and the new call in words:
+/// `permute(x, 0, 2, 1)`, `transpose(x, 0, 1)` or `transpose(x, dim0=0, dim1=1)`.
 fn permuted(statement: &OpStatement, rank: Option<usize>) -> Option<(Fix, String)> {
     let receiver = receiver_of(statement);
     let (plain, _) = functions::pytorch::without_module(&statement.callee.text);
@@ -288,7 +287,7 @@ fn in_lines(statement: &OpStatement, answer: &Answer) -> Option<Fix> {
     })
 }
 
-/// `x.relu()`, which calls a function of a tensor.
+/// The error for `x.relu()`, which calls a function as a method of a tensor.
 fn method_of(
     statement: &OpStatement,
     tensor: &str,
@@ -335,7 +334,7 @@ fn method_of(
     })
 }
 
-/// The tensor of a method as the first input.
+/// Makes the tensor of a method the first input.
 fn as_input(statement: &OpStatement, is_alone: bool) -> Option<TextEdit> {
     let (tensor, _) = receiver_of(statement)?;
     let comma = if is_alone { "" } else { ", " };

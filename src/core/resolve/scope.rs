@@ -1,8 +1,7 @@
-//! The tensors of a program by dense ids, and the types that are known so far.
+//! The tensors of a program by dense ids, and the types of the resolved ones.
 //!
 //! The statements of a block run once in each iteration, and a name of a block is another tensor in
-//! each iteration. Everything after this file knows only statements and tensors of single
-//! iterations.
+//! each iteration. All later steps know only statements and tensors of single iterations.
 
 use crate::model::adjacency::Adjacency;
 use crate::model::dtype::DType;
@@ -39,12 +38,12 @@ pub(super) enum Origin {
 pub(super) struct Iteration {
     /// The index of the block in [`Program::blocks`].
     pub(super) block: usize,
-    /// From 0 on.
+    /// The index of the iteration in its block, from 0 on.
     pub(super) index: usize,
 }
 
 impl Iteration {
-    /// The number that people see, from 1 on.
+    /// The number that users see, from 1 on.
     pub(super) fn number(self) -> usize {
         self.index + 1
     }
@@ -67,8 +66,8 @@ pub(super) struct Scope<'a> {
     iterations: &'a [usize],
     /// For each block the iterations of all blocks before it.
     iterations_before: Vec<usize>,
-    /// What follows the number of the iteration in a name, so that it is no name of the text:
-    /// nothing, or underscores.
+    /// The suffix after the number of the iteration in a name, so that the name differs from all
+    /// names of the text: nothing, or underscores.
     name_end: String,
     /// For each tensor how it is defined.
     pub(super) tensors: IdVec<NameId, Origin>,
@@ -80,11 +79,11 @@ pub(super) struct Scope<'a> {
     pub(super) reads: Adjacency<StatementId, NameId>,
 }
 
-/// A name as the text has it.
+/// A name in the text.
 struct Written<'a> {
     text: &'a str,
-    /// Its tensor; in a block that of the first iteration, which those of the other iterations
-    /// follow.
+    /// Its tensor. For a name of a block it is that of the first iteration, and those of the other
+    /// iterations follow it.
     first: NameId,
     /// The block that defines it.
     block: Option<usize>,
@@ -113,7 +112,8 @@ impl<'a> Scope<'a> {
             let declared = program.declarations.get(block.declarations.clone());
             let declared = declared.unwrap_or_default().iter().map(|d| &d.name);
             let ops = program.ops.get(block.ops.clone()).unwrap_or_default();
-            // Before any statement reads them: outside of the block their last iteration counts.
+            // Before any statement is read, because outside the block a name means the tensor of
+            // the last iteration.
             for name in declared.chain(ops.iter().map(|op| &op.output)) {
                 scope.define(&name.text, Some(index));
             }
@@ -126,7 +126,7 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// As few underscores as no name of the text has behind a name of a block and a number.
+    /// The fewest underscores with which no numbered name of a block equals a name of the text.
     fn free_name_end(&self, program: &Program) -> String {
         if program.blocks.is_empty() {
             return String::new();
@@ -152,7 +152,7 @@ impl<'a> Scope<'a> {
         "_".repeat(free.unwrap_or(0))
     }
 
-    /// The place of a name in `written`; a new one belongs to `block`.
+    /// The index of a name in `written`; a new name belongs to `block`.
     fn define(&mut self, name: &'a str, block: Option<usize>) -> usize {
         let name_of = |place: usize| self.written.get(place).map_or("", |w| w.text);
         let (place, is_new) = self.ids.place(name, self.written.len(), &name_of);
@@ -205,8 +205,8 @@ impl<'a> Scope<'a> {
         self.reads = reads;
     }
 
-    /// What the names in the header of a block mean in an iteration: nothing special in the first
-    /// one.
+    /// The tensors that the names in the header of a block mean in an iteration. In the first
+    /// iteration the header changes nothing.
     fn carried(
         &mut self,
         program: &'a Program,
@@ -239,8 +239,8 @@ impl<'a> Scope<'a> {
         (self.written.get(place)).is_some_and(|written| written.block == Some(block))
     }
 
-    /// The tensor of a name where it is read: in its own block that of the iteration, outside that
-    /// of the last iteration.
+    /// The tensor that a name means where it is read: in its own block that of the iteration,
+    /// outside the block that of the last iteration.
     fn in_iteration(&self, place: usize, iteration: Option<Iteration>) -> NameId {
         let Some(written) = self.written.get(place) else {
             return NameId::new(0);
@@ -271,7 +271,7 @@ impl<'a> Scope<'a> {
         (first..first + iterations).map(NameId::new)
     }
 
-    /// The tensor that a name means behind all blocks.
+    /// The tensor that a name means after all blocks.
     pub(super) fn tensor(&self, name: &str) -> Option<NameId> {
         self.tensors_called(name).next_back()
     }
@@ -341,7 +341,7 @@ fn runs(program: &Program, iterations: &[usize]) -> IdVec<StatementId, Run> {
         runs.extend((next..ops.start).map(alone));
         next = ops.end.max(next);
         if ops.is_empty() {
-            // However many iterations there are.
+            // Skipped whatever the count, which can be large for a block without ops.
             continue;
         }
         for index in 0..iterations {
@@ -356,17 +356,14 @@ fn runs(program: &Program, iterations: &[usize]) -> IdVec<StatementId, Run> {
     runs.into()
 }
 
-/// The part of a program that is resolved so far, from which the types of tensors are looked up.
+/// The resolved part of a program, from which the types of tensors are looked up.
 pub(super) struct KnownTensors<'a> {
-    /// All statements.
     pub(super) program: &'a Program,
-    /// Ids and definitions.
     pub(super) scope: &'a Scope<'a>,
     /// For each statement its op, if it is resolved.
     pub(super) ops: &'a IdVec<StatementId, Option<Op>>,
-    /// For each statement whose shape is unknown the first of the statements on which that depends.
+    /// For each statement of unknown shape the first of the statements that cause it.
     pub(super) unknown: &'a IdVec<StatementId, Option<StatementId>>,
-    /// Declared tensors.
     pub(super) externals: &'a IdVec<ExternalId, TensorDecl>,
 }
 
@@ -377,7 +374,7 @@ impl<'a> KnownTensors<'a> {
         ops.filter_map(|(id, op)| Some((id, self.statement(id)?, op.as_ref()?)))
     }
 
-    /// For a tensor of unknown shape the first of the statements on which that depends.
+    /// For a tensor of unknown shape the first of the statements that cause it.
     pub(super) fn unknown_from(&self, tensor: NameId) -> Option<StatementId> {
         match self.scope.tensors[tensor] {
             Origin::Produced(statement) => self.unknown[statement],
@@ -385,7 +382,6 @@ impl<'a> KnownTensors<'a> {
         }
     }
 
-    /// What the text says of a statement.
     pub(super) fn statement(&self, id: StatementId) -> Option<&'a OpStatement> {
         self.program.ops.get(self.scope.runs.get(id)?.op)
     }

@@ -18,12 +18,12 @@ use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
 use crate::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
 use crate::resolve::undeclared::missing_size;
 
-/// What a statement is.
+/// The result of resolving a statement.
 pub(super) enum Found {
     /// An op whose shape is known.
     Op(Op),
-    /// An op whose shape is unknown, because the statement says none or because it reads such a
-    /// tensor. This statement is the first of them.
+    /// An op whose shape is unknown, because the statement states none or because it reads a tensor
+    /// of unknown shape. The field is the first such statement.
     Unknown(StatementId),
     /// An op that depends on an op with an error.
     LeftOut,
@@ -54,7 +54,7 @@ pub(super) fn resolve_op(
         return Ok(Found::LeftOut);
     }
     let is_opaque = matches!(callee, Callee::Function(Function::Opaque));
-    // Those of the function as written: a variant of it is chosen by an attribute.
+    // The attributes are those of the function as written: an attribute may choose a variant of it.
     let written = statement.function();
     let allowed = written.map_or(&[][..], |function| function.row().attributes);
     check_attributes(statement, allowed, params)
@@ -93,8 +93,8 @@ pub(super) fn resolve_op(
         }
         Callee::Bare(_) => None,
     };
-    // The bytes of a tensor of unknown shape are not counted. Other functions say how large their
-    // inputs are.
+    // An opaque operator does not count the bytes of a tensor of unknown shape. Other functions
+    // determine the size of their inputs.
     let is_counted = |&&tensor: &&NameId| !is_opaque || known.unknown_from(tensor).is_none();
     Ok(Found::Op(Op {
         is_across_rows: is_across_rows(callee, attributes, axes),
@@ -128,7 +128,7 @@ pub(super) fn resolve_op(
     }))
 }
 
-/// What the call says of an operator that is not known.
+/// What the call states of an operator that the table of functions lacks.
 fn unknown_operator(
     callee: Callee,
     attributes: Attributes<'_>,

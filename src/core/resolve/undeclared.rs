@@ -1,5 +1,5 @@
-//! Tensors that are neither declared nor produced: their assumed sizes, and the declarations that
-//! hints propose.
+//! Undeclared tensors that no op produces: their assumed sizes, and the declarations that hints
+//! propose.
 
 use crate::cost::work::k_of_shapes;
 use crate::model::diagnostic::{Code, Diagnostic, Severity};
@@ -24,7 +24,7 @@ use crate::resolve::shapes::Operand;
 use std::collections::HashMap;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text.
-/// All declarations that they propose hold together.
+/// All proposed declarations are consistent with each other.
 pub(super) fn warn_of_undeclared(
     known: &KnownTensors<'_>,
     params: &Params<'_>,
@@ -82,7 +82,7 @@ pub(super) fn fixed_by_readers(known: &KnownTensors<'_>) -> FixedSizes {
 /// For undeclared tensors the reader that fixes their size.
 pub(super) type FixedSizes = HashMap<NameId, FixedSize<StatementId>>;
 
-/// The counted size of an undeclared tensor that an op reads, and where it comes from, in words.
+/// The counted size of an undeclared tensor that an op reads, and its source in words.
 fn counted_size(
     known: &KnownTensors<'_>,
     fixed: &FixedSizes,
@@ -247,7 +247,7 @@ pub(super) fn missing_size(
         declaration(role_of(Some(function), index), name, dtype, &shape)
     };
     let example = example_of(index, &name.text);
-    // All that are missing, because the shape needs all of them.
+    // The fix declares all missing inputs, because the shape needs all of them.
     let mut lines = Vec::new();
     let inputs = reads.iter().zip(&statement.inputs).enumerate();
     for (index, (&tensor, name)) in inputs.take(MOST_DECLARED) {
@@ -267,7 +267,7 @@ pub(super) fn missing_size(
         .fix(label, before_ops(known.program, &lines.concat()))
 }
 
-/// Inputs of an op that one fix declares.
+/// Most inputs of an op that one fix declares.
 const MOST_DECLARED: usize = 8;
 
 /// An example of a shape for the missing input that fits the known operands.

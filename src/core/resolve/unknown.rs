@@ -1,4 +1,4 @@
-//! Operators that are not known and whose shape the program does not say.
+//! Operators that the table of functions lacks and whose shape the program does not state.
 
 use crate::model::diagnostic::{Code, Diagnostic};
 use crate::model::dtype::DType;
@@ -10,7 +10,7 @@ use crate::notation::fix_edits::with_annotation;
 use crate::notation::spelling::quoted;
 use crate::resolve::scope::{KnownTensors, Scope, StatementId};
 
-/// One warning for each statement that says no shape, with the number of ops that depend on it.
+/// One warning for each statement without a shape, with the number of ops that depend on it.
 pub(super) fn warn_of_unknown(known: &KnownTensors<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut readers = IdVec::from_elem(0_usize, known.unknown.len());
     let unknown = known.unknown.iter_enumerated();
@@ -50,8 +50,10 @@ pub(super) fn warn_of_unknown(known: &KnownTensors<'_>, diagnostics: &mut Vec<Di
     }
 }
 
-/// Marks the ops whose outputs ops of unknown shape read, and names these. An unknown operator is a
-/// kernel of its own, for which its inputs are written. Another op may be fused with what it reads.
+/// Marks the ops whose outputs ops of unknown shape read, and returns the names of these.
+///
+/// An unknown operator is a separate kernel, so its inputs are written. Another op may be fused
+/// with the ops whose outputs it reads.
 pub(super) fn mark_read_by_unknown(
     program: &Program,
     scope: &Scope<'_>,

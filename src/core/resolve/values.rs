@@ -1,4 +1,4 @@
-//! Values of a program: those that a param may take, and attributes in numbers.
+//! Values of a program: those that a param may have, and attributes as numbers.
 
 use super::attributes::word;
 use super::expr::{Params, evaluate, is_reported_elsewhere};
@@ -28,8 +28,8 @@ pub enum ParamValues {
 }
 
 impl ParamValues {
-    /// Whether a value is one of them. Every whole number within a range with steps is: the steps
-    /// are those of the slider.
+    /// Whether a value is valid. Within a range with steps every integer is, because the steps are
+    /// only those of the slider.
     pub fn contains(&self, value: i64) -> bool {
         match self {
             Self::Steps { min, max, .. } => (*min..=*max).contains(&value),
@@ -37,7 +37,7 @@ impl ParamValues {
         }
     }
 
-    /// The nearest one, of two the smaller.
+    /// The nearest valid value; on a tie the smaller one.
     pub fn nearest(&self, value: i64) -> i64 {
         match self {
             Self::Steps { min, max, .. } => value.clamp(*min, *max),
@@ -49,7 +49,7 @@ impl ParamValues {
     }
 }
 
-/// The values of the first `max_params` params; `None` without a range, and for one that has no
+/// The values of the first `max_params` params; `None` without a range, or if the range has no
 /// value.
 ///
 /// `O(params)`, and for a range with `dividing` the number of its steps in addition.
@@ -59,9 +59,10 @@ pub fn param_values(program: &Program, max_params: usize) -> Vec<Option<ParamVal
     program.params.iter().take(max_params).map(values).collect()
 }
 
-/// The values of all params when one of them gets another value, which then stays: a param that
-/// divides what has changed, and does so no longer, moves to its nearest value. `None` where a
-/// param keeps its value.
+/// The values of all params when one of them gets another value, which then stays.
+///
+/// A param that divided a changed value, and now does not, moves to its nearest value. `None` where
+/// a param keeps its value.
 pub(crate) fn params_following(
     program: &Program,
     param_index: usize,
@@ -78,17 +79,17 @@ pub(crate) fn params_following(
         .filter(|&(index, param)| index != param_index && divides(param))
         .collect();
     if followers.is_empty() {
-        // As in most programs: an event of a slider shall not look all params up.
+        // Most programs have no followers, and a slider event should not look up all params.
         return moved;
     }
     let mut params = Params::new(program);
-    // What is not among its values was written so by hand, and stays.
+    // A value outside the valid ones was written by hand, and stays.
     followers.retain(|(_, param)| {
         let values = values_under(param, &params);
         values.is_ok_and(|values| values.is_some_and(|values| values.contains(param.value)))
     });
     params.set(&changed.name.text, value);
-    // A follower can have followers, which may stand before it.
+    // A follower can have followers, which may come before it in the text.
     for _ in 0..FOLLOWING_ROUNDS {
         for &(index, param) in &followers {
             let now = moved[index].unwrap_or(param.value);
@@ -105,11 +106,11 @@ pub(crate) fn params_following(
     moved
 }
 
-/// How often all params that follow others are looked at. In text order one is enough.
+/// How often the params that follow others are visited. In text order once is enough.
 const FOLLOWING_ROUNDS: usize = 3;
 
-/// The attributes of some statements of a program, with numbers in place of expressions. One that
-/// has no value is left out.
+/// The attributes of some statements, with numbers in place of expressions. An attribute without a
+/// value is left out.
 pub fn attributes_in_numbers(
     program: &Program,
     statements: impl IntoIterator<Item = usize>,
@@ -118,7 +119,7 @@ pub fn attributes_in_numbers(
     let in_numbers = |attribute: &Attribute| {
         let kind = AttributeName::from_name(&attribute.name.text)?.kind();
         let value = match (&attribute.value, word(&attribute.value)) {
-            // Where a word is meant, a param of that name does not count.
+            // Where a word is valid, a param of the same name does not count.
             (_, Some(word)) if kind.is_word(word) => AttributeValue::Word(word.to_owned()),
             (AttributeValue::Size(size), _) => AttributeValue::Size(number(size, &params)?),
             (AttributeValue::Sizes(sizes), _) => {
@@ -141,7 +142,7 @@ pub fn attributes_in_numbers(
         .collect()
 }
 
-/// The value of an expression as one.
+/// The value of an expression as an expression.
 fn number(expr: &Expr, params: &Params<'_>) -> Option<Expr> {
     Some(Expr {
         kind: ExprKind::Int(evaluate(expr, params).ok()?),
@@ -149,7 +150,7 @@ fn number(expr: &Expr, params: &Params<'_>) -> Option<Expr> {
     })
 }
 
-/// What is wrong with the values that divide something.
+/// Reports params whose values do not divide the expression after `dividing`.
 pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut Vec<Diagnostic>) {
     for param in &program.params {
         let Some(range) = &param.range else { continue };
@@ -202,7 +203,7 @@ pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut
 }
 
 /// # Errors
-/// Why what the values shall divide has no value.
+/// The expression after `dividing` has no value.
 fn values_under(param: &Param, params: &Params<'_>) -> Result<Option<ParamValues>, Diagnostic> {
     let Some(range) = &param.range else {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! Pairs two lists in order so that the sum of scores is largest.
 
-/// Most pairs that are scored: more lie in a band around the diagonal.
+/// Most pairs to score; for longer lists, only a band around the diagonal is scored.
 const MAX_PAIRS: usize = 4_000_000;
-/// Least width of the band.
+/// Least half-width of the band.
 const LEAST_BAND: usize = 64;
 
 /// Pairs of indexes, ascending in both, with the largest sum of scores; `None` is no pair. Among
@@ -24,7 +24,7 @@ pub(super) fn align(
         let centre = usize::try_from(centre).unwrap_or(columns);
         (centre.saturating_sub(half), (centre + half).min(columns))
     };
-    // For each row the best sums up to each column of its band, and how they come about.
+    // For each row, the step to the best sum up to each column of its band.
     let mut steps: Vec<Vec<Step>> = Vec::with_capacity(rows);
     let mut above = Sums {
         start: 0,
@@ -94,7 +94,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// The best sum of the columns before this one; beyond the band that of its end.
+    /// The best sum of the columns before this one; outside the band, the sum at its nearer end.
     fn at(&self, column: usize) -> f64 {
         let at = column.saturating_sub(self.start).min(self.sums.len() - 1);
         self.sums[at]

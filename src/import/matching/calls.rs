@@ -2,14 +2,15 @@
 
 use crate::profile::MeasuredRun;
 
-/// The kernels of the last call, and how many calls there are: a run without a name may hold
-/// several, whose names repeat. Among the lengths at which they do, it is the one nearest to
-/// `expected`. `O(kernels)`.
+/// The kernels of the last call, and the number of calls. A run without a name may hold several
+/// calls, so that kernel names repeat. Of the lengths at which they repeat, the nearest to
+/// `expected` counts. `O(kernels)`.
 pub(super) fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     let kernels = &run.kernels;
     let count = kernels.len();
     let period = period(run);
     let distance = |length: usize| (length as f64 / expected.max(1) as f64).ln().abs();
+    // One call may span several periods: layers of a model repeat the same kernels.
     let lengths = (1..=count / period.max(1))
         .map(|calls| calls * period)
         .filter(|length| run.is_cut || count.is_multiple_of(*length));
@@ -21,11 +22,11 @@ pub(super) fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usiz
     (call, count.checked_div(length).unwrap_or(1))
 }
 
-/// The smallest length at which the names repeat; all of them if they do not. A run that is cut may
-/// start in the middle of a call.
+/// The shortest period of the kernel names; the number of kernels if they do not repeat. A run that
+/// is cut may start in the middle of a call.
 fn period(run: &MeasuredRun) -> usize {
     let kernels = &run.kernels;
-    // For each prefix the longest border, as Knuth, Morris and Pratt search.
+    // The longest border of each prefix, by the failure function of Knuth, Morris and Pratt.
     let mut borders = vec![0_usize; kernels.len()];
     for at in 1..kernels.len() {
         let mut border = borders[at - 1];

@@ -13,7 +13,7 @@ pub(super) struct Launch {
     operations: Operations,
     shape: Shape,
     time_s: f64,
-    /// As they are compared.
+    /// Predicted bytes of the kind that the run counted.
     bytes: u64,
 }
 
@@ -23,8 +23,8 @@ pub(super) struct Measured<'a> {
     pub(super) bytes: Option<u64>,
 }
 
-/// The launches that an analysis predicts, in order: a kernel with further launches stands several
-/// times in a row.
+/// The launches that an analysis predicts, in order. A kernel with several launches appears once
+/// for each of them.
 pub(super) fn launches(
     analysis: &Analysis,
     counted: Counted,
@@ -112,7 +112,7 @@ impl Launch {
     }
 }
 
-/// 1 for equal numbers, 0.5 for one that is three times the other.
+/// 1 for equal numbers, about 0.5 if one is three times the other.
 fn nearness(a: f64, b: f64) -> f64 {
     let factor = (a / b).ln().abs();
     if factor.is_finite() {

@@ -1,10 +1,9 @@
-//! Which kernel that ran is which predicted kernel: by order, by names, and by how long they take
-//! and what they move.
+//! Matches measured kernels with predicted kernels by order, names, times and memory traffic.
 //!
-//! A kernel's name may give its operations ([`operations`]), all, some or none, and a compiler may
-//! order kernels otherwise or launch more of them. So both lists are paired in order where names
-//! allow it ([`align`]). What is left over is then paired by names alone, and the rest stays
-//! without a partner, which the page reports.
+//! A kernel's name may state all, some or none of its operations ([`operations`]), and a compiler
+//! may order kernels differently or launch more of them. So both lists are first aligned in order
+//! where names allow it ([`align`]). The kernels left over are then paired by names alone. The page
+//! reports the rest as unmatched.
 
 mod align;
 mod calls;
@@ -26,35 +25,33 @@ use fuseline_core::model::ids::{IdVec, KernelId};
 use fuseline_core::model::options::Policy;
 use std::collections::HashMap;
 
-/// Kernels on each side that are paired without regard to their order.
+/// Most kernels on each side that are paired without regard to their order.
 const MAX_LEFT_OVER: usize = 1_000;
 
-/// By what a measured kernel was matched with a predicted one.
+/// How a measured kernel was matched with a predicted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// In the order of both lists.
     InOrder,
     /// By its name; it runs earlier or later than predicted.
     ByName,
-    /// It helps the kernel beside it, which a library launches with it.
+    /// As a helper, which a library launches beside the kernel of an operation.
     Helper,
 }
 
 /// The predicted kernel of a measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The predicted kernel.
     pub kernel: KernelId,
-    /// How it was found.
     pub how: How,
 }
 
-/// A measured run beside the predicted kernels.
+/// A measured run matched with the predicted kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matching {
     /// The kernels of one call: the last one, if the run has several.
     pub run: MeasuredRun,
-    /// Calls that the run has, as its names repeat.
+    /// Number of calls in the run, from the repetition of its kernel names.
     pub calls: usize,
     /// Which bytes are compared: reads where they were counted.
     pub counted: Counted,
@@ -63,12 +60,12 @@ pub struct Matching {
     pub predicted_s: IdVec<KernelId, f64>,
     /// For each kernel of `run` the predicted one.
     pub of_measured: Vec<Option<Match>>,
-    /// For each predicted kernel the indexes in `run` of those that ran for it, ascending.
+    /// For each predicted kernel the indexes of its measured kernels in `run`, ascending.
     pub of_kernel: IdVec<KernelId, Vec<usize>>,
 }
 
 impl Matching {
-    /// Predicted kernels that are launched and have no measured one.
+    /// Predicted kernels that are launched but have no measured kernel.
     pub fn missing<'a>(&'a self, analysis: &'a Analysis) -> impl Iterator<Item = KernelId> + 'a {
         let kernels = analysis.fused.kernels.iter_enumerated();
         let missing =
@@ -76,7 +73,7 @@ impl Matching {
         missing.map(|(id, _)| id)
     }
 
-    /// Predicted kernels with measured ones.
+    /// Predicted kernels that have a measured kernel.
     pub fn found(&self) -> impl Iterator<Item = KernelId> + '_ {
         let launches = self.of_kernel.iter_enumerated();
         let found = launches.filter(|(_, ran)| !ran.is_empty());
@@ -94,7 +91,7 @@ impl Matching {
         self.of_measured.iter().all(Option::is_some) && self.missing(analysis).next().is_none()
     }
 
-    /// Measured time of a predicted kernel, all launches together.
+    /// Measured time of a predicted kernel, summed over its launches.
     pub fn time_s(&self, kernel: KernelId) -> Option<f64> {
         let mut launches = self.launches(kernel).peekable();
         launches.peek()?;
@@ -113,7 +110,7 @@ impl Matching {
     }
 }
 
-/// Bytes that go through DRAM.
+/// Which DRAM bytes are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counted {
     /// Bytes read. What a kernel writes may stay in the cache until long after its end, so reads
@@ -226,14 +223,14 @@ fn counted(run: &MeasuredRun) -> Counted {
     }
 }
 
-/// Pairs the kernels that the order left over by name, each with the best free one.
+/// Pairs by name the kernels that the alignment left over, each with the best free partner.
 fn pair_left_over(
     expected: &[Launch],
     measured: &[Measured<'_>],
     is_taken: &mut [bool],
     of_measured: &mut [Option<Match>],
 ) {
-    /// Less than this is no sign that two kernels are the same.
+    /// A lower score does not show that two kernels are the same.
     const LEAST: f64 = 1.5;
     let columns: Vec<usize> = (0..measured.len())
         .filter(|&column| of_measured[column].is_none())
@@ -248,7 +245,7 @@ fn pair_left_over(
             let score = expected[row].score(&measured[column])?;
             (score >= LEAST).then_some((score, index))
         });
-        // The first of the best.
+        // Of equal scores, the first wins.
         let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
         if let Some((_, index)) = best {
             let row = rows.remove(index);
@@ -261,7 +258,7 @@ fn pair_left_over(
     }
 }
 
-/// Gives a helper to the kernel before it, else to the one behind it, if that is one that it helps.
+/// Matches each helper with the kernel before it, or else after it, if it helps that kernel.
 fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mut [Option<Match>]) {
     let computes = |kernel: KernelId| computed(analysis, &analysis.fused.kernels[kernel]).0;
     for at in 0..measured.len() {
@@ -273,7 +270,7 @@ fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mu
             |found: &Option<Match>| found.filter(|found| computes(found.kernel).has(helps));
         let before = of_measured[..at].last().and_then(helped);
         let behind = || {
-            // Images and filters are padded one by one.
+            // Several helpers may precede one kernel: a library pads image and filter separately.
             let others =
                 (at + 1..measured.len()).find(|&next| measured[next].named.helps.is_empty());
             others.and_then(|next| helped(&of_measured[next]))

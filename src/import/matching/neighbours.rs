@@ -7,29 +7,27 @@ use fuseline_core::fusion::reason::Reason;
 use fuseline_core::model::bound::Bound;
 use fuseline_core::model::ids::KernelId;
 
-/// A kernel is short that takes at most as long as this many launches.
+/// A kernel is short if it takes at most as long as this many launches.
 pub const SHORT_LAUNCHES: f64 = 10.0;
-/// Most neighbours that are priced.
+/// Most pairs whose fusion is priced.
 const MAX_NEIGHBOURS: usize = 200;
 
 /// Two kernels in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
-    /// The earlier one.
     pub first: KernelId,
-    /// The later one.
     pub second: KernelId,
     /// Measured times of both.
     pub times_s: [f64; 2],
     /// How long the GPU waited between them, if starts are known.
     pub gap_s: Option<f64>,
-    /// What one kernel for both would save, or why there is none.
+    /// What one fused kernel would save, or why the two cannot be fused.
     pub merge: Result<Price, Reason>,
 }
 
-/// The consecutive kernels that are memory-bound and both take at most [`SHORT_LAUNCHES`]
-/// launches, as measured: those first that save the most time, then those that cannot be one
-/// kernel. At most 200 are priced. As [`Why::merge`] for each.
+/// The pairs of consecutive kernels that are memory-bound and each take at most [`SHORT_LAUNCHES`]
+/// launches, as measured. Pairs that save the most time come first, pairs that cannot be fused
+/// last. At most 200 are priced, each at the cost of [`Why::merge`].
 pub fn short_neighbours(analysis: &Analysis, matching: &Matching) -> Vec<Neighbours> {
     let limit_s = analysis.options.device.launch_s.value * SHORT_LAUNCHES;
     let time = |kernel| matching.time_s(kernel).filter(|time_s| *time_s <= limit_s);

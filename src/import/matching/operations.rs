@@ -1,5 +1,4 @@
-//! What a kernel computes, as a set of operations: by the functions of its ops, and by the name
-//! that its maker gave it.
+//! What a kernel computes, as a set of operations: from the functions of its ops, or from its name.
 
 use fuseline_core::model::functions::Function;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
@@ -50,7 +49,7 @@ impl Operations {
         self.0.count_ones() as f64
     }
 
-    /// The part of the operations of either set that both have: 0 to 1.
+    /// The Jaccard index of two sets: the share of all their operations that both have, 0 to 1.
     pub(super) fn likeness(self, other: Self) -> f64 {
         let either = (self | other).count();
         if either > 0.0 {
@@ -60,7 +59,7 @@ impl Operations {
         }
     }
 
-    /// With the operations that these are made of, since a program may write them out: a softmax
+    /// Adds the operations that these consist of, since a program may write them out: a softmax
     /// takes exp, sum and more.
     pub(super) fn spelled_out(self) -> Self {
         let parts = PARTS.iter().filter(|(whole, _)| self.has(*whole));
@@ -72,7 +71,7 @@ impl Operations {
     }
 }
 
-/// Defines one operation a bit.
+/// Assigns a bit to each operation.
 macro_rules! define_operations {
     ($($name:ident)+) => {
         define_operations!(0; $($name)+);
@@ -92,9 +91,9 @@ define_operations! {
     COPY CONCAT GATHER SCATTER PAD INTERPOLATE REORDER
 }
 
-/// Work of matrix units, which no other kernel does.
+/// Operations that only kernels on matrix units compute.
 pub(super) const MATRIX: Operations = MATMUL.and(CONVOLUTION).and(ATTENTION);
-/// What combines elements along an axis.
+/// Operations that combine elements along an axis.
 pub(super) const REDUCTIONS: Operations = SUM
     .and(PRODUCT)
     .and(ANY)
@@ -109,10 +108,10 @@ pub(super) const REDUCTIONS: Operations = SUM
     .and(SCAN)
     .and(LOSS);
 
-/// Programs often write it out.
+/// ELU as programs often write it out.
 const ELU: Operations = EXP.and(SUB).and(COMPARE).and(WHERE);
 
-/// Operations of which others are made.
+/// Composite operations, each with the operations that it consists of.
 const PARTS: &[(Operations, Operations)] = &[
     // A convolution of 1 x 1 is a matmul.
     (CONVOLUTION, MATMUL),
@@ -150,8 +149,8 @@ const PARTS: &[(Operations, Operations)] = &[
     (TRIANGLE, WHERE.and(MUL)),
 ];
 
-/// Names of PyTorch's operators that the compiler joins to the name of a kernel. The longest that
-/// fits counts, so parts of others may stand here.
+/// Names of PyTorch's operators that the compiler joins to the name of a kernel. The longest match
+/// counts, so one name may be a part of another.
 #[rustfmt::skip]
 const ATEN: &[(&[&str], Operations)] = &[
     (&["mm", "bmm", "mv", "baddbmm"], MATMUL),
@@ -179,13 +178,13 @@ const ATEN: &[(&[&str], Operations)] = &[
     (&["flip", "roll"], REORDER), (&["scatter", "scatter_add", "index_put", "index_copy", "index_add"], SCATTER), (&["constant_pad_nd"], PAD), (&["upsample_nearest2d", "upsample_bilinear2d"], INTERPOLATE),
 ];
 
-/// Parts of the names of library kernels, in small letters.
+/// Parts of the names of library kernels, in lower case.
 #[rustfmt::skip]
 const LIBRARY: &[(&[&str], Operations)] = &[
     (&["flash_fwd", "flash_fprop", "fmha", "sdpa", "attention"], ATTENTION),
     (&["fprop", "implicit_gemm", "conv2d", "convolve", "winograd", "cudnn::"], CONVOLUTION),
     (&["nvjet", "gemm", "gemv", "cutlass", "cublas", "dot_kernel"], MATMUL),
-    // PyTorch subtracts by the same kernel.
+    // PyTorch subtracts with the same kernel.
     (&["functor_add", "functoronself_add", "functoronother_add"], ADD.and(SUB)), (&["mulfunctor"], MUL), (&["divfunctor", "div_true"], DIV),
     (&["maximum", "minimum"], EXTREMUM), (&["pow_tensor"], POW), (&["comparefunctor", "compare_"], COMPARE),
     (&["logical_", "bitwise_"], LOGIC), (&["neg_kernel"], NEG), (&["absfunctor", "abs_kernel"], ABS), (&["clamp"], RELU.and(CLAMP)), (&["leaky_relu"], RELU),
@@ -202,7 +201,7 @@ const LIBRARY: &[(&[&str], Operations)] = &[
 ];
 
 /// Parts of the names of kernels that a library launches beside the kernel of an operation, in
-/// small letters, and the operation.
+/// lower case, and the operation.
 #[rustfmt::skip]
 const HELPERS: &[(&[&str], Operations)] = &[
     // A matmul or attention that is split along K has the word in its name, too, so a kernel
@@ -212,7 +211,7 @@ const HELPERS: &[(&[&str], Operations)] = &[
     (&["batch_norm_calc_invstd"], BATCH_NORM), (&["computefusedparams", "groupnormkernelimpl"], GROUP_NORM),
 ];
 
-/// Along what a kernel computes.
+/// How a kernel walks its tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Each element by itself.
@@ -225,16 +224,16 @@ pub(super) enum Shape {
     Unknown,
 }
 
-/// What follows from the name of a kernel.
+/// What the name of a kernel states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) operations: Operations,
     pub(super) shape: Shape,
-    /// The operations of a kernel beside it that it helps, if it does.
+    /// The operations of the neighbouring kernel that it helps; none if it is no helper.
     pub(super) helps: Operations,
 }
 
-/// What a function computes; nothing if it is not known.
+/// The operations of a function; none if they are not known.
 #[rustfmt::skip]
 pub const fn of_function(function: Function) -> Operations {
     use Function as F;
@@ -368,7 +367,7 @@ fn generated(form: &str, words: &str) -> Named {
                 operations |= of_word;
                 name.len()
             }
-            // Words of a name that is not known, a number, or a view.
+            // An unknown word, a number or a view: skip one word.
             None => rest.find('_').unwrap_or(rest.len()),
         };
         let behind = &rest[length.max(1).min(rest.len())..];
@@ -389,7 +388,7 @@ fn generated(form: &str, words: &str) -> Named {
     if is_template {
         operations |= MATMUL;
     } else if !operations.without(MATMUL).is_empty() {
-        // A matmul is named where the kernel is what follows it.
+        // The name of a kernel after a matmul lists the matmul, too, which ran in its own kernel.
         operations = operations.without(MATRIX);
     }
     Named {

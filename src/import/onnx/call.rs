@@ -139,8 +139,8 @@ impl<'a> Call<'a> {
     }
 
     /// The whole numbers of an input, or of the attribute that older versions have in its place.
-    /// `None` when neither is given, and when the input is not known; [`Self::has`] separates the
-    /// two.
+    /// `None` when neither is given, and when the input is not known; [`Self::has`] distinguishes
+    /// the two.
     pub(super) fn numbers(&self, index: usize, name: &str) -> Option<Vec<i64>> {
         match self.sizes(index) {
             Some(sizes) => sizes.iter().map(Size::as_int).collect(),
@@ -308,7 +308,7 @@ impl<'a> Call<'a> {
         }
         let (all, known) = (elements(shape)?, elements(&known)?);
         let open = all.div_exact(&known).or_else(|| {
-            // No size over the params: the number at their defaults.
+            // The quotient is no size over the params, so it is the number at their defaults.
             let (all, known) = (self.fixed(&all)?, self.fixed(&known)?);
             (all.checked_rem(known)? == 0).then(|| Size::from(all / known))
         })?;

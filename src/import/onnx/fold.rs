@@ -179,7 +179,7 @@ fn cast(call: &Call<'_>, value: &Constant) -> Option<Constant> {
     })
 }
 
-/// The whole number towards zero.
+/// The number rounded towards zero, as a size.
 pub(super) fn whole(number: f64) -> Option<Size> {
     #[allow(
         clippy::cast_possible_truncation,
@@ -265,7 +265,8 @@ fn transposed(call: &Call<'_>, data: &Constant) -> Option<Constant> {
     is_permutation(&order, rank).then(|| taken(data, &all_indices(data)?, &order))?
 }
 
-/// All indices of each dimension. A tensor without elements may be long along others.
+/// All indices of each dimension. `None` for a tensor without elements, because the length of its
+/// other dimensions has no limit.
 fn all_indices(data: &Constant) -> Option<Vec<Vec<usize>>> {
     let sizes = data.shape.iter();
     (!data.elements.is_empty()).then(|| sizes.map(|&size| (0..size).collect()).collect())
@@ -298,7 +299,7 @@ fn taken(data: &Constant, indices: &[Vec<usize>], order: &[usize]) -> Option<Con
     })
 }
 
-/// Applies `combine` to the elements of values, of which some may have a single element.
+/// Applies `combine` to the elements of several values. A value with one element is broadcast.
 fn each(values: &[&Constant], combine: impl Fn(&[&Scalar]) -> Option<Scalar>) -> Option<Constant> {
     let longest = values
         .iter()

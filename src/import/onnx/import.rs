@@ -56,7 +56,6 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     Ok(imported)
 }
 
-/// The import of a graph.
 pub(super) struct Import<'a> {
     pub(super) version: i64,
     pub(super) written: Writer,
@@ -73,7 +72,7 @@ pub(super) struct Import<'a> {
 }
 
 impl<'a> Import<'a> {
-    /// Inputs. Sizes that the file leaves open become params.
+    /// Declares the inputs. Sizes that the file leaves open become params.
     fn inputs(&mut self, graph: &'a Graph) -> Result<(), Problem> {
         let weights = graph.initializers.iter();
         let weights: HashSet<&str> = weights.map(|tensor| tensor.name.as_str()).collect();
@@ -110,7 +109,7 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// The weights that a graph holds.
+    /// Adds the weights that a graph holds.
     fn weights(&mut self, graph: &'a Graph) -> Result<(), Problem> {
         for tensor in &graph.initializers {
             self.written.spend(tensor.dims.len())?;
@@ -153,7 +152,7 @@ impl<'a> Import<'a> {
         index
     }
 
-    /// The ops of a node, for each of its outputs that is read.
+    /// Writes the ops of a node for each of its outputs that is read.
     fn node(&mut self, node: &'a Node) -> Result<(), Problem> {
         if self.inlined(node)? {
             return Ok(());
@@ -182,7 +181,7 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Goes through the branch of a condition; `false` where the node has none.
+    /// Inlines the branch of a condition; `false` where the node has none.
     fn inlined(&mut self, node: &'a Node) -> Result<bool, Problem> {
         let is_own = operators::DOMAINS.contains(&node.domain.as_str());
         let condition = node
@@ -228,12 +227,11 @@ impl<'a> Import<'a> {
         Ok(true)
     }
 
-    /// Goes through the nodes of a graph. The parser of the file limits how deep graphs are inside
-    /// each other.
+    /// Imports the nodes of a graph. The parser of the file limits how deeply graphs nest.
     fn enter(&mut self, graph: &'a Graph) -> Result<(), Problem> {
         let infos = graph.values.iter().chain(&graph.outputs);
         let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));
-        // Other graphs may have the same names inside, for other tensors.
+        // Other graphs may use the same names inside for other tensors.
         let outside: Vec<_> = stated
             .map(|(name, stated)| (name, self.stated.insert(name, stated)))
             .collect();
@@ -261,7 +259,7 @@ fn tensor_type(info: &ValueInfo) -> Option<&TensorType> {
     info.value_type.as_ref()?.tensor.as_ref()
 }
 
-/// The rank of a type that may be stated.
+/// The rank of a type; 0 where the file states none.
 pub(super) fn rank_of(stated: Option<&TensorType>) -> usize {
     let shape = stated.and_then(|stated| stated.shape.as_ref());
     shape.map_or(0, |shape| shape.dims.len())

@@ -65,7 +65,7 @@ pub(super) fn slices(call: &Call<'_>) -> Option<String> {
         let axis = dimension(along.get(index)?.as_int()?, shape.len())?;
         let (size, end) = (shape.get(axis)?, ends.get(index)?);
         let step = steps.get(index)?.as_int().filter(|&step| step > 0)?;
-        // An end past the last element is the last one.
+        // An end past the last element means the end of the dimension.
         let is_rest = call.default_of(end)? >= call.default_of(size)?;
         let start_at = start
             .as_int()
@@ -115,8 +115,8 @@ pub(super) fn piece(call: &Call<'_>) -> Option<String> {
         let start = before.try_fold(Size::from(0), |sum, size| sum.add(size))?;
         (start, sizes.get(index)?.clone())
     } else {
-        // The list of an attribute may be long, and each output is a call: numbers are added faster
-        // than sizes.
+        // Each output sums the pieces before it, and the list of an attribute may be long. Numbers
+        // add faster than sizes.
         let list = list?;
         let mut before = list.get(..index)?.iter();
         let start = before.try_fold(0_i64, |sum, &size| sum.checked_add(size))?;
@@ -139,7 +139,7 @@ pub(super) fn gather(call: &Call<'_>) -> Option<String> {
         Some(Scalar::Int(size)) => size.as_int(),
         _ => None,
     }) {
-        // One index is a slice. -1 is the last element, whose end is the end of all.
+        // A single index is a slice of one element. At -1 its end is the end of the dimension.
         let end = if size == -1 {
             String::new()
         } else {
@@ -177,7 +177,7 @@ pub(super) fn image(call: &Call<'_>) -> Option<String> {
         .map(|(size, factor)| match factor {
             Scalar::Int(by) => size.mul(by),
             Scalar::Float(by) if by.fract() == 0.0 => size.mul(&whole(*by)?),
-            // A size that holds at the defaults of the params.
+            // This size holds only at the defaults of the params.
             Scalar::Float(by) => whole((call.fixed(size)? as f64 * by).floor()),
         })
         .collect::<Option<Sizes>>()

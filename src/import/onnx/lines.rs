@@ -8,8 +8,8 @@ use crate::template::filled;
 use crate::writer::Known;
 use std::fmt::Write;
 
-/// The text of a node by the table, in which the output may have underscores behind its name; empty
-/// where it is its first input, `None` where the table has no answer.
+/// The text of a node by the table; empty where the output is the first input, `None` where the
+/// table has no answer. Further underscores may follow the name of the output.
 pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
     if !operators::DOMAINS.contains(&call.node.domain.as_str()) {
         return None;

@@ -1,14 +1,15 @@
-//! The nodes of a graph in an order in which each reads what is written before.
+//! Topological order of a graph's nodes: each reads only what earlier nodes write.
 
 use crate::Problem;
 use crate::onnx::proto::{Graph, Node};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// The order, by index; the file's own where that is one. `O(nodes + reads)`, times a logarithm.
+/// A topological order, by index; the file's own where it is one. `O(nodes + reads)`, times a
+/// logarithm.
 ///
 /// # Errors
-/// Two nodes that write the same tensor, and nodes that need each other.
+/// When two nodes write the same tensor, or nodes form a cycle.
 pub(super) fn ordered(nodes: &[Node]) -> Result<Vec<usize>, Problem> {
     let mut writers: HashMap<&str, usize> = HashMap::new();
     for (index, node) in nodes.iter().enumerate() {

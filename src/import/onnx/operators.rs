@@ -2,8 +2,8 @@
 //!
 //! In a line, `{y}` is the output and `{0}` an input; `{2?}` is an input that may be left out,
 //! `{#1}` the one number of an input that is known, `{alpha=0.01}` an attribute with its default.
-//! Any other word in braces is worked out in [`super::words`]; an operator whose word has no answer
-//! becomes opaque.
+//! [`super::words`] computes any other word in braces; an operator whose word has no answer becomes
+//! opaque.
 
 /// What an output of an operator is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,9 +12,9 @@ pub(super) enum Rule {
     Lines(&'static [&'static str]),
     /// The first input itself.
     Input,
-    /// A function over all inputs, two by two.
+    /// A function of two inputs, folded over all inputs.
     Chain(&'static str),
-    /// What no function gives.
+    /// An output that no function of the notation computes.
     Opaque,
 }
 
@@ -23,8 +23,8 @@ pub(super) enum Rule {
 pub(super) struct Operator {
     /// The name in ONNX.
     pub(super) name: &'static str,
-    /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others
-    /// are opaque.
+    /// The rule of each output. Further outputs have the last rule if `is_list`, else they are
+    /// opaque.
     pub(super) outputs: &'static [Rule],
     /// Whether it gives any number of outputs of the same kind.
     pub(super) is_list: bool,
@@ -175,7 +175,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("Upsample", "{y} = interpolate({0}, size={image}, mode={resize_mode})"),
     lines!("DepthToSpace", "{y} = rearrange({0}) : {output}"),
     lines!("SpaceToDepth", "{y} = rearrange({0}) : {output}"),
-    // Made from nothing.
+    // Created tensors.
     lines!("ConstantOfShape", "{y} = full(value={fill}) : {output}"),
     lines!("Range", "{y} = arange() : {output}"),
 ];

@@ -108,7 +108,7 @@ impl<'a> Import<'a> {
             return Ok(None);
         }
         let Some(ops) = text.and_then(|text| statements(&text)) else {
-            // Sizes that only the refused text read do not count.
+            // Sizes that only the refused text used do not make the output fixed.
             call.is_fixed.set(false);
             let shape = call.output.shape.clone().or_else(|| results::shape(&call));
             let known = Known {
@@ -157,7 +157,7 @@ impl<'a> Import<'a> {
     }
 }
 
-/// The wish for a label.
+/// The preferred label of a node.
 fn title_of(node: &Node) -> &str {
     node.name.strip_prefix("node_").unwrap_or(&node.name)
 }

@@ -66,7 +66,7 @@ pub(super) fn gemm(call: &Call<'_>) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Attributes of attention. Several heads of the queries may share one of the keys.
+/// Attributes of attention. Several query heads may share one key head.
 pub(super) fn attention(call: &Call<'_>) -> Option<String> {
     let is_causal = call.int("is_causal") == Some(1);
     let scale = call.float("scale").and_then(float_text);

@@ -1,5 +1,5 @@
 //! The messages of `onnx.proto` with the fields that a graph without its weights needs. Other
-//! fields are passed over.
+//! fields are skipped.
 
 use crate::constant::MAX_NUMBERS;
 use fuseline_core::model::dtype::DType;

@@ -7,8 +7,8 @@ use crate::shapes::dimension;
 use crate::size::Size;
 use fuseline_core::model::dtype::DType;
 
-/// `x / scale`, with the zero point added. Integers are rounded, and held between the bounds of
-/// their type.
+/// `x / scale`, with the zero point added. Integers are rounded and clamped to the range of their
+/// type.
 pub(super) fn quantized(call: &Call<'_>) -> Option<String> {
     let (scale_lines, scale) = along_axis(call, 1, "scale")?;
     let number = quantized_type(call);
@@ -66,14 +66,14 @@ fn joined(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// The element type of what is quantised, as a file numbers it: that of the zero point, that which
-/// the node states, else u8.
+/// The element type of the quantised tensor, as a file numbers it: the type of the zero point, else
+/// the type that the node states, else u8.
 pub(super) fn quantized_type(call: &Call<'_>) -> i32 {
     let zero = call.element_type(2).filter(|_| call.has(2));
     zero.or(output_type(call)).unwrap_or(U8)
 }
 
-/// The element type of what is no longer quantised.
+/// The element type of the dequantised tensor.
 pub(super) fn dequantized_type(call: &Call<'_>) -> Option<DType> {
     let stated = output_type(call).and_then(element_type);
     stated.or(call.input(1)?.dtype)
@@ -128,8 +128,8 @@ fn zero_point(call: &Call<'_>, dtype: DType) -> Option<(String, String)> {
     ))
 }
 
-/// An input with one value for all, or one for each place along the axis, so that it is broadcast
-/// along that.
+/// An input with one value for all elements, or one for each index of the axis, reshaped to
+/// broadcast along the other dimensions.
 fn along_axis(call: &Call<'_>, index: usize, what: &str) -> Option<(String, String)> {
     let own = call.shape(index)?;
     let rank = call.rank(0)?;
@@ -146,7 +146,7 @@ fn along_axis(call: &Call<'_>, index: usize, what: &str) -> Option<(String, Stri
                 format!("{{y}}_{what}"),
             ))
         }
-        // Values for blocks of elements.
+        // The notation has no scales for blocks of elements.
         _ => None,
     }
 }

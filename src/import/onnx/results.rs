@@ -1,5 +1,4 @@
-//! What operators give that the notation has no function for: their shapes, and the FLOPs of their
-//! products.
+//! Shapes of outputs that no function of the notation computes, and the FLOPs of their products.
 
 use crate::onnx::call::Call;
 use crate::onnx::layout::borders;
@@ -129,7 +128,7 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
                 .mul(first.first()?)?
                 .mul(&image)?
         }
-        // Each element of the input meets the weights of its channel.
+        // Each input element is multiplied by all weights of its channel.
         "ConvTranspose" => weight(1)?
             .mul(first.first()?)?
             .mul(&elements(first.get(2..)?)?)?,

@@ -17,12 +17,12 @@ const MAX_FIELD_BYTES: u64 = 65_536;
 /// Most bytes that are kept of a file. A graph of 100,000 nodes has some 20 MB.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
-/// Bytes of a slice after a jump, which hold any field that is kept, and where one slice follows
-/// the other.
+/// Bytes of a slice after a jump, enough for any field that is kept, and of a slice that follows
+/// the one before.
 const JUMP_BYTES: u64 = MAX_FIELD_BYTES + 64;
 const ROW_BYTES: u64 = 1 << 20;
 
-/// Most messages inside each other.
+/// Deepest nesting of messages.
 const MAX_DEPTH: usize = 64;
 
 /// The messages that are entered, so that what is large in them can be skipped.
@@ -87,7 +87,7 @@ pub struct Skim {
     at: u64,
     /// Bytes of the next slice.
     slice_bytes: u64,
-    /// Messages inside each other; the first is the model.
+    /// The nested messages that are open; the first is the model.
     open: Vec<Open>,
     kept_bytes: usize,
 }
@@ -235,8 +235,8 @@ impl Skim {
         Ok(true)
     }
 
-    /// Copies a field to the message that is open. Of values that stand one by one only the first
-    /// are kept.
+    /// Copies a field to the open message. Values that are not packed are one field each; only the
+    /// first of them are kept.
     fn keep(&mut self, is_value: bool, bytes: &[u8]) -> Result<(), Problem> {
         if let Some(open) = self.open.last_mut()
             && (!is_value || (open.kept.len() as u64) < 2 * MAX_VALUE_BYTES)

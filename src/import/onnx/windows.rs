@@ -16,7 +16,7 @@ struct Window {
 }
 
 impl Window {
-    /// Elements from the first to the last that it meets.
+    /// Elements that the dilated window spans.
     fn reach(&self) -> Option<i64> {
         (self.kernel.checked_sub(1)?)
             .checked_mul(self.dilation)?
@@ -38,12 +38,13 @@ impl Window {
             return self.count(size, border);
         }
         let more = self.count(size, border.checked_add(self.stride)?.checked_sub(1)?)?;
-        // The last window starts inside the image.
+        // A last window that would start in the border behind the image does not count.
         let starts_behind = (more - 1).checked_mul(self.stride)? >= size.checked_add(before)?;
         Some(if starts_behind { more - 1 } else { more })
     }
 
-    /// The border on both sides that gives as large an output: the notation has one for both.
+    /// An equal border on both sides that gives the same output size: the notation has one border
+    /// for both sides.
     fn even_border(&self, size: Option<i64>) -> Option<i64> {
         let [before, behind] = self.border;
         if before == behind && !self.rounds_up {
@@ -86,7 +87,7 @@ fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
                 let border = if stride == 1 {
                     reach.checked_sub(1)?
                 } else {
-                    // As many windows as strides in the image.
+                    // `SAME` gives as many windows as the image has strides.
                     let size = call.default_of(size)?;
                     let last = size
                         .checked_sub(1)?
@@ -108,14 +109,14 @@ fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
     (kernel.len() == image.len()).then_some(windows)
 }
 
-/// The sizes of the image that the windows give.
+/// The sizes of the output image.
 pub(super) fn window_shape(call: &Call<'_>) -> Option<Sizes> {
     let image = call.shape(0)?.get(2..)?;
     let sizes = image.iter().zip(windows(call)?);
     sizes
         .map(|(size, window)| {
             let output = window.output(call.default_of(size)?)?;
-            // Windows at each element leave a constant number out.
+            // At stride 1 the output is smaller by the same number of elements at all image sizes.
             let left_out = call.default_of(size)?.checked_sub(output)?;
             if window.stride == 1 {
                 return size.sub(&Size::from(left_out));
@@ -194,7 +195,7 @@ fn even_borders(call: &Call<'_>, windows: &[Window]) -> Option<Vec<i64>> {
         .collect()
 }
 
-/// One number where all are the same.
+/// A list as text: one number if all are equal.
 fn text(list: &[i64]) -> String {
     match list {
         [first, others @ ..] if others.iter().all(|other| other == first) => first.to_string(),

@@ -1,4 +1,4 @@
-//! Works out the words of the table of operators: what depends on attributes, on shapes or on known
+//! Computes the words of the table of operators, which depend on attributes, on shapes or on known
 //! inputs.
 
 use crate::constant::{Scalar, float_text};
@@ -157,7 +157,7 @@ pub(super) fn element(call: &Call<'_>) -> Option<&'static str> {
     )
 }
 
-/// The shape of what is made from nothing, or laid out in blocks.
+/// The shape of a created tensor, or of one laid out in blocks.
 fn created_shape(call: &Call<'_>) -> Option<Sizes> {
     match call.operator() {
         "ConstantOfShape" => call.sizes(0),
@@ -278,7 +278,8 @@ fn axes(call: &Call<'_>) -> Option<String> {
     Some(format!("axis={text}{}", keepdim(call)))
 }
 
-/// Before version 13 all dimensions from the axis on were one; that is the same for the last one.
+/// The axis of a softmax. Before version 13 a softmax flattened all dimensions from its axis on,
+/// which makes no difference at the last axis.
 fn softmax_axis(call: &Call<'_>) -> Option<String> {
     if call.version >= 13 {
         return Some(call.int("axis").unwrap_or(-1).to_string());

@@ -8,10 +8,10 @@ use csv_core::{ReadRecordResult, Reader};
 const MAX_RECORD_BYTES: usize = 1 << 20;
 /// Most fields of a record.
 const MAX_FIELDS: usize = 1 << 14;
-/// Most columns of another table that are named.
+/// Most columns of an unknown table that an error names.
 const NAMED_COLUMNS: usize = 6;
 
-/// Reads a table whose header may stand behind other lines, as in what `ncu` prints.
+/// Reads a table whose header may follow other lines, as in the output of `ncu`.
 pub(super) struct CsvReader {
     reader: Reader,
     record: Record,
@@ -19,7 +19,7 @@ pub(super) struct CsvReader {
     table: Option<Table>,
     /// The first line with several columns, if no header was found.
     first_columns: Option<String>,
-    /// What the profiler says has failed.
+    /// The failure that the profiler reports.
     failure: Option<String>,
     /// Whether a quotation is open. The reader of records ends it silently where the file ends.
     in_quotes: bool,

@@ -11,7 +11,7 @@ const CUT: &str = "the file may have been copied while the profiler was still wr
 /// Why a file is no measurement, as sentences for the visitor who opened it.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// The script saved something else.
+    /// A file that no measurement script saved.
     #[error(
         "This is not a measurement by a program's script: {0}. docs/measurement.md lists the fields."
     )]
@@ -29,11 +29,10 @@ pub enum ProfileError {
     Line {
         /// Its number, from 1.
         line: u64,
-        /// What is wrong with it.
         #[source]
         problem: ContentError,
     },
-    /// Content of a line without a number that is not what it should be.
+    /// Wrong content at an unknown line.
     #[error("{0}.")]
     Content(#[from] ContentError),
     /// A line that does not end; its number, from 1.
@@ -42,7 +41,7 @@ pub enum ProfileError {
     /// The line of a table in which a quotation begins that does not end.
     #[error("This table ends within a quotation in line {0}: {CUT}.")]
     OpenQuotation(u64),
-    /// A table of Nsight Compute that was made without a launch of a kernel.
+    /// A table of Nsight Compute without kernels.
     #[error(
         "This table has no kernel. With --profile-from-start off, ncu sees only kernels between torch.cuda.profiler.start() and stop()."
     )]
@@ -52,7 +51,7 @@ pub enum ProfileError {
         "This table has no kernel. Nsight Systems saw no GPU work: profile a program that launches kernels, with --trace=cuda."
     )]
     NoKernelInLaunches,
-    /// A table of metrics that has not the duration.
+    /// A table of metrics without the duration.
     #[error("This Nsight Compute table has no times: add {} to --metrics.", DURATION[0])]
     NoTimes,
     /// A kernel whose lines do not say how long it ran.
@@ -98,22 +97,21 @@ pub enum ProfileError {
     LongValue {
         /// Line and byte.
         position: String,
-        /// The limit.
         most_mb: usize,
     },
     /// More bytes than a file of this kind may have.
     #[error("This measurement could not be read: it exceeds the limit of {most_mb} MB.")]
     TooLarge {
-        /// The limit.
+        /// The limit, in MB.
         most_mb: usize,
     },
     /// More bytes than any file may unpack to.
     #[error("This measurement could not be read: unpacked, it exceeds the limit of {most_gb} GB.")]
     UnpacksToMuch {
-        /// The limit.
+        /// The limit, in GB.
         most_gb: u64,
     },
-    /// A packed file whose content is not what was packed.
+    /// A packed file that is damaged.
     #[error("This gzip file is damaged {position} byte {byte}: {problem}.")]
     Damaged {
         /// Before or after the byte.
@@ -164,7 +162,7 @@ pub enum ContentError {
     /// The names of kernels need too much memory.
     #[error("The kernel names in this file exceed {} MB", MAX_NAME_BYTES >> 20)]
     LongNames,
-    /// A file of more than one call.
+    /// More kernels than one call of a program launches.
     #[error(
         "The file has more than {MAX_KERNELS} kernels. Record one call of the program, after a few warm-up calls"
     )]

@@ -31,8 +31,8 @@ impl<T> Latest<T> {
         }
     }
 
-    /// Takes one more, in any order. `O(1)` on average, because twice as many as are kept are
-    /// collected before they are chosen from.
+    /// Takes one more item, in any order. `O(1)` on average: twice as many items as are kept
+    /// collect before the early ones are dropped.
     pub(super) fn push(&mut self, start_s: f64, item: T) {
         self.items.push((start_s, item));
         if self.items.len() >= self.most * 2 {

@@ -1,4 +1,4 @@
-//! Where a file that comes in slices stops being what it should be.
+//! Positions of errors in a file that comes in slices.
 
 /// Counts the lines of a file that comes in slices.
 #[derive(Default)]
@@ -10,14 +10,13 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The next slice begins.
+    /// Counts a slice that has been read.
     pub(super) fn pass(&mut self, slice: &[u8]) {
         self.ended += ends(slice);
         self.bytes += slice.len();
     }
 
-    /// The position behind this many bytes of the file, which is in `slice`, the next one:
-    /// `line 3, byte 20`.
+    /// The position after this many bytes of the file, in the current slice: `line 3, byte 20`.
     pub(super) fn position(&self, slice: &[u8], offset: usize) -> String {
         let before = slice
             .get(..offset.saturating_sub(self.bytes))
@@ -26,7 +25,7 @@ impl Lines {
         format!("line {line}, byte {offset}")
     }
 
-    /// The bytes from the last of these on.
+    /// The bytes of the slice that start one byte before this offset of the file.
     pub(super) fn from<'a>(&self, slice: &'a [u8], offset: usize) -> &'a [u8] {
         let start = offset.saturating_sub(self.bytes).saturating_sub(1);
         slice.get(start..).unwrap_or_default()

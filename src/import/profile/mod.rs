@@ -1,8 +1,8 @@
-//! Measurements that visitors made themselves: the kernels that a script or a profiler saw on a
-//! GPU, read from the files that these write into one plain form.
+//! Reads measurements: the kernels that a script or a profiler recorded on a GPU, from any of their
+//! files into one [`Profile`].
 //!
-//! Files come in slices of any length, packed by gzip or not: a trace may have 500 MB, and no more
-//! of it is kept than its kernels.
+//! Files come in slices of any length, packed by gzip or not. A trace may have 500 MB, of which
+//! only its kernels are kept.
 
 mod csv;
 mod error;
@@ -25,12 +25,11 @@ use fuseline_core::model::device::{DeviceProbe, device_called};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most kernels of a file: what one call launches is far less. Of a trace the last ones are kept,
-/// and other files are refused.
+/// Most kernels of a file; one call launches far fewer. A longer trace keeps its last kernels, and
+/// other longer files are refused.
 pub const MAX_KERNELS: usize = 200_000;
 
-/// Most bytes of all different names of kernels together. A thousand kernels of templates have some
-/// 2 MB.
+/// Most bytes of all distinct kernel names. A thousand names of templates take some 2 MB.
 const MAX_NAME_BYTES: usize = 64 << 20;
 
 /// Ranges of a program with these names are its runs; a file without any is one run.
@@ -39,7 +38,7 @@ const VARIANTS: [&str; 3] = ["eager", "compiled", "max-autotune"];
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Who wrote it.
+    /// What wrote the file.
     pub kind: Kind,
     /// The name of the program, as the script has it.
     pub program: Option<String>,
@@ -50,7 +49,7 @@ pub struct Profile {
     pub text: Option<String>,
     /// The name of the GPU.
     pub device: Option<String>,
-    /// The rates that it reached, where the script has measured them.
+    /// The measured rates of the GPU, where the script has them.
     pub probe: Option<DeviceProbe>,
     /// The version of PyTorch.
     pub torch: Option<String>,
@@ -63,8 +62,8 @@ pub struct Profile {
 /// One call of the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredRun {
-    /// What ran: `eager`, `compiled` or `max-autotune`, or what a script calls it. `None` if the
-    /// file does not tell.
+    /// What ran: `eager`, `compiled` or `max-autotune`, or a script's own name for it. `None` if
+    /// the file does not name it.
     pub variant: Option<String>,
     /// Time of one call when calls follow each other in a CUDA graph.
     pub time_s: Option<f64>,
@@ -75,8 +74,8 @@ pub struct MeasuredRun {
     /// Whether kernels before these were passed over, so that the first ones may be the rest of a
     /// call.
     pub is_cut: bool,
-    /// Whether its kernels were timed with a cold cache: Nsight Compute flushes it before each,
-    /// unless asked otherwise, which its tables do not tell.
+    /// Whether its kernels were timed with a cold cache. Nsight Compute flushes it before each
+    /// kernel by default, and its tables do not record the setting.
     pub is_cold: bool,
 }
 
@@ -93,7 +92,7 @@ pub struct MeasuredKernel {
     pub read_bytes: Option<u64>,
     /// Bytes that it wrote to DRAM.
     pub write_bytes: Option<u64>,
-    /// Both, also where only their sum was measured.
+    /// Bytes that it read and wrote, also where only their sum was measured.
     pub moved_bytes: Option<u64>,
     /// Blocks along x, y and z.
     pub grid: Option<[u32; 3]>,
@@ -102,8 +101,8 @@ pub struct MeasuredKernel {
 }
 
 impl Profile {
-    /// The GPU with the rates that it reached, else as the table of devices has it; `None` if that
-    /// does not know it.
+    /// The GPU with its measured rates, else as the table of devices has it; `None` if neither is
+    /// known.
     pub fn measured_device(&self) -> Option<Device> {
         let probe = self.probe.as_ref().filter(|probe| probe.check().is_ok());
         match probe {
@@ -112,12 +111,12 @@ impl Profile {
         }
     }
 
-    /// Takes what another file says about the same program. A file of the same kind replaces what
-    /// is here; bytes of another kind go to the runs whose kernels they are, and other runs are
-    /// added. `O(kernels * kernels)` at worst.
+    /// Adds another file about the same program. A file of the same kind replaces this one. Runs of
+    /// another kind complete the runs with the same kernels, and other runs are added.
+    /// `O(kernels * kernels)` at worst.
     ///
     /// # Errors
-    /// If both name a GPU, and not the same one. Then nothing is taken.
+    /// If the two files name different GPUs. Then nothing is added.
     pub fn add(&mut self, mut other: Self) -> Result<(), OtherDevice> {
         if self.kind == other.kind {
             *self = other;
@@ -131,7 +130,7 @@ impl Profile {
                 open: own.clone(),
             });
         }
-        // Runs of a script have all names, and tables have the bytes.
+        // Other files name all their runs, and a table has the bytes, so the table is added.
         if self.kind == Kind::Table {
             std::mem::swap(self, &mut other);
         }
@@ -183,8 +182,8 @@ impl MeasuredKernel {
 }
 
 impl MeasuredRun {
-    /// Counts times from the start of the first kernel, and sorts by starts; without all starts
-    /// nothing changes.
+    /// Sorts kernels by starts, and counts times from the first start. Changes nothing if any start
+    /// is unknown.
     pub(crate) fn start_at_zero(&mut self) {
         if self.kernels.iter().any(|kernel| kernel.start_s.is_none()) {
             return;

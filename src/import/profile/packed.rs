@@ -30,7 +30,7 @@ pub fn unpacked_start(packed: &[u8], most: usize) -> Vec<u8> {
         rest = rest.get(read..).unwrap_or_default();
         start.extend(unpacked);
     }
-    // An error leaves what was unpacked before it.
+    // After an error, the output still holds what was unpacked before.
     let _ = unpacker.decoder.flush();
     start.append(unpacker.decoder.get_mut());
     start

@@ -6,8 +6,8 @@ use super::script::ScriptReader;
 use super::trace::TraceReader;
 use super::{Kind, Profile, ProfileError};
 
-/// Most bytes of a file, unpacked: few packed ones may stand for any number. 32 bits count them, as
-/// the page does.
+/// Most bytes of an unpacked file, since a small packed file may expand to any size. The page
+/// counts them in 32 bits.
 const MAX_BYTES: u64 = 4_000_000_000;
 /// About how many bytes are unpacked in one go.
 const PART_BYTES: usize = 1 << 20;
@@ -94,7 +94,7 @@ impl Reader {
         Ok(bytes.len() - rest.len())
     }
 
-    /// What the file says, which ends here.
+    /// Ends the file and gives its content.
     ///
     /// # Errors
     /// As [`Reader::push`], and if the file has no kernel.
@@ -126,7 +126,7 @@ impl Content {
     }
 }
 
-/// What a whole file says. See [`Reader`].
+/// Reads a whole file. See [`Reader`].
 ///
 /// # Errors
 /// As [`Reader::push`] and [`Reader::finish`].

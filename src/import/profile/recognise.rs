@@ -2,7 +2,7 @@
 
 use strum::IntoStaticStr;
 
-/// Who wrote a file of measured kernels.
+/// What wrote a file of measured kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 pub enum Kind {
     /// The script that Fuseline writes of a program: JSON.
@@ -33,8 +33,8 @@ pub enum Recognised {
     Convertible(&'static str),
 }
 
-/// What the first bytes of a file of this name are when it is unpacked; `None` if they are no
-/// measurement. A few thousand bytes are enough.
+/// Recognises a file by its name and its first unpacked bytes; `None` if it is no measurement. A
+/// few thousand bytes are enough.
 pub fn recognise(name: &str, first: &[u8]) -> Option<Recognised> {
     let extension = name
         .rsplit_once('.')

@@ -20,11 +20,11 @@ const MAX_GRAPH_BYTES: usize = 64 << 20;
 /// Bytes of the record that ends an archive, without its comment.
 const END_BYTES: u64 = 22;
 const LONGEST_COMMENT: u64 = 65_535;
-/// Bytes of what stands before that record where the archive has more than 4 GB, and of the record
-/// that it points to.
+/// Bytes of the ZIP64 locator, which precedes that record in archives of more than 4 GB, and of the
+/// ZIP64 record that it points to.
 const LOCATOR_BYTES: u64 = 20;
 const WIDE_END_BYTES: u64 = 56;
-/// Bytes of the heads of entries, in the list and before their content, without what varies.
+/// Fixed bytes of the header of an entry, in the list and before its content.
 const LISTED_BYTES: usize = 46;
 const HEAD_BYTES: u64 = 30;
 
@@ -39,13 +39,13 @@ const HEAD: [u8; 4] = *b"PK\x03\x04";
 enum State {
     /// The end of the file, which says where the list of entries stands.
     End,
-    /// The wide record of where it stands.
+    /// The ZIP64 record, which says where the list of entries stands.
     WideEnd(u64),
     /// The list of entries.
     List(Range<u64>),
     /// The head before the content of the graph.
     Head(Entry),
-    /// The content from here to there.
+    /// The content of the graph in this range of the file.
     Content(Entry, Range<u64>),
     /// Nothing.
     Done(Entry),
@@ -262,7 +262,7 @@ fn listed(list: &[u8]) -> Option<(Entry, usize)> {
     let [name, extra, comment] = [28, 30, 32].map(|at| u16_at(list, at).map(usize::from));
     let (name, extra) = (LISTED_BYTES + name?, extra?);
     let wide = wide_sizes(list.get(name..name + extra)?);
-    // Only those that do not fit in 32 bits stand in the extra field, in this order.
+    // Only sizes that do not fit in 32 bits stand in the extra field, in this order.
     let mut wide = wide.into_iter();
     let mut size = |at: usize| match u32_at(list, at)? {
         u32::MAX => wide.next(),
@@ -281,7 +281,7 @@ fn listed(list: &[u8]) -> Option<(Entry, usize)> {
     (list.starts_with(&LISTED) && is_read).then_some((entry, name + extra + comment?))
 }
 
-/// The numbers of the extra field for entries of more than 4 GB.
+/// The numbers of the ZIP64 extra field, for entries of more than 4 GB.
 fn wide_sizes(mut extra: &[u8]) -> Vec<u64> {
     while let (Some(kind), Some(bytes)) = (u16_at(extra, 0), u16_at(extra, 2)) {
         let end = 4 + usize::from(bytes);

@@ -5,7 +5,7 @@
 pub(super) enum Becomes {
     /// The tensor at this index, in the element type of the output.
     Same(usize),
-    /// Its elements in the shape of the output.
+    /// The elements of the tensor at this index, in the shape of the output.
     Reshape(usize),
     /// Lines with blanks, the last of which writes `{y}`.
     Lines(Cast, String),

@@ -31,7 +31,7 @@ pub(super) struct Call<'a> {
     pub(super) index: usize,
     pub(super) dtype: DType,
     pub(super) shape: Sizes,
-    /// What stands for tensors that have been cast, by the argument.
+    /// Names of the cast tensors, by argument.
     pub(super) cast: HashMap<&'a str, String>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether a number is given that is not this one.
+    /// Whether an argument is given and differs from this number.
     pub(super) fn differs(&self, name: &str, from: f64) -> bool {
         self.has(name)
             && self
@@ -185,7 +185,7 @@ impl<'a> Call<'a> {
         &self.written.params
     }
 
-    /// Whether a tensor has the element type of the output, and its shape where that is asked.
+    /// Whether a tensor has the element type of the output and, with `has_shape`, its shape.
     pub(super) fn is_known(&self, index: usize, has_shape: bool) -> bool {
         self.known(index).is_some_and(|known| {
             known.dtype == Some(self.dtype)
@@ -211,7 +211,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A float as the notation writes it. For an infinity stands the largest number of f32: only
+/// A float as the notation writes it. An infinity becomes the largest number of f32, because only
 /// operands may be -inf.
 pub(super) fn number_text(number: f64) -> Option<String> {
     float_text(number.clamp(-3.4e38, 3.4e38))

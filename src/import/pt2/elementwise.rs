@@ -82,7 +82,7 @@ pub(super) fn pow(call: &Call<'_>) -> Option<Becomes> {
     }
 }
 
-/// `self + value * tensor1 * tensor2`, or over it.
+/// `self + value * tensor1 * tensor2`, or with `tensor1 / tensor2`.
 pub(super) fn add_product(call: &Call<'_>) -> Option<Becomes> {
     let function = if call.operator == "addcdiv" {
         "div"
@@ -103,8 +103,8 @@ pub(super) fn add_product(call: &Call<'_>) -> Option<Becomes> {
     Some(lines(Cast::Result, format!("{product}\n{sum}")))
 }
 
-/// A logical function of truth values; other types are combined bit by bit, which the notation has
-/// not.
+/// A logical function of truth values. Other types are combined bit by bit, which the notation
+/// lacks.
 pub(super) fn bitwise(call: &Call<'_>) -> Option<Becomes> {
     let is_bool = call.dtype == DType::Bool;
     let name = call
@@ -129,7 +129,7 @@ pub(super) fn softplus(call: &Call<'_>) -> Option<Becomes> {
     is_plain.then(|| lines(Cast::Result, "{y} = softplus({self})"))
 }
 
-/// Bounds that are numbers, or tensors.
+/// A clamp whose bounds are numbers or tensors.
 pub(super) fn clamp(call: &Call<'_>) -> Option<Becomes> {
     if !call.has("min") && !call.has("max") {
         return None;
@@ -168,9 +168,9 @@ pub(super) fn bounds(call: &Call<'_>) -> Option<String> {
     Some(text("min", low)? + &text("max", high)?)
 }
 
-/// Nothing where the model is evaluated.
+/// A dropout, which does nothing where the model is evaluated.
 pub(super) fn dropout(call: &Call<'_>) -> Option<Becomes> {
-    // In place its tensor is called otherwise.
+    // The operator in place names its argument `self`.
     let name = if call.has("input") { "input" } else { "self" };
     let input = call.tensor_index(name)?;
     let is_off = call.has("train") && !call.flag("train") || !call.differs("p", 0.0);
@@ -188,7 +188,7 @@ pub(super) fn same(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::Same(index))
 }
 
-/// What is written into a tensor, in its shape.
+/// The source of a copy, in the shape of the tensor that it overwrites.
 pub(super) fn copy(call: &Call<'_>) -> Option<Becomes> {
     let source = call.tensor_index("src")?;
     if call.shape_of("src") == Some(call.shape.as_slice()) {
@@ -197,7 +197,7 @@ pub(super) fn copy(call: &Call<'_>) -> Option<Becomes> {
     Some(lines(Cast::Result, "{y} = expand({src})"))
 }
 
-/// One value everywhere.
+/// A tensor with one value everywhere.
 pub(super) fn full(call: &Call<'_>) -> Option<Becomes> {
     let stated = ["fill_value", "value", "s"]
         .iter()

@@ -11,7 +11,7 @@ use crate::{Imported, Problem};
 use fuseline_core::model::op::TensorRole;
 use std::collections::{HashMap, HashSet};
 
-/// Most graphs inside each other.
+/// Deepest nesting of graphs.
 pub(super) const MAX_DEPTH: usize = 16;
 
 /// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output
@@ -42,7 +42,6 @@ pub fn import(json: &str) -> Result<Imported, Problem> {
     Ok(imported)
 }
 
-/// The import of an exported program.
 pub(super) struct Import<'a> {
     pub(super) written: Writer,
     pub(super) symbols: &'a Symbols<'a>,
@@ -50,7 +49,7 @@ pub(super) struct Import<'a> {
     pub(super) origins: HashMap<String, Origin>,
 }
 
-/// A graph that is gone through.
+/// A graph during its import.
 pub(super) struct Frame<'a> {
     pub(super) graph: &'a Graph,
     /// Indices of tensors by their name.
@@ -105,7 +104,7 @@ impl<'a> Import<'a> {
         (sizes, exact.into_iter().all(|is_exact| is_exact))
     }
 
-    /// Goes through a graph whose inputs are `given`; gives the indices of all its tensors.
+    /// Imports a graph whose inputs are `given`; gives the indices of all its tensors.
     fn graph(
         &mut self,
         graph: &'a Graph,
@@ -174,7 +173,7 @@ impl<'a> Import<'a> {
             // Indices come before the values at them.
             used.reverse();
         }
-        // What is written in place is read where the tensor is.
+        // The result of a write in place may be unread, but readers of its tensor see the write.
         if used.is_empty()
             && in_place.is_some()
             && let Some(&output) = outputs.first()
@@ -213,8 +212,8 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Goes through the one graph that an operator runs, such as a part without gradients; `false`
-    /// where it has none or several.
+    /// Inlines the one graph that an operator runs, such as a part without gradients; `false` where
+    /// it has none or several.
     fn inlined(
         &mut self,
         node: &'a Node,

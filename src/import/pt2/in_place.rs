@@ -37,8 +37,8 @@ pub(super) const VIEWS: &[&str] = &[
 ];
 
 impl<'a> Import<'a> {
-    /// Makes what was written into a tensor the tensor, and what was written into a view an op on
-    /// what the view shows.
+    /// Makes the result of a write in place the value of its tensor. A write into a view becomes an
+    /// op on the tensor that the view shows.
     pub(super) fn written_in_place(
         &mut self,
         node: &'a Node,

@@ -102,8 +102,8 @@ pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
     })
 }
 
-/// The values; those at the indices that have been written where both are read. Indices come before
-/// values.
+/// The largest values, or their indices. If both are read, the indices come first, and the values
+/// are gathered at them.
 pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
     let count = call.one(&call.size("k")?);
     let axis = if call.has("dim") {

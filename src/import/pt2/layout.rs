@@ -50,7 +50,7 @@ pub(super) fn as_strided(call: &Call<'_>) -> Option<Becomes> {
     is_reshape.then_some(Becomes::Reshape(call.tensor_index("self")?))
 }
 
-/// A copy, where it lays the elements out anew; one in the same order is none to torch.compile.
+/// A copy, if it changes the layout; torch.compile removes a copy in the same order.
 pub(super) fn clone(call: &Call<'_>) -> Option<Becomes> {
     let index = call.tensor_index("self")?;
     let strides = |sizes: &[SymInt]| sizes.iter().map(SymInt::hint).collect::<Vec<_>>();
@@ -98,8 +98,8 @@ fn perm_of(call: &Call<'_>, op: &OpStatement) -> Option<Vec<i64>> {
     list.iter().map(value).collect()
 }
 
-/// Whether the output can show the elements where they lie, judged at the example inputs:
-/// dimensions that run on in memory may be split and joined (`computeStride` of PyTorch).
+/// Whether the output can be a view, judged at the example inputs: dimensions that are contiguous
+/// in memory may be split and joined (`computeStride` of PyTorch).
 fn is_view(call: &Call<'_>, name: &str) -> bool {
     let output = call.outputs.first().copied().flatten();
     let (Some(old), Some(new)) = (
@@ -126,7 +126,7 @@ fn is_view(call: &Call<'_>, name: &str) -> bool {
         .filter(|(size, _)| **size != 1)
         .peekable();
     while let Some((&size, &stride)) = old.next() {
-        // The longest run of dimensions that follow each other in memory.
+        // The longest run of dimensions that are contiguous in memory.
         let mut run = size;
         let mut end = stride.saturating_mul(size);
         while let Some((&size, &stride)) = old.peek().copied().filter(|(_, stride)| **stride == end)
@@ -190,7 +190,7 @@ pub(super) fn expand(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::lines("{y} = expand({self})"))
 }
 
-/// One of several tensors in the shape of all.
+/// One of several tensors, broadcast to their common shape.
 pub(super) fn broadcast(call: &Call<'_>) -> Option<Becomes> {
     let Argument::Tensors(names) = call.argument("tensors")? else {
         return None;

@@ -48,7 +48,7 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
             Argument::Tensor(tensor) => {
                 let index = call.tensors.get(tensor.as_str())?;
                 let known = call.known(*index)?;
-                // Classes, not values to compare with.
+                // Class indices keep their type: nothing compares them with other values.
                 let is_class = name == "target" && known.dtype == Some(DType::I64);
                 if known.dtype != Some(target) && !is_class {
                     let (own, dtype) = (&known.name, target.name());
@@ -85,7 +85,7 @@ fn widest(call: &Call<'_>) -> Option<DType> {
     let inputs = call.node.inputs.iter();
     let types = inputs.filter_map(|argument| call.tensor(&argument.name)?.dtype);
     let types: Vec<DType> = types.collect();
-    // Two halves of which neither holds the other.
+    // Neither f16 nor bf16 contains the other.
     if types.contains(&DType::F16) && types.contains(&DType::Bf16) {
         return Some(DType::F32);
     }

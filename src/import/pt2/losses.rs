@@ -188,7 +188,7 @@ pub(super) fn distances(call: &Call<'_>) -> Option<Becomes> {
     )))
 }
 
-/// The logarithm of a sum of exponentials, from which the largest is taken before.
+/// The logarithm of a sum of exponentials, with the largest element subtracted first.
 pub(super) fn log_sum_exp(call: &Call<'_>) -> Option<Becomes> {
     let list = call.ints("dim").filter(|dim| !dim.is_empty())?;
     let axes = match list.as_slice() {

@@ -31,8 +31,8 @@ mod symbols;
 pub use archive::Archive;
 pub use import::import;
 
-/// Whether a file that starts with these bytes is a zip archive, of which [`Archive`] says what it
-/// is.
+/// Whether a file that starts with these bytes is a zip archive, whose content [`Archive`]
+/// identifies.
 pub fn is_archive(start: &[u8]) -> bool {
     start.starts_with(b"PK\x03\x04")
 }

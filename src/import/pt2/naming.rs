@@ -21,7 +21,7 @@ pub(super) struct Origin {
 pub(super) struct Stack {
     /// Path and key of the call of each module, the outermost first.
     calls: Vec<(String, String)>,
-    /// The innermost line outside of PyTorch, with its place.
+    /// The innermost line outside of PyTorch, with its position.
     source: String,
     /// What that line assigns to, if that is one name.
     assigned: Option<String>,
@@ -130,7 +130,7 @@ pub(super) fn give_names(program: &mut Program, origins: &HashMap<String, Origin
     }
 }
 
-/// What an op is called that nothing else gives a name.
+/// The name of an op that nothing else names.
 pub(super) fn word_of(op: &OpStatement) -> String {
     let named = op
         .attributes

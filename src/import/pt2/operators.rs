@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 pub(super) enum Rule {
     /// Lines of the notation, the last of which writes `{y}`.
     Lines(Cast, &'static [&'static str]),
-    /// What depends on the arguments.
+    /// A rule that depends on the arguments.
     By(fn(&Call<'_>) -> Option<Becomes>),
 }
 
@@ -22,8 +22,8 @@ pub(super) enum Rule {
 pub(super) struct Operator {
     /// Its names, some with an overload.
     names: &'static [&'static str],
-    /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others
-    /// are opaque.
+    /// The rule of each output. Further outputs have the last rule if `is_list`, else they are
+    /// opaque.
     pub(super) outputs: &'static [Rule],
     /// Whether it gives any number of outputs of the same kind.
     pub(super) is_list: bool,
@@ -155,7 +155,7 @@ static OPERATORS: &[Operator] = &[
     row(&["topk"], &[By(indices::top), By(indices::top)]),
     row(&["sort"], &[By(indices::sort), By(indices::sort)]),
     row(&["argsort"], &[By(indices::sort)]),
-    // Made from nothing.
+    // Created tensors.
     row(&["full", "full_like", "new_full", "scalar_tensor", "ones", "zeros", "ones_like", "zeros_like", "new_ones", "new_zeros", "empty", "empty_like", "new_empty", "empty_permuted", "empty_strided", "new_empty_strided", "fill", "zero"], &[By(elementwise::full)]),
     row(&["arange"], &[Lines(Own, &["{y} = arange()"])]),
 ];

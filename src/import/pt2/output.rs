@@ -178,7 +178,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The tensor whose elements this one has in another shape only.
+    /// The source of a reshape; any other tensor itself.
     fn unshaped(&self, index: usize) -> usize {
         let ops = &self.written.ops;
         let written = ops.binary_search_by_key(&index, |(_, output)| *output);

@@ -123,8 +123,7 @@ pub(super) fn unbind(call: &Call<'_>) -> Option<Becomes> {
     )
 }
 
-/// Tensors one after the other, or with an axis of their own. `torch.cat` takes empty tensors of
-/// any rank.
+/// Tensors concatenated, or stacked along a new axis. `torch.cat` takes empty tensors of any rank.
 pub(super) fn concat(call: &Call<'_>) -> Option<Becomes> {
     let rank = call.shape.len();
     let axis = call.axis_or_first("dim", rank)?;

@@ -66,7 +66,7 @@ pub(super) fn add_matmul(call: &Call<'_>) -> Option<Becomes> {
     Some(self::product(text))
 }
 
-/// Rows in groups, each times a matrix of its own: every row meets one matrix.
+/// Rows in groups, each group times its own matrix: every row meets one matrix.
 pub(super) fn grouped_matmul(call: &Call<'_>) -> Option<Becomes> {
     let (a, b) = (call.shape_of("self")?, call.shape_of("mat2")?);
     let k = call.one(a.last()?);
@@ -172,9 +172,9 @@ pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
 }
 
 /// FLOPs of an operator without a function, where they follow from shapes: convolutions of three
-/// dimensions and transposed ones (`conv_flop_count` in `torch/utils/flop_counter.py`), products of
-/// two tensors by an equation, which multiply and add once for all values of its letters, products
-/// of small types, recurrent layers, and distances of few rows.
+/// dimensions and transposed ones (`conv_flop_count` in `torch/utils/flop_counter.py`), einsum of
+/// two tensors, which multiplies and adds once for all values of its letters, products of small
+/// types, recurrent layers, and distances of few rows.
 pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
     let two = Size::from(2);
     match call.operator {

@@ -28,7 +28,7 @@ pub(super) fn reduced(call: &Call<'_>) -> Option<String> {
     Some(format!("axis={axes}, keepdim={}", call.flag("keepdim")))
 }
 
-/// A reduction that computes in the type of its result; of a single number nothing.
+/// A reduction that computes in the type of its result; a scalar stays as it is.
 pub(super) fn sum(call: &Call<'_>) -> Option<Becomes> {
     if call.rank_of("self") == Some(0) {
         return call.tensor_index("self").map(Becomes::Same);
@@ -50,7 +50,7 @@ pub(super) fn sum(call: &Call<'_>) -> Option<Becomes> {
     ))
 }
 
-/// Variance and deviation. The notation's variance is over one element less than there are.
+/// Variance and standard deviation. The notation's variance divides by n - 1.
 pub(super) fn spread(call: &Call<'_>) -> Option<Becomes> {
     let is_biased = match (call.argument("correction"), call.argument("unbiased")) {
         (Some(_), _) if !call.differs("correction", 0.0) => true,
@@ -182,7 +182,7 @@ pub(super) fn group_norm(call: &Call<'_>) -> Option<Becomes> {
     (!is_shifted_alone).then_some(Becomes::Lines(widened(call), line))
 }
 
-/// By running statistics, or by those of the batch.
+/// Batch norm by running statistics, or by those of the batch.
 pub(super) fn batch_norm(call: &Call<'_>) -> Option<Becomes> {
     let is_functional = matches!(
         call.operator,

@@ -119,7 +119,7 @@ impl Node {
 }
 
 impl TensorMeta {
-    /// The element type; types that the notation has not are written as one of as many bytes.
+    /// The element type. A type that the notation lacks becomes one of the same width.
     pub(super) fn dtype(&self) -> DType {
         match self.dtype {
             1 | 2 => DType::I8,
@@ -134,7 +134,7 @@ impl TensorMeta {
         }
     }
 
-    /// Whether it is not of complex numbers, with which no function of the notation computes.
+    /// Whether it is real: no function of the notation computes with complex numbers.
     pub(super) fn is_real(&self) -> bool {
         !matches!(self.dtype, 9..=11)
     }
@@ -163,7 +163,7 @@ pub(super) enum Whole {
     AsName(String),
 }
 
-/// What a node is given, or gives.
+/// An input or an output of a node.
 #[derive(Debug)]
 pub(super) enum Argument {
     None,
@@ -293,13 +293,13 @@ impl<'de> Visitor<'de> for ArgumentVisitor {
     }
 }
 
-/// What a graph is given and gives.
+/// The inputs and outputs of a graph.
 #[derive(Debug, Deserialize)]
 pub(super) struct Signature {
     pub(super) input_specs: Vec<InputSpec>,
 }
 
-/// What an input of the graph is; all others are what a caller passes.
+/// What the module holds for an input of the graph; the caller passes all other inputs.
 #[derive(Debug, Deserialize)]
 pub(super) struct InputSpec {
     pub(super) parameter: Option<State>,
@@ -334,7 +334,7 @@ struct Version {
 /// The program that a JSON text holds.
 ///
 /// # Errors
-/// What is no exported program, or of a version that is not read.
+/// When the text is no exported program, or has a version that is not read.
 pub(super) fn read(json: &str) -> Result<Exported, Problem> {
     let unreadable =
         |problem: JsonError| Problem::new(format!("its graph cannot be read: {problem}"));

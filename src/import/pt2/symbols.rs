@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// The value of a symbol that depends on data, which has none at the example inputs.
 const GUESS: i64 = 1024;
 
-/// Largest bound that is a bound, and not the absence of one.
+/// Largest upper bound that counts: a larger one means that there is none.
 const MAX_BOUND: i64 = 1 << 31;
 
 /// The sizes of a program by their text.
@@ -94,7 +94,7 @@ impl<'a> Symbols<'a> {
                 Some(0)
             }) == Some(Size::param(0));
             if let (true, [symbol]) = (is_alone, alone.as_slice()) {
-                // Equal in all places of a sound file.
+                // All values of a symbol are equal in a valid file.
                 let known = self.hints.entry(symbol.clone()).or_insert(hint);
                 *known = hint.min(*known);
             }
@@ -163,10 +163,10 @@ impl<'a> Symbols<'a> {
     }
 }
 
-/// The value of the param behind those that have one at which `size` is `hint`, where it depends on
-/// it linearly.
+/// The value of the next param after `params` at which `size` is `hint`, if `size` is linear in it.
 fn solution(size: &Size, params: &[i64], hint: i64) -> Option<i64> {
     let at = |value: i64| size.value(&[params, &[value]].concat());
+    // Two samples give the slope; the last line refuses a size that is not linear.
     let (none, one) = (at(0)?, at(1)?);
     let value = hint
         .checked_sub(none)?
@@ -174,7 +174,7 @@ fn solution(size: &Size, params: &[i64], hint: i64) -> Option<i64> {
     (at(value) == Some(hint)).then_some(value)
 }
 
-/// A graph and those inside it, in their order.
+/// A graph and all graphs nested in it, breadth first.
 fn with_inner(graph: &Graph) -> Vec<&Graph> {
     let mut graphs = vec![graph];
     let mut next = 0;

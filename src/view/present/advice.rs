@@ -1,4 +1,4 @@
-//! What would save time, in the words of an engineer.
+//! Advice on what would save time, in words.
 
 use super::format::format_count;
 use super::manual::merge_alone;
@@ -14,24 +14,23 @@ use fuseline_core::model::options::Switch;
 use fuseline_core::{Analysis, KernelId, Objective, OpType, Policy};
 use std::cmp::Ordering;
 
-/// Something that would save time.
+/// A change that would save time.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct AdviceRow {
-    /// The change.
     pub advice: Advice,
     /// What to do; quoted parts are code.
     pub action: String,
-    /// What it costs beside the work, or where it is done; empty if there is nothing to say.
+    /// What else the change costs, or where to make it; empty if there is nothing to say.
     pub caveat: String,
-    /// What the whole program takes before and after.
+    /// Cost of the whole program before and after.
     pub price: Price,
-    /// The time that it would save as a part of the program's, in percent.
+    /// Saved time as a share of the program's time, in percent.
     pub share_percent: f64,
 }
 
 impl AdviceRow {
-    /// A smaller share of the time is none to suggest: half of the measured times are off by as
-    /// much.
+    /// The smallest share of the time that is worth suggesting: half of the measured times are off
+    /// by as much.
     pub const LEAST_PERCENT: f64 = 5.0;
 
     /// Whether it saves enough to be suggested.
@@ -39,7 +38,7 @@ impl AdviceRow {
         self.share_percent >= Self::LEAST_PERCENT
     }
 
-    /// What it would save, as it is shown.
+    /// The saving as the page shows it.
     pub fn saved(&self, saved: Saved) -> String {
         match saved {
             Saved::Share => Number::Percent(self.share_percent).text(),
@@ -48,7 +47,7 @@ impl AdviceRow {
     }
 }
 
-/// What holds for all rows.
+/// A note that holds for all rows.
 pub fn rows_note(analysis: &Analysis) -> String {
     let note = "Each row counts that change alone, on the chosen device. The savings of several changes do not add up.";
     if analysis.predicted.is_none() {
@@ -80,12 +79,12 @@ fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
     })
 }
 
-/// What was chosen to follow an advice, as the page calls it; `None` for one that changes the text.
+/// Which choice followed an advice, in the page's words; `None` for advice that changes the text.
 pub fn set_words(advice: Advice) -> Option<String> {
     Some(format!("Set: {}.", changed_words(advice)?))
 }
 
-/// What an advice chooses, as the page calls it; `None` for one that changes the text.
+/// What an advice chooses, in the page's words; `None` for advice that changes the text.
 pub(super) fn changed_words(advice: Advice) -> Option<String> {
     let switch = |switch| format!("{}, under Options", switch_name(switch));
     match advice {
@@ -100,7 +99,7 @@ pub(super) fn changed_words(advice: Advice) -> Option<String> {
     }
 }
 
-/// What to do, and what it costs beside the work or where it is done.
+/// What to do, and what else it costs or where to do it.
 pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(String, String)> {
     let names = |kernel: KernelId| {
         let ops = analysis.partition.kernels.get(kernel)?;
@@ -158,7 +157,7 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
     Some((action, caveat.to_owned()))
 }
 
-/// At which rate a generated matmul is priced; `None` where no rates were measured.
+/// The rate at which a generated matmul is priced; `None` without measured rates.
 fn assumed_rate(analysis: &Analysis) -> Option<String> {
     let measured = analysis.options.device.calibration()?;
     let share = measured.rates.generated_matmul_share * 100.0;
@@ -178,7 +177,7 @@ pub fn advice_title(advice: Advice) -> String {
     }
 }
 
-/// What an advice changes for the better, where there is room for it behind its title.
+/// Why an advice helps, to follow its title where there is room.
 pub fn advice_cause(analysis: &Analysis, advice: Advice) -> &'static str {
     if advice == Advice::Compile && generates_matmuls(analysis) {
         " with library matmuls"
@@ -193,8 +192,10 @@ fn generates_matmuls(analysis: &Analysis) -> bool {
     predicted.is_some_and(|predicted| predicted.generated_matmuls > 0)
 }
 
-/// What an advice saves, for the same place: the time that it is ranked by with what it costs in
-/// memory traffic, and the memory traffic that it saves.
+/// What an advice saves, to follow its title.
+///
+/// The first text has the time that ranks it, with its cost in memory traffic. The second has the
+/// saved memory traffic.
 pub fn advice_gain(row: &AdviceRow) -> [String; 2] {
     let time = format!("saves {}", row.saved(Saved::Time));
     let bytes = row.saved(Saved::Bytes);

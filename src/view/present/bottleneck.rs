@@ -10,16 +10,15 @@ use fuseline_core::{Analysis, KernelId};
 /// What most of the fused time waits for: why a program with a quarter of the traffic is not four
 /// times as fast.
 pub struct Bottleneck {
-    /// Its kernels: by prediction, whose bottleneck need not be that of the roofline, or by the
-    /// roofline.
+    /// The name of its kernels, by prediction or by the roofline, which can differ.
     kernels: &'static str,
     /// Why fusion does not shorten their time further.
     why: &'static str,
     share_pct: f64,
 }
 
-/// The three bottlenecks: their kernels by prediction and by the roofline, why fusion does not
-/// shorten such a time further, and the bounds that count as it.
+/// The three bottlenecks: the names of their kernels by prediction and by the roofline, why fusion
+/// does not shorten their time further, and the bounds that belong to them.
 const BOTTLENECKS: [([&str; 2], &str, &[Bound]); 3] = [
     (
         ["kernels that wait for memory", "memory-bound kernels"],
@@ -39,8 +38,10 @@ const BOTTLENECKS: [([&str; 2], &str, &[Bound]); 3] = [
 ];
 
 impl Bottleneck {
-    /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or
-    /// ops. Predicted times have the bottleneck that the device model finds, lower bounds that of
+    /// The bottleneck of the fused program; `None` where nothing runs, and where the times leave
+    /// out FLOPs or ops.
+    ///
+    /// Predicted times have the bottleneck that the device model finds. Lower bounds have that of
     /// the roofline, and so has a kernel whose rate was measured for all of its work at once: see
     /// [`RatedWork::bound`](fuseline_core::analysis::device_model::RatedWork::bound).
     pub fn of(analysis: &Analysis) -> Option<Self> {
@@ -48,8 +49,8 @@ impl Bottleneck {
         longest.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))
     }
 
-    /// The share of the time that waits for memory, which is what fusion can shorten, before and
-    /// after it: `memory-bound time 42.1 % → 6.4 %`.
+    /// The share of memory-bound time, which fusion can shorten, before and after fusion:
+    /// `memory-bound time 42.1 % → 6.4 %`.
     pub fn memory_time(analysis: &Analysis) -> Option<String> {
         let before = shares(analysis, &analysis.unfused, |kernel| {
             let times = analysis.predicted.as_ref()?.unfused_kernels.get(kernel)?;
@@ -65,7 +66,7 @@ impl Bottleneck {
         })
     }
 
-    /// What [`Self::memory_time`] says.
+    /// The explanation of [`Self::memory_time`].
     pub fn explanation(analysis: &Analysis) -> Option<Explanation> {
         let [memory, ..] = fused_shares(analysis)?;
         let (rates, whole) = match analysis.predicted {
@@ -90,8 +91,8 @@ impl Bottleneck {
         })
     }
 
-    /// That of the fused time as sentences: `Of the fused time, 87 % is in compute-bound kernels.
-    /// Fusion saves memory traffic, not arithmetic.`
+    /// The bottleneck in sentences: `Of the fused time, 87 % is in compute-bound kernels. Fusion
+    /// saves memory traffic, not arithmetic.`
     pub fn sentence(&self) -> String {
         let Self { kernels, why, .. } = self;
         match self.share() {
@@ -100,13 +101,13 @@ impl Bottleneck {
         }
     }
 
-    /// The share in words; `None` for all of the time, as it would be rounded.
+    /// The share in words; `None` if it rounds to all of the time.
     fn share(&self) -> Option<String> {
         (self.share_pct <= 99.95).then(|| format_percent(self.share_pct))
     }
 }
 
-/// What each bottleneck takes of the fused time, as [`shares`].
+/// The share of each bottleneck in the fused time, as in [`shares`].
 fn fused_shares(analysis: &Analysis) -> Option<[Bottleneck; 3]> {
     shares(analysis, &analysis.fused, |kernel| {
         let times = analysis.predicted.as_ref()?.kernels.get(kernel)?;
@@ -114,8 +115,8 @@ fn fused_shares(analysis: &Analysis) -> Option<[Bottleneck; 3]> {
     })
 }
 
-/// What each bottleneck takes of the time of these kernels, memory first; `None` where they take
-/// none, and where the times leave out work.
+/// The share of each bottleneck in the time of these kernels, memory first; `None` where they take
+/// no time, and where the times leave out work.
 fn shares(
     analysis: &Analysis,
     execution: &Execution,

@@ -14,7 +14,7 @@ pub fn speedup_text(percent: u32) -> String {
     format_ratio(f64::from(percent) / 100.0)
 }
 
-/// Which measurements the objective *measured* has, in a sentence or two.
+/// Which measurements the objective *measured* uses, in a sentence or two.
 pub fn measured_patterns(options: &Options) -> String {
     let Some(calibrations) = options.calibrations() else {
         return format!(
@@ -29,7 +29,7 @@ pub fn measured_patterns(options: &Options) -> String {
     )
 }
 
-/// That records of the visitor's own decide from now on.
+/// The message that the visitor's own records now decide.
 pub fn taken(calibrations: &Calibrations) -> String {
     let runs = counted(calibrations.patterns.len(), "run");
     format!(
@@ -95,7 +95,7 @@ pub fn skipped_sentence(pattern: &str, reason: NoRecord) -> String {
     format!("no record of {}: {reason}", printable(pattern))
 }
 
-/// All records for people, as lines, beside those of other GPUs.
+/// All records as lines of text, compared with those of other GPUs.
 pub fn report(calibrated: &Calibrated, others: &[Calibrations]) -> String {
     // Writing to a `String` cannot fail.
     let mut text = String::new();

@@ -1,22 +1,20 @@
-//! What stands below a picture that leaves the page: the program, the choices behind it, and its
-//! figures.
+//! The caption of an exported picture: the program, the choices behind it, and its figures.
 
 use super::headline::headline;
 use super::setup::setup;
 use fuseline_core::Analysis;
 use fuseline_core::model::program::Program;
 
-/// The words of a picture.
+/// The text below an exported picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
-    /// The name of the program.
     pub program: String,
     /// Sentences, each a paragraph: figures, what marks mean, and the choices.
     pub lines: Vec<String>,
 }
 
 impl Caption {
-    /// The caption of a program by this name. `key` says what the marks of the picture mean.
+    /// The caption of a program with this name. `key` explains the marks of the picture.
     pub fn new(program_name: &str, analysis: &Analysis, program: &Program, key: &str) -> Self {
         let figures = headline(analysis).sentence();
         let choices = setup(&analysis.options, program);

@@ -7,7 +7,8 @@ use crate::present::options::policy_title;
 use fuseline_core::fusion::certificate::{Certificate, CertificateScope};
 use fuseline_core::model::options::{Objective, Policy};
 
-/// What is proven of the result, beside figures of both bytes and times: `fewest bytes: proven`.
+/// The proof with its objective, to stand beside figures of bytes and times:
+/// `fewest bytes: proven`.
 pub fn objective_proof(certificate: &Certificate) -> String {
     let title = policy_title(Policy::Optimal, certificate.objective);
     if certificate.is_optimal {
@@ -28,8 +29,7 @@ fn proof_text(certificate: &Certificate) -> String {
     }
 }
 
-/// The same with what it is proven for, or why it is not. `is_partial`: ops of unknown shape are
-/// missing.
+/// The proof with its scope, or why there is none. `is_partial`: ops of unknown shape are missing.
 pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
     let proof = proof_text(certificate);
     if certificate.is_optimal {
@@ -43,7 +43,7 @@ pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
     format!("{proof}; the search stopped after {states} states")
 }
 
-/// The same in a sentence, with the lower bound and the states that the search visited.
+/// The certificate in a sentence, with the lower bound and the states that the search visited.
 pub fn certificate_sentence(certificate: &Certificate, is_partial: bool) -> String {
     let states = counted(certificate.states, "state");
     let scope = scope_text(certificate.scope, is_partial);
@@ -59,8 +59,9 @@ pub fn certificate_sentence(certificate: &Certificate, is_partial: bool) -> Stri
     )
 }
 
-/// What no other kernels have. Patterns without a record count with their bounds, which are not
-/// measured.
+/// The advantage that no other choice of kernels has.
+///
+/// Patterns without a record count with their lower bounds, which are not measured.
 const fn less_text(objective: Objective) -> &'static str {
     match objective {
         Objective::Bytes => "fewer bytes",

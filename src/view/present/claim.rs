@@ -40,9 +40,11 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
     }
 }
 
-/// The sentence about the fused program while its pictures go over from unfused: the saved share of
-/// the bytes has come this share of its way. The other numbers stand at once: on their way they
-/// would be those of another policy. The last one is [`claim`].
+/// The claim while the pictures change from unfused to fused: this share of the saved bytes is
+/// counted.
+///
+/// The other numbers show their final values at once, because values in between would be those of
+/// another policy. The last sentence is [`claim`].
 pub fn counting_claim(analysis: &Analysis, share: f64) -> Vec<Part> {
     let mut parts = claim(analysis, true);
     if share >= 1.0 || analysis.is_partial() {
@@ -62,7 +64,7 @@ pub fn page_title(analysis: &Analysis, is_fused: bool) -> String {
     format!("{} · Fuseline", claim.trim_end_matches('.'))
 }
 
-/// A number of the program as it is shown everywhere.
+/// A number of the whole program, as a part of a sentence.
 fn total(values: &Values<'_>, quantity: Quantity, run: Run) -> Part {
     let of = Subject::Program;
     Part::of(values, Figure { quantity, run, of })
@@ -103,7 +105,7 @@ fn without_fusion(analysis: &Analysis) -> Vec<Part> {
     ]
 }
 
-/// Two lower bounds have no ratio.
+/// The claim about a program with ops of unknown shape: two lower bounds have no ratio.
 fn partial(analysis: &Analysis) -> Vec<Part> {
     let values = Values::new(analysis);
     vec![
@@ -115,8 +117,9 @@ fn partial(analysis: &Analysis) -> Vec<Part> {
     ]
 }
 
-/// That fusion changes neither kernels nor bytes, and why; `None` where it does. Only what no
-/// policy can change is nothing to save.
+/// The sentence that fusion changes neither kernels nor bytes, and why; `None` where it does.
+///
+/// It says that there is nothing to save only where no policy can change anything.
 fn nothing_to_save(analysis: &Analysis) -> Option<String> {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     if unfused.launches != fused.launches || unfused.traffic.total != fused.traffic.total {
@@ -142,7 +145,7 @@ fn nothing_to_save(analysis: &Analysis) -> Option<String> {
 }
 
 /// Why the same kernels take another time than before fusion: PyTorch's library no longer computes
-/// them. Nothing up to [`EQUAL_TIMES`].
+/// them. Empty for differences up to [`EQUAL_TIMES`].
 fn generated_code(analysis: &Analysis) -> Vec<Part> {
     let Some(predicted) = &analysis.predicted else {
         return Vec::new();
@@ -199,7 +202,7 @@ fn fused(analysis: &Analysis) -> Vec<Part> {
     parts
 }
 
-/// `: at best 1.06× faster on A100 SXM 80GB.`
+/// The gain at the end of the claim: `: at best 1.06× faster on A100 SXM 80GB.`
 fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
     let Some((kind, speedup)) = total_speedup(analysis) else {
         return vec![Part::words(".")];

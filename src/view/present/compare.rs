@@ -16,7 +16,7 @@ const NAMED_EDGES: usize = 3;
 /// Edges that the tooltip of a row names.
 const TOOLTIP_EDGES: usize = 30;
 
-/// The columns of the table behind the titles of the policies.
+/// The columns of the table after the titles of the policies.
 pub const COLUMNS: &[Column] = &[
     Column::new("kernels", &[(Quantity::Launches, Run::Fused)]),
     Column {
@@ -89,7 +89,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
     }
 }
 
-/// `1,962,934,272 B`.
+/// All digits of the memory traffic: `1,962,934,272 B`.
 fn exact_bytes(values: &Values<'_>, scope: Scope) -> Option<String> {
     Some(values.at(scope, Quantity::Bytes, Run::Fused)?.exact())
 }
@@ -105,7 +105,7 @@ fn note(policy: Policy, analysis: &Analysis) -> String {
 
 const WITH_ATTENTION: &str = "with fused attention";
 
-/// At which rate matmuls run that no library call computes.
+/// The rate of generated matmuls, which no library call computes.
 fn rate_note(analysis: &Analysis) -> Option<String> {
     let predicted = analysis.predicted.as_ref()?;
     let matmuls = counted(predicted.generated_matmuls, "generated matmul");
@@ -132,8 +132,8 @@ fn policy_note(policy: Policy, analysis: &Analysis) -> String {
     if let Some(certificate) = &analysis.certificate {
         certificate_text(certificate, analysis.is_partial())
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
-        // Without this note it would seem to beat an optimum that is proven for kernels with one
-        // matmul each.
+        // Without this note the policy would seem to beat an optimum that is proven for kernels
+        // with one matmul each.
         WITH_ATTENTION.to_owned()
     } else if policy == Policy::Manual && is_unstated(analysis) {
         "no kernel marks yet".to_owned()

@@ -53,7 +53,7 @@ impl CustomFigure {
         }
     }
 
-    /// The unit in which it is typed, in the unit of the device.
+    /// The unit of typed values, as a multiple of the device's unit.
     const fn unit(self) -> f64 {
         match self {
             Self::Bandwidth => 1e9,
@@ -83,11 +83,11 @@ impl CustomFigure {
             Self::Rate(rate) => rate.figure(device),
             Self::Launch => Some(device.launch_s),
         };
-        // Removes the last digits, which come from the change of units.
+        // Rounds away the digits that the change of units adds.
         figure.map(|figure| (figure.value / self.unit() * 1e6).round() / 1e6)
     }
 
-    /// The same as its field shows it: empty if the device has none.
+    /// The value as its field shows it; empty if the device has none.
     pub fn text(self, device: &Device) -> String {
         (self.value(device)).map_or_else(String::new, |value| value.to_string())
     }
@@ -127,7 +127,7 @@ pub fn custom_copy(device: &Device) -> Device {
     custom_device(|figure| figure.value(device))
 }
 
-/// `0.1`, `100,000`.
+/// A number with its digits in groups: `0.1`, `100,000`.
 fn grouped(number: f64) -> String {
     if number.fract() == 0.0 {
         #[expect(

@@ -8,17 +8,17 @@ use fuseline_core::numeral::Numeral;
 /// Most terms of a sum that are listed.
 const MAX_TERMS: usize = 8;
 
-/// A number, what it is of, and its derivation where it is not given.
+/// A number with its name, and its derivation unless it is given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// What it is of; may be empty.
+    /// What the number is of; may be empty.
     pub name: String,
     pub number: Number,
     /// It rests on an assumed size.
     pub is_assumed: bool,
     /// `None` where the number is given.
     pub derivation: Option<Derivation>,
-    /// Its formula in symbols, where that is not the one of its quantity.
+    /// Its formula in symbols, if that differs from the formula of its quantity.
     pub formula: Option<&'static str>,
 }
 
@@ -41,7 +41,7 @@ impl Term {
         }
     }
 
-    /// The same, marked if it rests on an assumed size.
+    /// The term, marked if it rests on an assumed size.
     pub(in crate::present) fn assumed(self, is_assumed: bool) -> Self {
         Self { is_assumed, ..self }
     }
@@ -61,7 +61,7 @@ impl Term {
 }
 
 impl Term {
-    /// The whole number that it is, of things or bytes.
+    /// The term as a whole number, of things or bytes.
     fn whole_number(&self) -> u64 {
         match self.number {
             Number::Count(count) | Number::Bytes(count) => count,
@@ -69,7 +69,7 @@ impl Term {
         }
     }
 
-    /// A whole number that is computed from whole numbers: of bytes if one of them is.
+    /// A whole number computed from whole numbers; in bytes if one of them is.
     fn of_whole(name: &str, operation: Operation, terms: Vec<Self>, number: u64) -> Self {
         let is_bytes = |term: &Self| matches!(term.number, Number::Bytes(_));
         let number = if terms.iter().any(is_bytes) {
@@ -80,7 +80,7 @@ impl Term {
         Self::derived(name, number, Derivation::new(operation, terms))
     }
 
-    /// Without a derivation beyond 64 bits, where the terms do not give the number.
+    /// Drops the derivation of a number beyond 64 bits, because its terms do not give the number.
     fn exact(self) -> Self {
         let is_exact = self.whole_number() < u64::MAX;
         Self {
@@ -90,8 +90,8 @@ impl Term {
     }
 }
 
-/// Each number is the one that the same formula gives with plain numbers, and keeps the terms that
-/// it was computed from.
+/// Evaluates formulas with terms: each result equals that of plain numbers, and keeps the terms
+/// that it was computed from.
 impl Numeral for Term {
     type Share = Self;
 
@@ -158,7 +158,7 @@ impl Numeral for Term {
         if self.whole_number() >= count {
             return self;
         }
-        // What the formula gives is not what counts.
+        // The minimum counts, not the result of the formula, so there is no derivation.
         Self {
             derivation: None,
             number: Number::Count(count),
@@ -181,10 +181,9 @@ impl Numeral for Term {
     }
 }
 
-/// A calculation.
+/// An operation on terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derivation {
-    /// What is done with the terms.
     pub operation: Operation,
     /// The terms, in the order of the calculation.
     pub terms: Vec<Term>,
@@ -201,7 +200,7 @@ pub enum Operation {
     Product,
     /// Divides the first by the second.
     Quotient,
-    /// The same in percent.
+    /// Divides the first by the second, in percent.
     Percent,
     /// Divides the first by the second, rounded up.
     RoundedUp,
@@ -223,7 +222,7 @@ impl Derivation {
         Self { operation, terms }
     }
 
-    /// The sum of many terms, the largest first; those that are not listed are one.
+    /// The sum of many terms, the largest first. Terms that are not listed become one.
     pub fn sum(mut terms: Vec<Term>) -> Self {
         terms.retain(|term| term.number.value() != 0.0);
         terms.sort_by(|a, b| b.number.value().total_cmp(&a.number.value()));
@@ -245,7 +244,7 @@ impl Derivation {
         Self::new(Operation::Quotient, vec![above, below])
     }
 
-    /// The same without sums of one term.
+    /// The derivation without enclosing sums and maxima of a single term.
     pub fn simplest(&self) -> &Self {
         let mut derivation = self;
         while let (
@@ -284,7 +283,7 @@ impl Derivation {
             Operation::RelativeError => ("", " / ", " − 1"),
             Operation::Sum | Operation::Longest => return None,
         };
-        // Of nearly equal numbers three digits do not give their difference.
+        // Three digits of nearly equal numbers do not give their difference.
         let is_precise = self.operation == Operation::Difference && self.is_small_difference();
         let number = |term: &Term| {
             if is_precise {

@@ -23,7 +23,7 @@ struct Call {
     op: Op,
     #[serde(skip_serializing_if = "Map::is_empty")]
     attributes: Map<String, Value>,
-    /// Numbers among the inputs, by place.
+    /// Numbers among the inputs, by position.
     #[serde(skip_serializing_if = "Map::is_empty")]
     literals: Map<String, Value>,
 }
@@ -74,7 +74,7 @@ impl OpList {
     ) -> Self {
         let attributes = attributes_in_numbers(program, statement_of_op.iter().copied());
         for (call, mut attributes) in self.ops.iter_mut().zip(attributes) {
-            // What chose a variant of a function is said by its name.
+            // The name of the function already says which variant the attributes chose.
             let function = call.op.function;
             attributes.retain(|attribute| {
                 function.is_none_or(|function| {
@@ -94,8 +94,8 @@ impl OpList {
     }
 }
 
-/// The kernel marks of the ops as numbers that distinguish all kernels: a list has no iterations
-/// in which a mark holds. A number stays where no earlier kernel has it.
+/// The kernel marks of the ops as numbers that distinguish all kernels, because a list has no
+/// iterations that limit a mark. A mark keeps its number unless an earlier kernel has it.
 fn unique_marks(graph: &Graph) -> impl Iterator<Item = Option<u32>> {
     let mut used: HashSet<u32> = graph.ops.iter().filter_map(|op| op.kernel).collect();
     let outside =

@@ -19,7 +19,7 @@ pub struct FindingRow {
     pub hint: Option<String>,
     /// Its position in the text.
     pub span: Option<Span>,
-    /// The corrections that hold.
+    /// The sound fixes of the problem.
     pub fixes: Vec<Fix>,
 }
 
@@ -47,8 +47,8 @@ pub fn finding_rows(
     rows.collect()
 }
 
-/// The fixes of the first diagnostic on the line of a byte that has any; none while they belong to
-/// another text.
+/// The fixes of the first diagnostic with any on the line of a byte; none while the diagnostics
+/// belong to another text.
 pub fn fixes_on_line<'a>(
     diagnostics: &[Diagnostic],
     fixes: &'a [Vec<Fix>],
@@ -76,17 +76,17 @@ pub fn worst(diagnostics: &[Diagnostic]) -> Option<(Severity, usize)> {
     Some((worst, count))
 }
 
-/// What everything but the editor shows while the text has an error.
+/// What the page outside the editor shows while the text has an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownText {
-    /// The last text without one.
+    /// The last text without an error.
     LastGoodText,
     /// The lines of this text that can be read, because no text without an error came before.
     ReadableLines,
 }
 
 impl ShownText {
-    /// That the text has an error, and what is shown.
+    /// The message that the text has an error, and what the page shows.
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::LastGoodText => {

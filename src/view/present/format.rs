@@ -36,14 +36,14 @@ pub fn format_amount(amount: f64, unit: &str) -> String {
 
 /// A duration from seconds: `4.40 µs`, `1.23 ms`, `0 s`, `< 1 ns`.
 pub fn format_seconds(seconds: f64) -> String {
-    // No clock of a GPU resolves less, and nobody optimizes a picosecond.
+    // No GPU clock resolves less than a nanosecond, so a smaller number would say nothing.
     if seconds > 0.0 && seconds < 1e-9 {
         return "< 1 ns".to_owned();
     }
     format_tick_seconds(seconds)
 }
 
-/// The same at a tick of an axis, which says its value however small: `200 ps`.
+/// A duration at a tick of an axis, which has its value however small: `200 ps`.
 pub fn format_tick_seconds(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0 s".to_owned();
@@ -65,7 +65,7 @@ pub fn format_tick_seconds(seconds: f64) -> String {
     format!("{} {last}s", three_digits(scaled))
 }
 
-/// An amount with six digits, for those who compare: `454.214 µs`.
+/// An amount with six digits, for close comparison: `454.214 µs`.
 pub fn format_precisely(amount: f64, unit: &str) -> String {
     let small = SMALL.iter().zip(0_i32..).skip(1);
     let small = small.map(|(prefix, power)| (amount * 1000_f64.powi(power), prefix));
@@ -85,7 +85,7 @@ pub fn format_precisely(amount: f64, unit: &str) -> String {
     format!("{scaled:.decimals$} {prefix}{unit}")
 }
 
-/// A figure, marked if an assumed size is in it: `~33.6 MB`.
+/// A figure, marked if it rests on an assumed size: `~33.6 MB`.
 pub fn assumed(is_assumed: bool, figure: &str) -> String {
     let mark = if is_assumed { "~" } else { "" };
     format!("{mark}{figure}")
@@ -168,7 +168,7 @@ pub fn format_faster(speedup: f64) -> String {
     format!("{ratio} {faster}")
 }
 
-/// A number without a unit, with so many significant digits and no zeros at its end; far from 1
+/// A number without a unit, with this many significant digits and no trailing zeros; far from 1
 /// with its power of ten.
 pub fn format_digits(value: f64, digits: usize) -> String {
     plain(value, |size| {
@@ -204,7 +204,7 @@ pub fn format_scientific(value: f64) -> String {
     plain(value, |size| format!("{size:.2e}"))
 }
 
-/// What needs no digits, and a sign and groups for what has them.
+/// Adds sign and digit groups to a number; zero, infinity and NaN need no digits.
 fn plain(value: f64, digits: impl Fn(f64) -> String) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     let size = match value.abs() {
@@ -242,7 +242,7 @@ fn group_digits(digits: &str) -> String {
     text
 }
 
-/// A count of whole things: digits as they are below 1000, scaled above.
+/// A whole count: all digits below 1000, scaled above.
 fn format_whole(count: u128, unit: &str) -> String {
     if count < 1000 {
         format!("{count} {unit}")

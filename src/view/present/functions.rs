@@ -23,8 +23,8 @@ pub struct FunctionRow {
     pub attributes: &'static [AttributeName],
 }
 
-/// The functions with a text in their name, op type or description, those with it in the name
-/// first. Case does not count.
+/// The functions whose name, op type or description contains a text, matches in the name first.
+/// Case does not count.
 pub fn function_rows(wanted: &str) -> Vec<FunctionRow> {
     let wanted = wanted.trim().to_lowercase();
     let is_named = |function: &Function| function.name().contains(&wanted);

@@ -1,4 +1,4 @@
-//! The kernels on a sheet of paper: as many as fit, those that move most.
+//! The kernels on a printed sheet: those with the most memory traffic, as many as fit.
 
 use super::format::{format_bytes, format_count};
 use super::names::{op_names, short_name};
@@ -32,18 +32,18 @@ pub struct SheetRow {
     pub numbers: Vec<String>,
 }
 
-/// Kernels that are listed.
+/// The listed kernels, and a note about the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SheetRows {
     /// In the order in which they run.
     pub rows: Vec<SheetRow>,
     /// What the times are.
     pub time_title: &'static str,
-    /// How many are left out, and what they move; empty if all are listed.
+    /// How many kernels are left out, with their memory traffic; empty if all are listed.
     pub rest: String,
 }
 
-/// The `most` kernels that move most bytes. `O(kernels log kernels)`.
+/// The `most` kernels with the most memory traffic. `O(kernels log kernels)`.
 pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
     let kernels = &analysis.fused.kernels;
     let mut order: Vec<KernelId> = kernels.ids().collect();

@@ -29,14 +29,14 @@ pub struct Headline {
     pub fused_kernels: String,
     /// What the times are: `predicted`. The sentence above names the device.
     pub time_kind: &'static str,
-    /// The same with the device: `predicted on H200`.
+    /// The kind of the times with the device: `predicted on H200`.
     pub time_label: String,
     pub unfused_time: String,
     pub fused_time: String,
     /// The share of the time that waits for memory, before and after fusion:
     /// `memory-bound time 42.1 % → 6.4 %`. `None` where the times leave out work.
     pub memory_time: Option<String>,
-    /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
+    /// The ratio of both times: a speedup, or one by the lower bounds. `None` where nothing runs.
     pub ratio: Option<String>,
     /// Both lower bounds, beside predicted times.
     pub bounds: Option<String>,
@@ -54,9 +54,9 @@ pub struct Headline {
 /// Whether the result of a search is proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
-    /// In a few words.
+    /// The proof in a few words.
     pub proof: String,
-    /// The same with what it is proven for, or how far from the optimum it is at most.
+    /// The proof with its scope, or the largest possible distance from the optimum.
     pub certificate: String,
 }
 
@@ -110,8 +110,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
         bounds: (unfused_time.bound.as_ref().zip(fused_time.bound.as_ref())).map(
             |(unfused, fused)| {
                 let cold = if is_below { COLD } else { "" };
-                // Beside a prediction the quotient of the bounds is no best case: the unfused
-                // kernels may be further from theirs.
+                // The ratio of lower bounds is no best case for a prediction: the unfused kernels
+                // may be further from their bounds.
                 let quotient = analysis.speedup.map_or_else(String::new, |_| {
                     format!(" ({})", values.total(Quantity::BoundSpeedup, Run::Fused))
                 });
@@ -141,8 +141,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
 }
 
 impl Headline {
-    /// What a slider changes, on one line: the figures before and after fusion, or unfused those of
-    /// what is shown.
+    /// The figures that a slider changes, on one line: before and after fusion, or only unfused.
     pub fn in_short(&self, is_fused: bool) -> String {
         let Self {
             unfused_bytes,
@@ -159,7 +158,7 @@ impl Headline {
         format!("{unfused_bytes} → {fused_bytes}, {change}{ratio}")
     }
 
-    /// The same as one text, for screen readers.
+    /// The headline as one text, for screen readers.
     pub fn sentence(&self) -> String {
         let Self {
             unfused_bytes,
@@ -176,7 +175,7 @@ impl Headline {
             Some(error) => format!(", each {}", error.text()),
             None => String::new(),
         };
-        // What predicted times compare with; bounds know no framework.
+        // Predicted times compare with eager PyTorch. Lower bounds know no framework.
         let eager = match self.bounds {
             Some(_) => " in eager PyTorch",
             None => "",

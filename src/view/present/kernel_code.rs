@@ -6,17 +6,17 @@ use fuseline_codegen::kernel_code::{CodeLanguage, CodegenError, Line, of_kernel}
 use fuseline_core::model::program::Program;
 use fuseline_core::{Analysis, IdVec, KernelId, OpId, ReshapeCost, TensorId};
 
-/// What is shown of a kernel.
+/// The code of a kernel, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KernelCode {
-    /// It runs.
+    /// A kernel that runs.
     Lines {
-        /// What runs, to be copied.
+        /// The code to copy.
         text: String,
-        /// The same line by line, with those that fusion removed.
+        /// The code line by line, with the lines that fusion removed.
         lines: Vec<CodeLine>,
     },
-    /// It has no code.
+    /// A kernel without code.
     Refused(CodegenError),
     /// Nothing runs.
     Nothing,
@@ -27,7 +27,7 @@ pub enum KernelCode {
 pub struct CodeLine {
     /// With its indentation.
     pub text: String,
-    /// What it moves between memory and the chip.
+    /// The load or store of the line.
     pub moved: Option<Moved>,
 }
 
@@ -52,12 +52,13 @@ impl KernelCode {
     pub const NOTE: &str = "Fuseline generates this code with the sizes compiled in. It is not the code that torch.compile generates.";
 }
 
-/// The sentence for a kernel that is refused.
+/// Why a kernel has no code, in a sentence.
 pub fn no_code(reason: &CodegenError) -> String {
     format!("This kernel has no code: {reason}.")
 }
 
-/// A kernel of an analysis in a language. Linear in the program, beside the kernel itself.
+/// The code of a kernel in a language. Takes time linear in the program, besides generating the
+/// code.
 pub fn kernel_code(
     analysis: &Analysis,
     program: &Program,

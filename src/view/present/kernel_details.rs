@@ -19,7 +19,6 @@ const MAX_OPS: usize = 24;
 /// The details of one fused kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelDetails {
-    /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
@@ -41,7 +40,7 @@ pub struct KernelDetails {
     pub time: Vec<String>,
 }
 
-/// Bytes of one tensor that a kernel moves.
+/// Memory traffic of one tensor in a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorRow {
     /// The tensor in this kernel.
@@ -51,13 +50,13 @@ pub struct TensorRow {
     pub size: String,
     /// Where the size comes from.
     pub source: String,
-    /// The same in a sentence.
+    /// The source in a sentence.
     pub source_reason: String,
-    /// Bytes that the kernel reads; `None` for no bytes, as below.
+    /// Bytes that the kernel reads; this and the next two are `None` for no bytes.
     pub bytes_read: Option<String>,
     /// Bytes that it writes.
     pub bytes_written: Option<String>,
-    /// Bytes that its ops move one by one and the kernel does not.
+    /// Bytes that its ops read or write as separate kernels and the kernel does not.
     pub bytes_vanished: Option<String>,
 }
 

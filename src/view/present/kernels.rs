@@ -8,7 +8,7 @@ use crate::present::table::{Cells, Column, Layout};
 use crate::present::times::{TimeText, missing_text, missing_total};
 use fuseline_core::{Analysis, KernelId, Policy};
 
-/// The columns of the table behind the names of the ops.
+/// The columns of the table after the names of the ops.
 pub const COLUMNS: &[Column] = &[
     Column {
         explanation: "a multiply-add counts as 2",
@@ -65,7 +65,6 @@ pub const COLUMNS: &[Column] = &[
 pub struct KernelRow {
     /// What identifies the row while kernels come and go.
     pub of: Subject,
-    /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
@@ -95,13 +94,13 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
     rows.collect()
 }
 
-/// The sum of all kernels. What limits kernels has none.
+/// The sum of all kernels. Bottlenecks have no sum.
 pub fn kernel_total(analysis: &Analysis) -> Cells {
     let cells = Cells::new(&Values::new(analysis), Scope::Program, COLUMNS);
     cells.without(&[Quantity::Intensity, Quantity::Bottleneck])
 }
 
-/// Which kernels a tab is about while the pictures show none of them; `None` where they show them.
+/// The note that a tab is about fused kernels; `None` while the pictures show these.
 pub fn fused_kernels_note(analysis: &Analysis, is_fused: bool) -> Option<String> {
     let options = &analysis.options;
     (!is_fused && options.policy != Policy::None).then(|| {
@@ -112,7 +111,7 @@ pub fn fused_kernels_note(analysis: &Analysis, is_fused: bool) -> Option<String>
     })
 }
 
-/// `2,298,478,592 B unfused, 1,962,934,272 B fused`.
+/// All digits of the memory traffic: `2,298,478,592 B unfused, 1,962,934,272 B fused`.
 fn exact_bytes(values: &Values<'_>, scope: Scope) -> Option<String> {
     let bytes = |run| Some(values.at(scope, Quantity::Bytes, run)?.exact());
     let [unfused, fused] = [bytes(Run::Unfused)?, bytes(Run::Fused)?];

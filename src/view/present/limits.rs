@@ -8,7 +8,7 @@ use crate::present::warnings::warning_text;
 use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
 use fuseline_core::{Analysis, Graph, IdVec, KernelId, OpId};
 
-/// The columns of the table behind the names of the ops.
+/// The columns of the table after the names of the ops.
 pub const COLUMNS: &[Column] = &[
     Column {
         layout: Layout::Line(" / "),
@@ -77,7 +77,6 @@ fn live_values(values: &Values<'_>, scope: Scope) -> Option<String> {
 pub struct LimitRow {
     /// Its first op, which identifies the row while kernels come and go.
     pub first_op: OpId,
-    /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,

@@ -18,9 +18,9 @@ use fuseline_core::{Analysis, Graph, OpId, Policy};
 pub struct Proposal {
     /// What the change saves or costs, or why it is not possible.
     pub words: String,
-    /// That alone, `saves 33.6 MB and 16.5 µs`; empty if it is not possible.
+    /// The saving or cost alone: `saves 33.6 MB and 16.5 µs`; empty if the change is not possible.
     pub effect: String,
-    /// The same after the change is made; empty if it is not possible.
+    /// The words for the change once it is made; empty if it is not possible.
     pub done: String,
     /// The changed text; `None` where the change is not possible.
     pub text: Option<String>,
@@ -38,8 +38,7 @@ impl Proposal {
     }
 }
 
-/// The op that `consumer` reads in its own kernel, from which a cut would part it; the first of
-/// several.
+/// The first op that `consumer` reads in its own kernel, from which a cut would separate it.
 pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
     let kernel_of = &analysis.partition.kernel_of;
     let kernel = kernel_of.get(consumer);
@@ -150,8 +149,10 @@ fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
     }
 }
 
-/// What of the saved bytes a merge alone saves, where the policy *by hand* changes other kernels,
-/// too. *Why not* shows the merge alone.
+/// The part of the saved bytes that the merge alone saves, if switching to *by hand* changes other
+/// kernels, too.
+///
+/// *Why not* shows the merge alone.
 pub(super) fn merge_alone(analysis: &Analysis, merge: Price, saved_bytes: i64) -> Option<String> {
     let alone = merge.saved_bytes();
     let verb = if alone < 0 { "costs" } else { "saves" };
@@ -168,7 +169,8 @@ fn saved_bytes(before: &Analysis, after: &Analysis) -> i64 {
     before.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed()
 }
 
-/// `saves 33.6 MB and 16.5 µs`, `costs 268 MB and 131 µs`, or one of each.
+/// The saving or cost of a change: `saves 33.6 MB and 16.5 µs`, `costs 268 MB and 131 µs`, or one
+/// of each.
 fn gain(before: &Analysis, after: &Analysis) -> String {
     let saved_bytes = saved_bytes(before, after);
     let predicted = before.predicted.as_ref().zip(after.predicted.as_ref());

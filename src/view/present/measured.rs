@@ -25,9 +25,7 @@ pub fn patterns<'r>(rows: impl IntoIterator<Item = &'r MeasuredRow>) -> Vec<Stri
 /// A row beside its prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedRow {
-    /// What was measured.
     pub row: MeasuredRow,
-    /// The prediction.
     pub predicted: Predicted,
     /// Predicted and measured time of the eager run; `None` for that run itself, and where there is
     /// none.
@@ -82,8 +80,10 @@ fn eager_s(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
     Some(eager.times_s())
 }
 
-/// The quantity that is compared. It is of a row of a file, so no analysis has its value, and each
-/// has a formula of its own for what is predicted and for what is measured.
+/// The quantity that is compared.
+///
+/// It belongs to a row of a file, so no analysis has its value. Predicted and measured values have
+/// separate formulas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter)]
 pub enum MeasuredQuantity {
     /// The time of one run.
@@ -139,9 +139,7 @@ pub struct Comparison {
     pub name: String,
     /// The origin of its kernels.
     pub variant: Variant,
-    /// The prediction.
     pub predicted: f64,
-    /// What was measured.
     pub measured: f64,
 }
 
@@ -190,7 +188,7 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
     )
 }
 
-/// The range around predicted times, short ones apart: what the page shows beside its own
+/// The range around predicted times, separately for short ones. The page shows it beside its own
 /// predictions.
 pub fn errors_by_length(comparisons: &[Comparison]) -> String {
     let within = |is_short: bool| {
@@ -237,10 +235,10 @@ pub fn source_notes(file: &Measurements) -> [String; 2] {
     ]
 }
 
-/// How a pattern differs from the examples of nearly the same name, and how wide it was measured,
-/// if the file has it.
+/// How a pattern differs from the examples of nearly the same name, and the largest hidden size
+/// that was measured; `None` if the file lacks the pattern.
 pub fn pattern_note(file: &Measurements) -> Option<String> {
-    /// Its params are S, H and heads.
+    /// Index of H among the params S, H and heads.
     const HIDDEN_SIZE: usize = 1;
     let blocks = (file.rows.iter()).filter(|row| row.pattern == "transformer_block");
     let widest = blocks.filter_map(|row| row.size.get(HIDDEN_SIZE)).max()?;
@@ -252,7 +250,7 @@ pub fn pattern_note(file: &Measurements) -> Option<String> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredTableRow {
-    /// Its place among the predicted rows.
+    /// Its index among the predicted rows.
     pub place: usize,
     /// The name of its op list.
     pub pattern: String,
@@ -260,9 +258,7 @@ pub struct MeasuredTableRow {
     pub error: String,
     /// Who made the kernels.
     pub variant: &'static str,
-    /// The prediction.
     pub predicted: String,
-    /// What was measured.
     pub measured: String,
     /// The params of the op list.
     pub size: String,
@@ -270,7 +266,7 @@ pub struct MeasuredTableRow {
     pub kernels: [String; 2],
 }
 
-/// A row for each that has both figures.
+/// A row for each predicted row that has both figures.
 pub fn table_rows(rows: &[PredictedRow], quantity: MeasuredQuantity) -> Vec<MeasuredTableRow> {
     let table_row = |(place, row): (usize, &PredictedRow)| {
         let comparison = Comparison::of(row, quantity)?;

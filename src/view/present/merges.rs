@@ -11,16 +11,15 @@ use std::collections::BTreeSet;
 
 /// Offers of one card: more would hide the rest of the card.
 const MAX_OFFERS: usize = 3;
-/// Neighbours that are looked at: a tensor can have thousands of readers, and the effect of a merge
-/// takes an analysis.
+/// Most neighbours that are tried: a tensor can have thousands of readers, and the effect of a
+/// merge takes an analysis.
 const MAX_LOOKED_AT: usize = 8;
 /// Characters of the names of a neighbour's ops.
 const NAME_CHARS: usize = 28;
 
-/// A merge with a neighbour that holds.
+/// A legal merge with a neighbour.
 #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Offer {
-    /// The merge.
     pub change: Change,
     /// The neighbour: `kernel 2 (relu)`.
     pub partner: String,
@@ -28,9 +27,9 @@ pub struct Offer {
     pub effect: String,
 }
 
-/// The merges of a kernel with those that write what it reads or read what it writes, if they hold:
-/// at most three, and those first that save the most bytes. Takes as long as [`propose`] a few
-/// times.
+/// The legal merges of a kernel with kernels that write what it reads or read what it writes.
+///
+/// At most three, those that save the most bytes first. Takes as long as [`propose`] a few times.
 pub fn merge_offers(kernel: KernelId, shown: KernelsInText<'_>) -> Vec<Offer> {
     let analysis = shown.analysis;
     let why = Why::new(analysis);

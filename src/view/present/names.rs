@@ -7,7 +7,7 @@ use fuseline_core::model::ids::{KernelId, OpId};
 use fuseline_core::model::partition::Partition;
 use fuseline_core::notation::spelling::{first_chars, printable};
 
-/// What a list of texts shows of one: its title, else its first line that is not empty.
+/// The label of a text in a list: its title, else its first line that is not empty.
 pub fn title(text: &str) -> &str {
     let mut lines = text.lines().map(|line| line.trim_start_matches('#').trim());
     (own_title(text))
@@ -30,9 +30,9 @@ pub fn op_name(graph: &Graph, op: OpId) -> &str {
     graph.ops.get(op).map_or("", |op| op.name.as_str())
 }
 
-/// The number of an op that runs as a kernel of its own: that of the kernel that it fuses into,
-/// with a letter where other ops do, too: `3`, `1a`, `1b`. Empty for a free view, which is no
-/// kernel. `O(ops of the kernel)`.
+/// The number of an op as a separate kernel: that of its fused kernel, with a letter if the kernel
+/// has several ops: `3`, `1a`, `1b`. Empty for a free view, which is no kernel.
+/// `O(ops of the kernel)`.
 pub fn lone_number(analysis: &Analysis, op: OpId) -> String {
     let kernel = analysis.partition.kernel_of[op];
     let ops = analysis.partition.kernels[kernel].iter().copied();
@@ -92,7 +92,7 @@ pub fn listed(mut things: Vec<String>) -> String {
     }
 }
 
-/// Most ops of a kernel that its name has.
+/// Most ops that the name of a kernel lists.
 const NAMED_OPS: usize = 12;
 
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the
@@ -153,7 +153,7 @@ pub fn launches_note(analysis: &Analysis, kernel: KernelId) -> Option<String> {
     }
 }
 
-/// The same of ops that are known by name.
+/// [`op_names`] for ops that are given by name.
 pub(super) fn names_of_ops<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     joined(names.map(printable), [" + "; 2], NAMED_OPS)
 }

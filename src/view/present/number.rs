@@ -87,7 +87,7 @@ impl Number {
         }
     }
 
-    /// All digits of what is counted; of a quotient more than are shown.
+    /// All digits of a count; of a quotient more digits than are displayed.
     pub fn exact(self) -> String {
         match self {
             Self::Count(count) => format_exact(count.into()),

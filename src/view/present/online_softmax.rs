@@ -10,7 +10,7 @@ use fuseline_core::fusion::attention::{
 pub const COUNT: usize = 8;
 /// Smallest and largest number that can be typed: exponentials stay finite in f64.
 pub const MOST: f64 = 100.0;
-/// The ways through the row that are offered.
+/// The methods that a visitor can choose.
 pub const METHODS: [SoftmaxMethod; 4] = [
     SoftmaxMethod::ThreePasses,
     SoftmaxMethod::Online { block: 1 },
@@ -18,17 +18,16 @@ pub const METHODS: [SoftmaxMethod; 4] = [
     SoftmaxMethod::Online { block: 4 },
 ];
 
-/// The numbers, the way through them, and the step that is shown: 0 before the first.
+/// A row of numbers, and the method that computes its softmax.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftmaxRun {
-    /// The numbers.
     pub row: [f64; COUNT],
-    /// The way.
     pub method: SoftmaxMethod,
 }
 
 impl Default for SoftmaxRun {
-    /// The maximum changes three times, and the last of them overflows f16 without it.
+    /// A row whose maximum changes three times, and whose last maximum overflows f16 unless it is
+    /// subtracted.
     fn default() -> Self {
         Self {
             row: [1.0, 3.0, 2.0, 5.0, 4.0, 12.0, 0.5, 7.0],
@@ -38,7 +37,7 @@ impl Default for SoftmaxRun {
 }
 
 impl SoftmaxRun {
-    /// The run with another number; `None` where the text is none, or too large.
+    /// The run with another number; `None` if the text is not a number, or too large.
     pub fn with_number(mut self, place: usize, text: &str) -> Option<Self> {
         let number: f64 = text.trim().parse().ok()?;
         if !(-MOST..=MOST).contains(&number) {
@@ -48,13 +47,12 @@ impl SoftmaxRun {
         Some(self)
     }
 
-    /// All steps.
     pub fn steps(&self) -> Vec<SoftmaxStep> {
         softmax_steps(&self.row, self.method)
     }
 }
 
-/// The name of a way through the row.
+/// The name of a method.
 pub const fn method_name(method: SoftmaxMethod) -> &'static str {
     match method {
         SoftmaxMethod::ThreePasses => "three passes",
@@ -64,7 +62,7 @@ pub const fn method_name(method: SoftmaxMethod) -> &'static str {
     }
 }
 
-/// How often a way reads the row.
+/// How often a method reads the row.
 pub const fn reads_of(method: SoftmaxMethod) -> &'static str {
     match method {
         SoftmaxMethod::ThreePasses => "reads the row three times, or keeps the whole row on chip",
@@ -74,7 +72,7 @@ pub const fn reads_of(method: SoftmaxMethod) -> &'static str {
     }
 }
 
-/// What a cell of the row is at the shown step.
+/// The state of a cell of the row at the displayed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellState {
     /// Not read yet in this pass.
@@ -92,7 +90,7 @@ pub struct SoftmaxView {
     pub cells: Vec<CellState>,
     /// The last value computed from each number: an exponential, then the softmax; empty before.
     pub terms: Vec<String>,
-    /// Running maximum and sum.
+    /// The running maximum.
     pub maximum: String,
     /// The running sum.
     pub sum: String,
@@ -103,7 +101,6 @@ pub struct SoftmaxView {
 /// A formula with its figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
-    /// The line.
     pub text: String,
     /// Whether the sum is scaled to a new maximum here.
     pub is_rescaling: bool,
@@ -216,7 +213,7 @@ fn formulas(row: &[f64], step: &SoftmaxStep) -> Vec<Formula> {
     }
 }
 
-/// Whether the chosen way gives what three passes give.
+/// Whether the chosen method gives the result of three passes, in a sentence.
 pub fn same_as_plain(run: &SoftmaxRun) -> String {
     let (ours, steps) = (
         run.steps(),

@@ -14,7 +14,7 @@ use strum::VariantArray;
 pub struct OpRow {
     /// Identifies the row while ops are added, removed and moved.
     pub id: usize,
-    /// The op in the analysis, of a block that of its first iteration; `None` if it could not be
+    /// The op in the analysis, in a block that of the first iteration; `None` if it could not be
     /// resolved.
     pub op: Option<OpId>,
     /// The kernel that computes it.
@@ -37,11 +37,10 @@ pub struct OpRow {
 /// A diagnostic of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// How much it matters.
     pub severity: Severity,
     /// What is wrong and how to correct it, with code in backquotes.
     pub text: String,
-    /// The corrections that hold.
+    /// The sound fixes.
     pub fixes: Vec<Fix>,
 }
 
@@ -61,7 +60,7 @@ pub struct OpSource<'a> {
     pub program: &'a Program,
     /// Its diagnostics, in text order.
     pub diagnostics: &'a [Diagnostic],
-    /// For each of them the corrections that hold.
+    /// The sound fixes of each diagnostic.
     pub fixes: &'a [Vec<Fix>],
     /// The analysis, and for each of its ops the statement.
     pub analysed: Option<(&'a Analysis, &'a IdVec<OpId, usize>)>,
@@ -122,7 +121,7 @@ pub fn op_rows(source: OpSource<'_>, max_rows: usize, before: &[OpRow]) -> Vec<O
 }
 
 /// An id for each of these names, which are distinct. A name keeps the id that it has in `before`.
-/// A new name at the place of one that is gone gets its id, because the op was renamed.
+/// A new name in the position of a removed one gets that one's id, because the op was renamed.
 pub(super) fn row_ids<'a>(
     names: &[&'a str],
     before: impl Iterator<Item = (&'a str, usize)>,

@@ -128,7 +128,7 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
 /// change something. `O(ops + reads)`.
 pub fn switch_is_idle(analysis: &Analysis, switch: Switch) -> Option<&'static str> {
     let mut fusion = analysis.options.fusion;
-    // The search has an option of its own.
+    // The search has its own option for attention.
     let is_searched = analysis.options.policy == Policy::Optimal;
     if switch != Switch::Attention || is_searched || *switch.flag(&mut fusion) {
         return None;
@@ -149,9 +149,7 @@ pub fn switch_is_idle(analysis: &Analysis, switch: Switch) -> Option<&'static st
 /// A choice in a few words, and in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChoiceWords {
-    /// What it is called.
     pub name: &'static str,
-    /// What it means.
     pub sentence: &'static str,
 }
 

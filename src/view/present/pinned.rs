@@ -1,4 +1,4 @@
-//! The present figures against those of a pinned state: other sizes, device, policy or text.
+//! The current figures compared with those of a pinned state: other sizes, device, policy or text.
 
 use super::format::{assumed, format_bytes, format_change, format_count};
 use super::names::{joined, op_names};
@@ -11,18 +11,18 @@ use fuseline_core::notation::spelling::printable;
 use fuseline_core::{Analysis, IdVec, KernelId, OpId, Options, Program};
 use std::collections::{HashMap, HashSet};
 
-/// A pinned figure, and what has become of it.
+/// A pinned figure, and its change since then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Against {
     /// The figure of the pinned state.
     pub pinned: String,
     /// The change since then: `−14.6 %`, `+2`, `the same`; empty where the two cannot be compared.
     pub change: String,
-    /// Whether there is one.
+    /// Whether the figure has changed.
     pub is_changed: bool,
 }
 
-/// The figures of the headline against those of the pinned state.
+/// The figures of the headline compared with those of the pinned state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadlineAgainst {
     /// Bytes through memory, fused.
@@ -34,7 +34,7 @@ pub struct HeadlineAgainst {
 }
 
 impl HeadlineAgainst {
-    /// The same as one text, for screen readers.
+    /// The comparison as one text, for screen readers.
     pub fn sentence(&self) -> String {
         let one = |what: &str, against: &Against| {
             let Against { pinned, change, .. } = against;
@@ -55,7 +55,7 @@ impl HeadlineAgainst {
 }
 
 impl HeadlineAgainst {
-    /// The pinned figures alone, where the program now has other ops.
+    /// The pinned figures without changes, for a program that now has other ops.
     #[must_use]
     pub fn without_changes(self) -> Self {
         let alone = |against: Against| Against {
@@ -115,7 +115,7 @@ pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
         time: if kinds[0] == kinds[1] {
             against(time.time, percent([pinned, now].map(Analysis::time_s)))
         } else {
-            // A predicted time against a bound says nothing.
+            // A predicted time and a lower bound cannot be compared.
             Against {
                 pinned: format!("{} ({})", time.time, kinds[0].name()),
                 change: String::new(),
@@ -139,9 +139,9 @@ fn change_text([before, now]: [f64; 2]) -> Option<String> {
 /// A kernel against the one of the same ops in the pinned state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelAgainst {
-    /// No kernel of the pinned state has just its ops.
+    /// No kernel of the pinned state has exactly its ops.
     New,
-    /// The same ops, with other figures or not.
+    /// A kernel of the pinned state has the same ops.
     Known {
         /// The first op of that kernel, in the pinned state.
         first_op: OpId,
@@ -153,7 +153,7 @@ pub enum KernelAgainst {
 }
 
 impl KernelAgainst {
-    /// The words of the table where they are no numbers.
+    /// What the table shows instead of numbers.
     pub const fn words(&self) -> Option<&'static str> {
         match self {
             Self::New => Some("new"),
@@ -210,8 +210,7 @@ pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, Ker
     now.partition.kernels.ids().map(against).collect()
 }
 
-/// The kernels of the pinned state of which no kernel now has just the ops; `None` where there are
-/// none.
+/// The kernels of the pinned state whose exact ops no current kernel has; `None` if there are none.
 pub fn gone_kernels(pinned: &Analysis, now: &Analysis) -> Option<String> {
     const NAMED: usize = 6;
     let known = by_names(now);

@@ -6,7 +6,7 @@ use super::quantity::{Quantity, Run, Values};
 use fuseline_core::{Analysis, Objective, Policy};
 use strum::VariantArray;
 
-/// A policy with what it comes to.
+/// A policy and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyBar {
     pub policy: Policy,
@@ -15,11 +15,11 @@ pub struct PolicyBar {
     /// Its result; `None` while that is not known, and *by hand* before any kernel is chosen by
     /// hand.
     pub result: Option<PolicyResult>,
-    /// Whether it is *by hand* and has saved as many bytes as the search for the fewest.
+    /// Whether this is *by hand* and saves as many bytes as the search for the fewest.
     pub is_at_optimum: bool,
 }
 
-/// What a policy makes of the program.
+/// Kernels, memory traffic and time of the program under a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyResult {
     /// Number of kernels: `9 kernels`.
@@ -52,7 +52,7 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
                 && fused_bytes(Policy::Optimal).is_some_and(|fewest| by_hand <= fewest)
         });
     let bar = |&policy: &Policy| {
-        // Every analysis knows what no policy fuses.
+        // Every analysis contains the unfused program, which is the result of *no fusion*.
         let result = match policy {
             Policy::None => unfused.map(|any| (any, Run::Unfused)),
             _ => of_policy(policy).map(|(_, analysis)| (*analysis, Run::Fused)),

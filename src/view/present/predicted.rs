@@ -36,7 +36,7 @@ pub fn longest_part(breakdown: &Breakdown) -> Option<String> {
     Some(arithmetic(longest))
 }
 
-/// The shares of a part, and what they take together.
+/// The shares of a part, and their time.
 fn arithmetic(part: &Term) -> String {
     let shares = part.terms().iter();
     let shares: Vec<String> = shares

@@ -6,12 +6,13 @@ use super::times::{outside_text, program_outside};
 use fuseline_core::Analysis;
 use fuseline_core::analysis::device_model::Outside;
 
-/// How far what ran is from its prediction, as a share of the prediction: the range around a figure
-/// that the page shows.
+/// How far measured times are from predictions, as a share of the prediction.
+///
+/// The page shows it as the range around a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionError {
     device: &'static str,
-    /// Of predicted times below [`SHORT_S`].
+    /// Whether this is for predicted times below [`SHORT_S`].
     is_short: bool,
     /// Half of the measured times are within this.
     pub half_percent: f64,
@@ -19,21 +20,20 @@ pub struct PredictionError {
     pub most_percent: f64,
     /// Nine of ten measured speedups over eager PyTorch are within this.
     pub speedup_percent: f64,
-    /// By how much what was predicted to take at least [`LONG_S`] took longer, at the median.
+    /// By how much runs predicted to take at least [`LONG_S`] took longer, at the median.
     pub long_runs_longer_percent: f64,
 }
 
-/// Below this a launch and what the cache still holds are most of a time, and predictions are far
-/// less exact.
+/// The time below which a launch and cached data dominate, so that predictions are far less exact.
 pub const SHORT_S: f64 = 20e-6;
 
-/// From here on an H100 mostly takes longer than predicted.
+/// The time from which an H100 mostly takes longer than predicted.
 pub const LONG_S: f64 = 500e-6;
 
-/// A smaller bias is not mentioned.
+/// The smallest bias that a sentence mentions.
 const LEAST_BIAS_PERCENT: f64 = 2.0;
 
-/// From the measured runs of `public/measured`. A test computes them anew.
+/// The errors from the measured runs of `public/measured`. A test recomputes them.
 const PREDICTION_ERRORS: [PredictionError; 4] = [
     of("h200", false, [4.4, 16.1, 17.9], 1.2),
     of("h200", true, [14.3, 50.3, 35.2], 1.2),
@@ -83,8 +83,8 @@ fn card(analysis: &Analysis, value: String, note: String, formula: &'static str)
 }
 
 impl PredictionError {
-    /// That of the chosen device, for the shorter of both times; `None` without predictions, and
-    /// where nothing was measured on such a device or at such sizes.
+    /// The error on the chosen device, for the shorter of both times; `None` without predictions,
+    /// and where nothing was measured on such a device or at such sizes.
     pub fn of(analysis: &Analysis) -> Option<Self> {
         let predicted = analysis.predicted.as_ref()?;
         if program_outside(analysis).is_some() {
@@ -96,13 +96,14 @@ impl PredictionError {
         PREDICTION_ERRORS.into_iter().find(is_it)
     }
 
-    /// `±21 %`: where nine of ten measured times are, and nine of ten measured speedups. One figure
-    /// for both, so that none is taken for the other's.
+    /// The range of nine of ten measured times, and of nine of ten measured speedups: `±21 %`.
+    ///
+    /// One figure serves both, so that a reader cannot confuse the two.
     pub fn text(self) -> String {
         format!("±{:.0} %", self.most_percent.max(self.speedup_percent))
     }
 
-    /// Whether a predicted ratio is no more than a rough one.
+    /// Whether a predicted ratio is only a rough one.
     pub const fn is_rough(self) -> bool {
         self.is_short
     }
@@ -114,7 +115,7 @@ impl PredictionError {
         card(analysis, self.text(), note, formula)
     }
 
-    /// The same in a sentence.
+    /// The range in a sentence.
     pub fn sentence(self) -> String {
         let Self {
             half_percent,

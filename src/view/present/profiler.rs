@@ -9,7 +9,7 @@ use fuseline_core::analysis::limits::{KernelLimits, limits};
 use fuseline_core::cost::roofline::peaks;
 use fuseline_core::{Analysis, Kernel, KernelId};
 
-/// Below this share of idle time a GPU counts as busy.
+/// The share of idle time below which a GPU counts as busy.
 const LITTLE_IDLE: f64 = 0.1;
 
 /// What the timeline shows, in a sentence.
@@ -31,7 +31,7 @@ pub fn claim(timeline: &LaunchTimeline, launcher: Launcher) -> String {
     }
 }
 
-/// Who launches, as a choice.
+/// The name of who launches kernels, as a choice.
 pub const fn launcher_name(launcher: Launcher) -> &'static str {
     match launcher {
         Launcher::Python => "Python, one by one",
@@ -70,7 +70,7 @@ pub const COMMANDS: [Command; 4] = [
 /// A section of Nsight Compute's table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// Its name there.
+    /// Its name in Nsight Compute.
     pub name: &'static str,
     /// What to look for in it.
     pub reading: &'static str,
@@ -79,13 +79,13 @@ pub struct Section {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// Its name there.
+    /// Its name in Nsight Compute.
     pub name: &'static str,
-    /// Its unit there.
+    /// Its unit in Nsight Compute.
     pub unit: &'static str,
     /// Its predicted value; `None` where the model has none.
     pub value: Option<String>,
-    /// The figure of the page that it is, which explains itself.
+    /// The figure of the page with the same value, which has the explanation.
     pub figure: Option<Figure>,
 }
 
@@ -99,7 +99,7 @@ impl Metric {
         }
     }
 
-    /// The same, as a figure of the page.
+    /// The metric, with the figure of the page that has its value.
     fn of_quantity(self, of: Subject, quantity: Quantity) -> Self {
         let figure = Some(Figure::fused(of, quantity));
         Self { figure, ..self }
@@ -122,7 +122,7 @@ pub fn sections(analysis: &Analysis, id: KernelId) -> Option<Vec<Section>> {
     ])
 }
 
-/// A kernel that finds nothing in the cache.
+/// A kernel that starts with a cold cache.
 struct Cold {
     /// Its time where it is predicted, else the lower bound.
     time_s: Option<f64>,
@@ -143,7 +143,7 @@ impl Cold {
         }
     }
 
-    /// An amount for each second.
+    /// An amount per second.
     fn per_s(&self, amount: f64) -> Option<f64> {
         Some(amount / self.time_s?)
     }
@@ -235,7 +235,7 @@ fn occupancy(limits: &KernelLimits, of: Subject) -> Section {
         metrics: vec![
             limit("Block Limit SM", most),
             limit("Block Limit Registers", launch.blocks_by_registers()),
-            // A block that needs none is limited by the others alone.
+            // Without shared memory, the most blocks of a multiprocessor are the limit.
             limit(
                 "Block Limit Shared Mem",
                 (launch.blocks_by_shared_memory()).map_or(most, |blocks: u64| blocks.min(most)),

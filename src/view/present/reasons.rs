@@ -15,9 +15,10 @@ use fuseline_core::notation::Parsed;
 use fuseline_core::{OpId, Outcome, Program};
 use std::collections::HashSet;
 
-/// [`reason_text`] of two ops, in any order: a library call takes other ops after it than before
-/// it. Ids are in execution order: a call behind the first op is that of the second, perhaps with
-/// an `add` that reads the first.
+/// [`reason_text`] of two ops in either order.
+///
+/// A library call takes other ops after it than before it. Ids are in execution order, so a call
+/// after the first op is that of the second, perhaps with an `add` that reads the first.
 pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String {
     let [first, second] = in_execution_order(ops);
     if let Reason::Cycle { path } = reason
@@ -59,7 +60,7 @@ pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String 
     }
 }
 
-/// That ops between two kernels keep these apart, under any policy.
+/// The reason that ops between two kernels keep them separate, under any policy.
 fn between_text(graph: &Graph, ops: &[OpId]) -> String {
     /// Ops that are named.
     const NAMED: usize = 3;
@@ -124,7 +125,7 @@ fn outside_call_text(graph: &Graph, matmul: OpId, [read, second]: [OpId; 2]) -> 
     }
 }
 
-/// What the library call of a matmul takes behind it.
+/// The ops that the library call of a matmul takes after it.
 fn after_call(graph: &Graph, matmul: OpId) -> &'static str {
     if takes_add(graph, matmul) && graph.ops[matmul].shape.len() == 2 {
         "only views and one `add` after it"
@@ -154,8 +155,8 @@ fn meets_reduction(neighbours: &Adjacency<OpId, OpId>, graph: &Graph, matmul: Op
     false
 }
 
-/// The exception to one matmul a kernel, where the program may have it: it needs a word that a
-/// newcomer does not know.
+/// The exception to one matmul per kernel, where it may apply: it needs a term that a newcomer does
+/// not know.
 fn matmul_exception(graph: &Graph, reason: &Reason) -> &'static str {
     match reason {
         // The pair itself, or one of the two with another matmul.
@@ -339,7 +340,7 @@ pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> 
         if program.block_of_op(statement).is_some()
             && !explained.insert((statement, refused.kernel))
         {
-            // The finding of another iteration says it.
+            // The diagnostic of another iteration already reports the kernel.
             return None;
         }
         let op = program.ops.get(statement);

@@ -12,7 +12,7 @@ pub enum Saved {
     /// Bytes through memory.
     Bytes,
     Time,
-    /// The time as a part of that of the program.
+    /// Time as a share of the program's time.
     Share,
 }
 
@@ -24,7 +24,7 @@ impl Saved {
         }
     }
 
-    /// What of a cost is compared.
+    /// The part of a cost that is compared.
     pub(super) fn of(self, cost: Cost, is_predicted: bool) -> Option<Number> {
         match self {
             Self::Bytes => Some(Number::Bytes(cost.bytes)),

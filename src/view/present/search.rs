@@ -12,9 +12,9 @@ pub enum Found {
     Tensor(TensorId),
 }
 
-/// What is found, in execution order, but whole names first; upper and lower case of ASCII letters
-/// are the same. A tensor from outside comes before the first op that reads it. `O(n log n)` in
-/// names and reads.
+/// The matches of a query in execution order, but exact names first. Case of ASCII letters does not
+/// count. A tensor from outside comes before the first op that reads it. `O(n log n)` in names and
+/// reads.
 pub fn found(graph: &Graph, query: &str) -> Vec<Found> {
     let query = query.trim().as_bytes();
     if query.is_empty() {
@@ -46,7 +46,8 @@ pub fn found(graph: &Graph, query: &str) -> Vec<Found> {
     found.into_iter().map(|(_, what)| what).collect()
 }
 
-/// Which of the matches is looked at, from 0: "3 of 17". The last one where an edit has left fewer.
+/// The position of the current match, whose `index` is from 0: `3 of 17`. It is the last match
+/// where an edit has left fewer.
 pub fn position_words(index: usize, count: usize) -> String {
     match count {
         0 => "no match".to_owned(),

@@ -7,7 +7,7 @@ use fuseline_core::notation::print_expr;
 use fuseline_core::notation::spelling::shortened;
 use fuseline_core::resolve::{ParamValues, param_values};
 
-/// A param.
+/// A param with its slider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliderRow {
     /// Its name in expressions; unique.
@@ -36,7 +36,7 @@ pub struct SliderTrack {
     pub max: i64,
     /// The distance of two values.
     pub step: i64,
-    /// Where it stands.
+    /// The current position.
     pub at: i64,
 }
 
@@ -117,7 +117,7 @@ impl SliderRow {
         }
     }
 
-    /// What may be typed: more than the steps of the slider.
+    /// Which values may be typed: more than the steps of the slider.
     pub fn entry_hint(&self) -> String {
         let [min, max] = self.ends.map(grouped);
         match &self.values {
@@ -309,7 +309,7 @@ pub fn slider_rows(text: &str, program: &Program, max_rows: usize) -> Vec<Slider
     rows.collect()
 }
 
-/// Above this ratio of its ends a slider is logarithmic: every doubling is as long.
+/// The ratio of its ends above which a slider is logarithmic, so that every doubling is as long.
 const LINEAR_RATIO: i64 = 100;
 
 /// Powers of two and four multiples between two of them, as far as they are steps of the range, and

@@ -1,4 +1,4 @@
-//! Why two kernels as one take longer than they take now.
+//! Why fusing two kernels would make them slower.
 
 use crate::present::format::{format_amount, format_percent, format_seconds};
 use crate::present::names::op_names;
@@ -9,7 +9,7 @@ use fuseline_core::analysis::device_model::{
 use fuseline_core::analysis::why::{Price, Prices};
 use fuseline_core::model::ids::{KernelId, OpId};
 
-/// A smaller loss, as a share of the unfused time, is none to speak of.
+/// The smallest loss that a sentence mentions, as a share of the unfused time.
 const LEAST_LOSS: f64 = 0.01;
 
 /// A sentence about what makes the merged kernel slower than the two; `None` where it is not
@@ -25,8 +25,8 @@ pub(super) fn slower_because(
     Some(format!("{names} as one kernel is {cause}."))
 }
 
-/// The fused kernel that loses most against its ops one by one; `None` where none loses a hundredth
-/// of the program's time.
+/// The fused kernel that loses most against its ops as separate kernels; `None` where none loses a
+/// hundredth of the program's time.
 pub(super) fn slowest_loss(analysis: &Analysis) -> Option<KernelId> {
     let predicted = analysis.predicted.as_ref()?;
     let lost_s = |id: KernelId| {
@@ -38,7 +38,7 @@ pub(super) fn slowest_loss(analysis: &Analysis) -> Option<KernelId> {
     (lost_s(slowest) > LEAST_LOSS * predicted.unfused_s).then_some(slowest)
 }
 
-/// Which kernel that is, and why it is slower.
+/// A sentence about the kernel of [`slowest_loss`], and why it is slower.
 pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
     let id = slowest_loss(analysis)?;
     let times = analysis.predicted.as_ref()?.kernels.get(id)?;
@@ -58,7 +58,7 @@ pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// What two kernels as one are that makes them slower:
+/// What makes the fusion of two kernels slower:
 /// `a generated matmul, at 90 % of the library's rate`. `merged` is [`Prices::merged_breakdown`].
 pub(super) fn slower_cause(
     analysis: &Analysis,
@@ -79,9 +79,10 @@ pub(super) fn ops_of_both(analysis: &Analysis, [a, b]: [KernelId; 2]) -> Option<
     Some(ops)
 }
 
-/// What the merged kernel does more slowly, or more of, in the part of its time that decides: a
-/// matmul or another op that leaves the library. In any other merge each part takes as long as
-/// before or less.
+/// What the merged kernel does more slowly, or more of, in the decisive part of its time.
+///
+/// That is a matmul or another op that leaves the library. In any other merge each part takes as
+/// long as before or less.
 fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
     let longest = merged.longest_part()?;
     let share = |part: &BreakdownPart, what| {

@@ -11,8 +11,10 @@ use std::ops::Range;
 /// Decisions on one page of the list.
 pub const PAGE_STEPS: usize = 200;
 
-/// The decisions of a policy, as bytes until they are looked at: the compiler decides a million
-/// times about 10,000 ops, and a thread that got them whole would spend most of a second on them.
+/// The decisions of a policy, kept as bytes until they are read.
+///
+/// The compiler decides a million times about 10,000 ops, and a thread that decoded all of these
+/// would spend most of a second on them.
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Steps {
     count: usize,
@@ -24,7 +26,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// `O(ops + decisions)`, plus the ops that the decisions name.
+    /// The decisions of a trace. `O(ops + decisions)`, plus the ops that the decisions name.
     pub fn new(graph: &Graph, trace: &DecisionTrace) -> Self {
         let mut steps = Self {
             count: trace.decisions.len(),
@@ -109,7 +111,7 @@ pub struct StepLine {
     pub kernels: String,
 }
 
-/// `3 of 1,200`.
+/// A step and the number of all steps: `3 of 1,200`.
 pub fn step_of(step: usize, count: usize) -> String {
     format!("{} of {}", format_count(step), format_count(count))
 }

@@ -92,8 +92,8 @@ pub fn figure_text(measure: Measure, figures: &SweepFigures) -> String {
     marked.text()
 }
 
-/// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to
-/// divide by.
+/// A figure as a multiple of its value without fusion; `None` if one is unknown or the divisor is
+/// 0.
 pub fn relative(measure: Measure, figures: &SweepFigures, unfused: &SweepFigures) -> Option<f64> {
     // Two lower bounds have no ratio.
     let is_least = |figures: &SweepFigures| match measure {
@@ -107,12 +107,12 @@ pub fn relative(measure: Measure, figures: &SweepFigures, unfused: &SweepFigures
     Some(figures.value(measure)? / unfused)
 }
 
-/// The same in words.
+/// [`relative`] in words.
 pub fn relative_text(measure: Measure, figures: &SweepFigures, unfused: &SweepFigures) -> String {
     relative(measure, figures, unfused).map_or_else(|| "–".to_owned(), format_ratio)
 }
 
-/// `S = 2,560`.
+/// A param with its value: `S = 2,560`.
 pub fn param_text(param: &str, value: i64) -> String {
     format!(
         "{} = {}",
@@ -126,7 +126,7 @@ pub fn param_text(param: &str, value: i64) -> String {
 pub struct SweepRow {
     /// The value of the param.
     pub value: i64,
-    /// The same in words.
+    /// The param with its value.
     pub text: String,
     /// A figure for each policy.
     pub figures: Vec<String>,
@@ -264,7 +264,7 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
     }
 }
 
-/// What a policy has more or less of than another one.
+/// The quantity of which a policy has more or less than another one.
 const fn measured_quantity(measure: Measure, sweep: &Sweep) -> &'static str {
     match measure {
         Measure::Bytes => "memory traffic",
@@ -275,7 +275,7 @@ const fn measured_quantity(measure: Measure, sweep: &Sweep) -> &'static str {
     }
 }
 
-/// That what changes places is equal at the value before.
+/// The clause that the compared policies are equal at the value before the change.
 fn equal_words(equal_at: &str) -> String {
     format!("; at {equal_at} they are equal")
 }
@@ -341,7 +341,7 @@ const fn bound_words(bound: Bound) -> &'static str {
     }
 }
 
-/// `` `a` and `b` ``, of many the first ones.
+/// The names of tensors, of many the first ones: `` `a` and `b` ``.
 fn tensor_names(tensors: &[String]) -> String {
     listed(tensors, |name| format!("`{}`", printable(name)))
 }
@@ -354,7 +354,7 @@ fn listed<T>(all: &[T], name: impl Fn(&T) -> String) -> String {
     }
 }
 
-/// `textbook rules and fewest bytes`.
+/// The titles of policies: `textbook rules and fewest bytes`.
 fn titles(policies: &[Policy], objective: Objective) -> String {
     let titles = policies.iter();
     let titles = titles.map(|policy| policy_title(*policy, objective).to_owned());

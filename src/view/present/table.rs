@@ -9,14 +9,13 @@ use crate::present::times::TimeText;
 pub struct Column {
     /// Its head.
     pub title: &'static str,
-    /// What its head says on demand; empty where the title says all.
+    /// The tooltip of its head; empty where the title says all.
     pub explanation: &'static str,
-    /// What stands before its numbers where a narrow page hides its head; empty for a column that
-    /// keeps its head.
+    /// The label of its numbers where a narrow page hides its head; empty for a column that keeps
+    /// its head.
     pub label: &'static str,
     pub quantities: &'static [(Quantity, Run)],
     pub layout: Layout,
-    /// What a cell says on demand.
     pub(super) tooltip: fn(&Values<'_>, Scope) -> Option<String>,
 }
 
@@ -110,7 +109,7 @@ impl Cells {
         self.number(quantity, Run::Fused)
     }
 
-    /// What the cell of this quantity says on demand.
+    /// The tooltip of the cell of this quantity.
     pub fn tooltip(&self, quantity: Quantity) -> Option<&str> {
         let mut tooltips = self.tooltips.iter();
         tooltips.find_map(|(of, text)| (*of == quantity).then_some(text.as_str()))
@@ -123,7 +122,7 @@ impl Cells {
     }
 }
 
-/// What a number is compared with; `None` where that says the same as the number.
+/// The text below a number that compares it; `None` where both would say the same.
 fn text_below(values: &Values<'_>, scope: Scope, quantity: Quantity, run: Run) -> Option<String> {
     match quantity {
         Quantity::LowerBound => {

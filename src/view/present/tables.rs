@@ -1,4 +1,4 @@
-//! The tables of the page to take away: exact numbers with their units in the head, as CSV.
+//! The tables of the page for download: exact numbers with their units in the head, as CSV.
 
 use super::advice::advice_words;
 use super::decisions::decision_text;
@@ -17,7 +17,7 @@ use fuseline_core::fusion::decision_trace::trace_decisions;
 use fuseline_core::{Analysis, Objective, OpId};
 use strum::{IntoStaticStr, VariantArray};
 
-/// The tables that can be taken away. Names are those of files.
+/// The tables for download. Names are those of files.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, VariantArray, IntoStaticStr, BorshSerialize, BorshDeserialize,
 )]
@@ -66,8 +66,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of what is shown. The explanation of edges, policies and decisions takes as long as
-    /// for their tabs.
+    /// A table of what is shown. Tables of edges, policies and decisions take as long as their
+    /// tabs.
     pub fn new(kind: TableKind, shown: KernelsInText<'_>) -> Self {
         let analysis = shown.analysis;
         match kind {
@@ -111,7 +111,7 @@ fn names(analysis: &Analysis, ops: &[OpId]) -> String {
 /// A column of a file: its head, the quantity in it, and the kernels that it is measured in.
 type CsvColumn = (&'static str, Quantity, Run);
 
-/// What kernels compute, move and take.
+/// FLOPs, memory traffic and times of kernels.
 const COSTS: &[CsvColumn] = &[
     ("matrix FLOPs", Quantity::MatrixFlops, Run::Fused),
     ("vector FLOPs", Quantity::VectorFlops, Run::Fused),

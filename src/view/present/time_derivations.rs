@@ -80,7 +80,7 @@ pub(super) fn launch_term(breakdown: &Breakdown) -> Term {
     Term::given("to launch, start and end", launch)
 }
 
-/// `None` for a phase that takes no time.
+/// The time of a phase, or `None` for a phase that takes no time.
 fn phase_term(phase: &[BreakdownPart]) -> Option<Term> {
     let parts = phase.iter().filter(|part| part.seconds() > 0.0);
     let parts: Vec<Term> = parts.map(part_term).collect();

@@ -17,7 +17,7 @@ use fuseline_core::model::device::RatesFrom;
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::options::Options;
 
-/// What the times of an analysis say.
+/// The kind of the times of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeKind {
     /// The device model, with rates that are measured on the device or scaled from those of
@@ -36,7 +36,7 @@ impl TimeKind {
         }
     }
 
-    /// In one or two words.
+    /// The name of the kind, in one or two words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Predicted => "predicted",
@@ -120,6 +120,7 @@ pub fn outside_text(outside: Outside) -> String {
     format!("? marks an unverified prediction: {why}.")
 }
 
+/// That a count is below the measured range:
 /// `a kernel has 64 rows, and the measurements start at 512`.
 fn few(what: &str, count: u64, [one, many]: [&str; 2], least: u64) -> String {
     let noun = if count == 1 { one } else { many };
@@ -151,13 +152,13 @@ pub(super) fn unverified_ratio(outside: Option<Outside>, faster: &str) -> String
     }
 }
 
-/// How one of both predicted times of the program is outside the measured sizes, if one is.
+/// How a predicted time of the program, unfused or fused, is outside the measured sizes, if one is.
 pub(super) fn program_outside(analysis: &Analysis) -> Option<Outside> {
     let predicted = analysis.predicted.as_ref()?;
     predicted.fused_outside.or(predicted.unfused_outside)
 }
 
-/// What is added to a bound that a predicted time lies below.
+/// The text after a lower bound that is above the predicted time.
 pub const COLD: &str = " with a cold cache";
 
 impl TimeText {

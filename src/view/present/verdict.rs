@@ -15,7 +15,7 @@ use fuseline_core::{Analysis, OpId};
 pub struct VerdictText {
     /// Its parts, in order; a number is a part of its own.
     pub parts: Vec<VerdictPart>,
-    /// What its numbers are of.
+    /// The costs behind its numbers.
     pub price: Option<Price>,
 }
 
@@ -23,7 +23,7 @@ pub struct VerdictText {
 pub struct VerdictPart {
     /// Its words; quoted parts are code.
     pub text: String,
-    /// What is saved, where it is such a number.
+    /// What the number is a saving of; `None` for words.
     pub saved: Option<Saved>,
 }
 
@@ -35,7 +35,6 @@ impl VerdictText {
         verdict
     }
 
-    /// All words.
     pub fn text(&self) -> String {
         self.parts.iter().map(|part| part.text.as_str()).collect()
     }

@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// The op that writes a tensor, and an op that reads it.
 pub type EdgeOps = (OpId, OpId);
 
-/// Two ops that the visitor has asked about, by their names, which an edit of other lines leaves.
+/// Two ops that the visitor has asked about, by their names, which stay when other lines are
+/// edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     names: [String; 2],
@@ -76,7 +77,7 @@ impl EdgeOrder {
         }
     }
 
-    /// What no order of the kernels allows saves nothing, and comes last.
+    /// Compares two edges. Edges that no order of the kernels allows fusing come last.
     fn compare(self, graph: &Graph, a: Possible<'_>, b: Possible<'_>) -> Ordering {
         let is_possible = || b.is_possible.cmp(&a.is_possible);
         let (a, b) = (a.edge, b.edge);
@@ -96,14 +97,14 @@ impl EdgeOrder {
     }
 }
 
-/// An edge, and whether an order of the kernels allows one kernel in place of its two.
+/// An edge, and whether an order of the kernels allows fusing its two kernels.
 #[derive(Clone, Copy)]
 struct Possible<'a> {
     edge: &'a PricedEdge,
     is_possible: bool,
 }
 
-/// What keeps the kernels of an analysis apart, in words.
+/// Why the kernels of an analysis are separate, in words.
 pub struct WhyNot {
     analysis: Arc<Analysis>,
     trace: Option<Arc<DecisionTrace>>,
@@ -119,17 +120,17 @@ struct Fold {
     /// The first of them, with the price of all.
     first: PricedEdge,
     is_possible: bool,
-    /// All of them, by their places among the edges.
+    /// All of them, by their indices among the edges.
     edges: Vec<usize>,
 }
 
 /// The first edges between kernels in an [`EdgeOrder`].
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct EdgeRows {
-    /// One for each of them, and for the selected edge. Equal ones in the iterations of a block are
-    /// one.
+    /// One row for each of these edges, and for the selected one. Equal edges in the iterations of
+    /// a block share a row.
     pub rows: Vec<EdgeRow>,
-    /// Number of rows that all edges between kernels have.
+    /// Number of rows for all edges between kernels.
     pub total: usize,
 }
 
@@ -142,9 +143,9 @@ pub struct EdgeRow {
     pub price: RepeatedPrice,
     /// Why it is not fused; quoted parts are code.
     pub reason: String,
-    /// Whether an order of the kernels allows one kernel in place of the two.
+    /// Whether an order of the kernels allows fusing the two.
     pub is_possible: bool,
-    /// What else there is to know of that kernel, in sentences; quoted parts are code.
+    /// Further notes on the fused kernel, in sentences; quoted parts are code.
     pub notes: Vec<String>,
 }
 
@@ -163,7 +164,8 @@ impl EdgeRow {
         }
     }
 
-    /// What fusing it would save, as it is shown. A dash where no order of the kernels allows it.
+    /// What fusing it would save, as the page shows it. A dash where no order of the kernels allows
+    /// it.
     pub fn saved(&self, saved: Saved) -> String {
         if self.is_possible {
             saved_text(self.price.total(), saved)
@@ -172,8 +174,7 @@ impl EdgeRow {
         }
     }
 
-    /// The same explained by the analysis that the edge is of; `None` where nothing is saved
-    /// because it is not possible.
+    /// The explanation of that saving by the edge's analysis; `None` where fusing is not possible.
     pub fn explanation(&self, analysis: &Analysis, saved: Saved) -> Option<Explanation> {
         let explanation = || edge_explanation(analysis, self.ops, self.price, saved);
         self.is_possible.then(explanation).flatten()
@@ -228,7 +229,7 @@ impl WhyNot {
         let attentions = attentions_in_pieces(&self.analysis);
         let row = |at: usize| {
             let fold = folds[at];
-            // The selected edge stands for those like it.
+            // The selected edge represents the equal edges of other iterations.
             let explanation = selected.filter(|_| place == Some(at));
             let (producer, consumer) =
                 explanation.unwrap_or((fold.first.producer, fold.first.consumer));
@@ -258,7 +259,7 @@ impl WhyNot {
         }
     }
 
-    /// What there is to know of one kernel in place of the two of a row, beside its figures.
+    /// Notes on fusing the two kernels of a row, beside its figures.
     fn notes(&self, why: &Why<'_>, row: &EdgeRow, attentions: &[Attention]) -> Vec<String> {
         if !row.is_possible {
             return Vec::new();
@@ -278,8 +279,8 @@ impl WhyNot {
         notes.into_iter().flatten().collect()
     }
 
-    /// Whether two ops run in one kernel, and if not, why; or that the program has no such ops any
-    /// more.
+    /// Whether two ops run in one kernel, and if not, why; or that the program no longer has these
+    /// ops.
     pub fn answer(&self, first: OpId, second: OpId) -> VerdictText {
         let graph = &self.analysis.graph;
         if first.max(second).index() >= graph.ops.len() {
@@ -315,7 +316,7 @@ impl Fold {
     }
 }
 
-/// The attentions that the options leave in pieces. `O(ops + reads)`.
+/// The attention blocks that the options do not fuse. `O(ops + reads)`.
 pub(super) fn attentions_in_pieces(analysis: &Analysis) -> Vec<Attention> {
     if analysis.options.fuses_attention() {
         Vec::new()
@@ -324,7 +325,8 @@ pub(super) fn attentions_in_pieces(analysis: &Analysis) -> Vec<Attention> {
     }
 }
 
-/// That both ops are in one attention, which another algorithm computes in one kernel.
+/// The note that both ops are in one attention block, which another algorithm computes in one
+/// kernel.
 fn attention_note(attentions: &[Attention], ops: [OpId; 2]) -> Option<&'static str> {
     let has_both = |attention: &Attention| ops.iter().all(|op| attention.ops.contains(op));
     attentions.iter().any(has_both).then_some(
@@ -332,8 +334,8 @@ fn attention_note(attentions: &[Attention], ops: [OpId; 2]) -> Option<&'static s
     )
 }
 
-/// The edges, those of the iterations of a block together that save as many bytes between the same
-/// statements. `O(edges)`.
+/// Groups of edges that share a row: edges in the iterations of a block that save as many bytes
+/// between the same statements. `O(edges)`.
 fn folds(
     analysis: &Analysis,
     edges: &[PricedEdge],
@@ -365,7 +367,7 @@ fn folds(
     folds
 }
 
-/// The explanation of what running the kernels of two ops as one would save.
+/// The explanation of what fusing the kernels of two ops would save.
 pub fn edge_explanation(
     analysis: &Analysis,
     (producer, consumer): EdgeOps,

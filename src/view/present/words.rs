@@ -22,7 +22,7 @@ pub fn pieces(sentence: &str) -> impl Iterator<Item = Piece<'_>> {
     pieces.filter(|piece| piece.is_code || !piece.text.is_empty())
 }
 
-/// A sentence begins with a capital letter.
+/// A text with a capital first letter.
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     (letters.next()).map_or_else(String::new, |first| {
@@ -30,7 +30,7 @@ pub fn capitalized(text: &str) -> String {
     })
 }
 
-/// What begins a sentence, inside of one.
+/// The beginning of a sentence, for use inside of one.
 pub fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     (letters.next()).map_or_else(String::new, |first| {
@@ -38,7 +38,7 @@ pub fn uncapitalized(text: &str) -> String {
     })
 }
 
-/// The word for people.
+/// The name of a severity.
 pub fn severity_word(severity: Severity) -> &'static str {
     severity.into()
 }

@@ -18,7 +18,7 @@ impl Page {
     /// as a kernel: a notice says so and offers the kernels shown so far.
     pub fn choose_policy(self, policy: Policy) {
         let is_without_marks = policy == Policy::Manual && !untrack(|| self.marks_kernels());
-        // Of the kernels that are shown so far.
+        // Made before the change, so that it offers the kernels that are shown now.
         let start = is_without_marks.then(|| Notice {
             text: no_kernel_stated(self.chosen.fusion.with_untracked(|fusion| fusion.attention))
                 .to_owned(),
@@ -35,8 +35,8 @@ impl Page {
         }
     }
 
-    /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of
-    /// kernels, which may be merged, and nothing says `Fused`. Tracked.
+    /// Whether the page shows fused kernels. Under *no fusion* the graph has the boxes of kernels,
+    /// which may be merged, and the page does not say `Fused`. Tracked.
     pub fn shows_fused(self) -> bool {
         self.chosen.is_fused.get() && self.chosen.policy.get() != Policy::None
     }
@@ -149,7 +149,8 @@ impl Page {
         });
     }
 
-    /// The changed text is under policy `manual`, so undo, links and storage work as for any edit.
+    /// Applies a change as a text under policy `manual`, so undo, links and storage work as for any
+    /// edit.
     fn apply(self, proposal: &Proposal, op: OpId, focus: fn(KernelId) -> FocusRequest) {
         let Some(text) = &proposal.text else {
             self.tell_failure(proposal.words.clone());

@@ -8,7 +8,7 @@ use fuseline_view::present::quantity::Figure;
 use leptos::prelude::*;
 
 impl Page {
-    /// Explains the number of this press, and no longer if it is explained already.
+    /// Explains the pressed number, or closes the explanation if it is open already.
     pub fn explain(self, explanation: ExplanationOf, press: &Event) {
         let pressed = Opener::of(press).map(|opener| Explained {
             explanation,

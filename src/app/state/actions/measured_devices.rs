@@ -56,8 +56,8 @@ impl Page {
         Ok(())
     }
 
-    /// Removes the chosen GPU, if it was measured. In its place comes what the table has of it,
-    /// else the usual device.
+    /// Removes the chosen GPU, if it was measured. The GPU of that name in the device table
+    /// replaces it, else the default device.
     pub fn forget_device(self) {
         let device = self.chosen.device.get_untracked();
         if let Some(probe) = &device.probe {

@@ -45,8 +45,7 @@ impl Page {
         })
     }
 
-    /// The explanation of the change between two figures, pinned and now, that is shown as
-    /// `change`.
+    /// The explanation of the change, shown as `change`, between two figures, pinned and now.
     pub fn explain_change(
         self,
         figures: Memo<Option<[Figure; 2]>>,

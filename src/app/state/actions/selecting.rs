@@ -145,7 +145,7 @@ impl Page {
         self.selected.set_if_changed(NamedSelection::of_op(name));
     }
 
-    /// Selects `selection` and tells about it, or nothing if it is told about already.
+    /// Selects `selection` and opens its card, or selects nothing if its card is open already.
     pub fn toggle(self, selection: Selection) {
         let is_selected = self.selection.get_untracked() == selection;
         if is_selected && (self.selected).with_untracked(|named| named.is_inspected) {
@@ -155,7 +155,7 @@ impl Page {
         }
     }
 
-    /// Selects `selection` and tells about it.
+    /// Selects `selection` and opens its card.
     fn inspect(self, selection: Selection) {
         self.select_and(selection, true);
     }
@@ -169,8 +169,8 @@ impl Page {
         }
     }
 
-    /// Tells about the edge from `producer` to its first reader in another kernel, else about the
-    /// op.
+    /// Opens the card of the edge from `producer` to its first reader in another kernel, else that
+    /// of the op.
     pub fn inspect_output(self, producer: OpId) {
         let reader = self.analysis.with_untracked(|analysis| {
             let partition = &analysis.partition;

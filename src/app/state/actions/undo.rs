@@ -139,7 +139,7 @@ impl Page {
         self.history.update(History::release);
     }
 
-    /// What is shown is where undo ends, until [`Page::resume_history`] gets the steps before it
+    /// Makes what is shown the end of undo, until [`Page::resume_history`] brings the earlier steps
     /// back.
     pub fn set_history_aside(self) -> History {
         (self.history)
@@ -152,7 +152,7 @@ impl Page {
         self.history.set(history);
     }
 
-    /// What is shown is where undo ends.
+    /// Makes what is shown the end of undo.
     pub fn forget_history(self) {
         self.history.set(History::default());
     }

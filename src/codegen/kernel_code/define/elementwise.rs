@@ -46,8 +46,8 @@ impl Definitions<'_> {
         }
     }
 
-    /// `mask` hides what follows the diagonal that ends in the last row and column; `tril` and
-    /// `triu` keep one side.
+    /// `mask` hides the elements after the diagonal that ends in the last row and column; `tril`
+    /// and `triu` keep one side.
     fn by_diagonal(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let x = self.aligned(definition, x)?;
         let zero = self.expressions.constant(0);
@@ -100,7 +100,7 @@ impl Definitions<'_> {
         Ok(self.expressions.select(is_dropped, zero, kept))
     }
 
-    /// The halves of each row turned by the angles of its place.
+    /// Rotates the halves of each row by the angles of its position.
     fn rotary(&mut self, definition: &Definition<'_>, [x, cos, sin]: [Operand; 3]) -> Defined {
         let (Some(&size), Some(&column)) = (definition.op.shape.last(), definition.at.last())
         else {
@@ -109,7 +109,7 @@ impl Definitions<'_> {
         if size % 2 != 0 {
             return Err(EvaluationError::OddRow(size).into());
         }
-        // Half a row further, around its end.
+        // Half a row further, wrapped around at the end of the row.
         #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let half = (size / 2) as i64;
         let shifted = self.expressions.shifted(column, half);
@@ -131,7 +131,7 @@ impl Definitions<'_> {
         Ok(rotated(&mut self.expressions, [own, turned], [cos, sin]))
     }
 
-    /// `x * scale + shift`, or with mean and variance of each channel.
+    /// `x * scale + shift`, or a normalization with the mean and variance of each channel.
     fn batch_norm(
         &mut self,
         definition: &Definition<'_>,

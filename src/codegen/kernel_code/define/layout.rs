@@ -1,4 +1,4 @@
-//! Ops that move elements: where the element of the output stands in the input.
+//! Ops that move elements, as the position in the input of each element of the output.
 
 use super::{Defined, Definition, Definitions, Operand};
 use crate::calculator::{Binary, Calculator};
@@ -56,7 +56,7 @@ impl Definitions<'_> {
         }
     }
 
-    /// The element at the same place in row-major order.
+    /// The element at the same position in row-major order.
     fn kept(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let shape = self.shape_of_operand(x)?;
         let place = self.expressions.ravel(&definition.op.shape, definition.at);
@@ -64,8 +64,8 @@ impl Definitions<'_> {
         self.element(definition, x, &at)
     }
 
-    /// Row-major order, unless the shapes show that columns are split over heads, or heads
-    /// joined.
+    /// Keeps the row-major order, unless the shapes show that columns are split into heads, or
+    /// heads are merged.
     fn rearranged(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let shape = self.shape_of_operand(x)?;
         let Some(heads) = heads_between(&shape, &definition.op.shape) else {
@@ -89,7 +89,7 @@ impl Definitions<'_> {
         self.element(definition, x, &at)
     }
 
-    /// Where the element stands in the input, for ops whose elements each come from one place.
+    /// The index of the element in the input, for ops that take each element from one position.
     #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
     fn source(
         &mut self,
@@ -216,7 +216,7 @@ impl Definitions<'_> {
         })
     }
 
-    /// The value of an index as a place below `size`.
+    /// The value of an index as a position below `size`.
     fn index_at(
         &mut self,
         definition: &Definition<'_>,

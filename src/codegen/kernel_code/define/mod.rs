@@ -1,7 +1,7 @@
-//! What one element of an op's output is, as an expression of elements of what its kernel reads.
+//! One element of an op's output, as an expression of the elements that its kernel reads.
 //!
-//! The value of a tensor that the kernel computes itself takes the place of its element, so a
-//! kernel needs no memory for what is inside it. The definitions give the numbers that
+//! The value of a tensor that the kernel computes itself takes the place of its element, so the
+//! intermediate tensors of a kernel need no memory. The definitions give the numbers that
 //! [`interpret`](crate::interpret) gives.
 
 mod elementwise;
@@ -54,7 +54,7 @@ struct Definition<'a> {
     function: Function,
     /// The index of the element of its output.
     at: &'a [IndexId],
-    /// What its reads are bound to: outside of it the element is not used.
+    /// The condition of its reads: where it does not hold, the element is not used.
     only_if: Option<ExprId>,
 }
 
@@ -116,8 +116,8 @@ impl<'a> Definitions<'a> {
         only_if: Option<ExprId>,
     ) -> Defined {
         let shape = self.shape_of(tensor)?;
-        // What lies inside can be read whether it is needed or not, and then it is the same for all
-        // that need it.
+        // An element inside the tensor can always be read, and without a condition all its readers
+        // share one expression.
         let only_if = only_if.filter(|_| !self.expressions.are_inside(at, &shape));
         let key = (tensor, at.to_vec(), only_if);
         if let Some(&known) = self.known.get(&key) {
@@ -264,8 +264,8 @@ impl<'a> Definitions<'a> {
         self.broadcast(definition, operand, &definition.op.shape, definition.at)
     }
 
-    /// The variable of a loop of an op: the same each time the op is defined, so that equal sums
-    /// are found equal.
+    /// The variable of a loop of an op. It is the same each time the op is defined, so that equal
+    /// sums become one expression.
     fn loop_over(&mut self, definition: &Definition<'_>, which: usize, extent: u64) -> VariableId {
         let expressions = &mut self.expressions;
         let key = (definition.id, which);

@@ -7,8 +7,8 @@ use crate::kernel_code::index::{IndexId, VariableId};
 use fuseline_core::model::functions::Function;
 
 impl Definitions<'_> {
-    /// A pool over windows of height and width. Outside of the image is padding, which a maximum
-    /// does not see and an average counts as 0.
+    /// A pool over windows of height and width. A maximum ignores the padding outside the image,
+    /// and an average counts it as 0.
     pub(super) fn pool(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let window = (definition.op.indexing.as_ref())
             .and_then(|indexing| indexing.window)
@@ -60,8 +60,8 @@ impl Definitions<'_> {
         self.expressions.shifted(place, -padding)
     }
 
-    /// The largest value, or the sum over a number of elements, of those for which the condition
-    /// holds.
+    /// The maximum, or the sum divided by a number of elements, of the values for which the
+    /// condition holds.
     pub(super) fn pooled(
         &mut self,
         over: VariableId,

@@ -18,7 +18,7 @@ use fuseline_core::model::operand_parts::{Sides, packed_parts};
 struct Side {
     operand: Operand,
     is_transposed: bool,
-    /// The first column that is read, of an operand that holds several side by side.
+    /// The first column that is read, in an operand that holds several matrices side by side.
     first_column: u64,
 }
 
@@ -110,7 +110,7 @@ impl Definitions<'_> {
         Ok(self.sum(variable, product))
     }
 
-    /// The element of the matrix that belongs to this place in the batch of the output.
+    /// The element of the matrix for a batch index of the output.
     fn of_matrix(
         &mut self,
         definition: &Definition<'_>,
@@ -202,7 +202,8 @@ impl Definitions<'_> {
         }
         let pair = |name: AttributeName| {
             let pair = definition.call.pair(name).ok_or_else(refuse)?;
-            // Of a sequence, seen as an image one pixel high, only the width has a border.
+            // A sequence is an image one pixel high, so its stride, padding and dilation apply to
+            // the width only.
             let sizes = if is_flat {
                 vec![pair[1]]
             } else {
@@ -259,7 +260,7 @@ impl Definitions<'_> {
         Ok(self.sum(variable, product))
     }
 
-    /// `softmax(q k^T * scale + mask) v`; a row that may look nowhere is 0, as in PyTorch.
+    /// `softmax(q k^T * scale + mask) v`; a row whose keys are all masked is 0, as in PyTorch.
     pub(super) fn attention(&mut self, definition: &Definition<'_>) -> Defined {
         let operands = self.operands(definition);
         let (&[q, k, v, ref mask @ ..], &[ref batch @ .., query, column]) =
@@ -276,7 +277,7 @@ impl Definitions<'_> {
         else {
             return Err(definition.unfit());
         };
-        // Heads of q that share one of k and v.
+        // Grouped-query attention: several heads of q share one head of k and v.
         let head = self.expressions.ravel(heads, batch);
         let shared = element_count(key_heads).zip(element_count(heads));
         let group = shared

@@ -14,20 +14,20 @@ struct Rows {
     shape: Vec<u64>,
     /// Dimensions along a row.
     reduced: Vec<usize>,
-    /// The index of the element of `x` at the place of the output; along the row, of its first
-    /// element where the output has one value for each row.
+    /// The index in `x` of the output's element. If the output has one value for each row, it is
+    /// the index of the first element of the row.
     at: Vec<IndexId>,
     /// Elements of a row.
     width: u64,
-    /// What runs along the row.
+    /// The loop variable along the row.
     variable: VariableId,
 }
 
 /// A row as a loop over its elements.
 pub(super) struct RowLoop {
-    /// The element at the place of the output.
+    /// The element at the index of the output.
     pub(super) own: ExprId,
-    /// The element that the variable stands at.
+    /// The element at the loop variable.
     pub(super) each: ExprId,
     pub(super) over: VariableId,
     pub(super) width: u64,
@@ -110,7 +110,7 @@ impl Definitions<'_> {
         let mut at = definition.at.to_vec();
         let mut reduced = definition.op.reduced_axes(shape.len());
         if definition.function == Function::GroupNorm {
-            // The channels of a group stand one behind the other.
+            // The channels of a group are contiguous.
             let groups = definition.op.indexing.as_ref().map_or(0, |own| own.groups);
             let &batch = shape.first().ok_or_else(|| definition.unfit())?;
             let rows = (batch.checked_mul(groups)).filter(|&rows| rows > 0);
@@ -149,7 +149,7 @@ impl Definitions<'_> {
         })
     }
 
-    /// The element of the row at this place along it.
+    /// The element of the row at this index along it.
     fn in_row(&mut self, definition: &Definition<'_>, rows: &Rows, along: IndexId) -> Defined {
         let sizes: Vec<u64> = rows
             .reduced
@@ -164,8 +164,8 @@ impl Definitions<'_> {
         self.at(definition, rows, &at)
     }
 
-    /// The element at an index of the shape that the rows have, which groups of channels have of
-    /// their own.
+    /// The element at an index of the rows' shape, which in a group norm differs from the shape of
+    /// `x`.
     fn at(&mut self, definition: &Definition<'_>, rows: &Rows, at: &[IndexId]) -> Defined {
         let own = self.shape_of_operand(rows.x)?;
         if own == rows.shape {
@@ -181,8 +181,8 @@ impl Definitions<'_> {
         self.in_row(definition, rows, along)
     }
 
-    /// Times the weight, plus the bias, where there are any: one for each element of a row, or for
-    /// each channel.
+    /// Multiplies by the weight and adds the bias, if there are any. Each has one value for each
+    /// element of a row, or for each channel.
     fn weighted(
         &mut self,
         definition: &Definition<'_>,

@@ -1,4 +1,4 @@
-//! Images of another size: interpolation, and pools whose windows cover an image.
+//! Resampling of images: interpolation and adaptive pools.
 
 use super::{Defined, Definition, Definitions, Operand};
 use crate::calculator::{Binary, Unary};
@@ -7,7 +7,7 @@ use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::functions::{AttributeName, Function};
 
-/// One axis of an image, and where on it the element of the output is.
+/// One axis of an image, with the position of the output's element on it.
 #[derive(Clone, Copy)]
 struct Axis {
     place: IndexId,
@@ -66,7 +66,7 @@ impl Definitions<'_> {
         self.binary(Binary::Add, a, part)
     }
 
-    /// The two places that an element lies between, and how far it is from the first.
+    /// The two positions between which an element lies, and its distance from the first.
     fn between(
         &mut self,
         Axis { place, from, to }: Axis,
@@ -95,8 +95,8 @@ impl Definitions<'_> {
         (first, second, share)
     }
 
-    /// A pool of as many windows as the output has elements. Windows differ in size, so a loop over
-    /// the largest leaves out what is behind the end of a smaller one.
+    /// An adaptive pool, with one window for each element of the output. Windows differ in size, so
+    /// a loop over the largest skips the positions past the end of a smaller one.
     pub(super) fn adaptive_pool(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let ([image, channel], axes) = self.axes(definition, x)?;
         let largest = axes.map(|Axis { from, to, .. }| match from.checked_rem(to) {

@@ -13,9 +13,9 @@ pub struct Code {
 pub struct Line {
     /// Without its indentation.
     pub text: String,
-    /// How deep it stands.
+    /// The depth of its indentation.
     pub indent: usize,
-    /// What it moves between memory and the chip.
+    /// The load or store in this line.
     pub access: Option<Access>,
 }
 
@@ -23,10 +23,9 @@ pub struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub tensor: TensorId,
-    /// A store, else a load.
+    /// Whether it is a store, else a load.
     pub is_store: bool,
-    /// What the kernel does not do, because it computes the tensor itself: a store and a load that
-    /// fusion removed.
+    /// Whether fusion removed it: unfused ops would do it, and the kernel does not.
     pub is_removed: bool,
 }
 

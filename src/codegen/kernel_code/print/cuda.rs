@@ -23,7 +23,7 @@ const MOST_BLOCKS: u64 = (1 << 31) - 1;
 /// comment.
 ///
 /// # Errors
-/// What of it a launch cannot do.
+/// Which limit of a launch the kernel exceeds.
 pub fn cuda(graph: &Graph, kernel: &Kernel) -> Result<Code, CodegenError> {
     let Launch { groups, threads } = launch(kernel).ok_or(CodegenError::TooManyBlocks)?;
     if groups > MOST_BLOCKS {
@@ -134,9 +134,9 @@ fn type_of(dtype: DType) -> &'static str {
 }
 
 struct Cuda {
-    /// Numbers are doubles, else floats.
+    /// Whether numbers are `double`, else `float`.
     is_double: bool,
-    /// Indices have 64 bits, else 32.
+    /// Whether indices have 64 bits, else 32.
     is_wide: bool,
 }
 
@@ -344,7 +344,7 @@ fn name_of_row(fold: Fold) -> &'static str {
     }
 }
 
-/// Folds a value of each thread to one that all have.
+/// A function that folds one value of each thread and returns the result to all of them.
 fn across(fold: Fold, threads: u64) -> String {
     let name = name_of_row(fold);
     let folded = folded(fold, "partial[threadIdx.x]", "partial[threadIdx.x + half]");
@@ -367,7 +367,7 @@ fn across(fold: Fold, threads: u64) -> String {
     )
 }
 
-/// Functions that the language lacks. `fmax` loses what is not a number.
+/// Functions that CUDA lacks: its own `fmax` and `fmin` ignore NaN.
 const HELPERS: [(&str, &str); 3] = [
     (
         "maximum",
@@ -391,6 +391,6 @@ const HELPERS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Words of the language, types, functions and macros that a value of the same name would hide, and
-/// names of this file and of what it writes around the body: no names for values.
+/// Names that no value may have: keywords, types, functions and macros that the value would hide,
+/// and names in the code that this file writes around the body.
 const WORDS: &str = include_str!("cuda_words.txt");

@@ -40,7 +40,7 @@ impl CodeLanguage {
         self.into()
     }
 
-    /// As it is called.
+    /// The name for display.
     pub fn title(self) -> &'static str {
         match self {
             Self::Triton => "Triton",
@@ -49,7 +49,7 @@ impl CodeLanguage {
         }
     }
 
-    /// What stands before a comment.
+    /// The prefix of a comment.
     pub fn comment(self) -> &'static str {
         match self {
             Self::Triton => "#",
@@ -60,7 +60,7 @@ impl CodeLanguage {
     /// A kernel in this language.
     ///
     /// # Errors
-    /// What of it the language cannot do.
+    /// What in the kernel the language cannot express.
     pub fn code(self, graph: &Graph, kernel: &Kernel) -> Result<Code, CodegenError> {
         match self {
             Self::Triton => triton(graph, kernel),

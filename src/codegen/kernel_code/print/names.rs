@@ -7,10 +7,10 @@ use fuseline_core::model::ids::{IdVec, TensorId};
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
-/// After what code names its values and tensors.
+/// How code names its values and tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// After the tensors of the program, for one who reads it.
+    /// After the tensors of the program, for a human reader.
     Program,
     /// After their order alone, so that the kernels of equal layers have equal code, which a GPU
     /// compiles once.
@@ -43,7 +43,7 @@ impl Names {
         };
         for variable in &kernel.expressions.variables {
             names.used.insert(variable.name.clone());
-            // Triton has masks of columns.
+            // The Triton printer names its masks of columns like this.
             names.used.insert(format!("inside_{}", variable.name));
         }
         for place in 0..kernel.shared.len() {
@@ -74,7 +74,7 @@ impl Names {
         self.values.get(&expr).map(String::as_str)
     }
 
-    /// What a tensor, or a value that is one, would be named if the name is free.
+    /// The preferred name of a tensor, or of a value that is an element of it.
     pub(super) fn wanted<'a>(&self, graph: &'a Graph, tensor: TensorId) -> &'a str {
         match self.naming {
             Naming::Program => graph.tensor_name(tensor),
@@ -82,7 +82,7 @@ impl Names {
         }
     }
 
-    /// Names a value, as near to this as is free.
+    /// Names a value: `wanted`, or a variant of it if that name is taken.
     pub(super) fn name(&mut self, expr: ExprId, wanted: &str) -> String {
         if let Some(known) = self.values.get(&expr) {
             return known.clone();
@@ -92,7 +92,7 @@ impl Names {
         name
     }
 
-    /// A name for something else, as near to this as is free.
+    /// A name for anything else: `wanted`, or a variant of it if that name is taken.
     pub(super) fn other(&mut self, wanted: &str) -> String {
         self.unused(identifier(wanted))
     }
@@ -112,18 +112,18 @@ impl Names {
     }
 }
 
-/// The name of what the threads of a row share.
+/// The name of a row in shared memory.
 pub(super) fn shared_name(shared: usize) -> String {
     format!("shared_{shared}")
 }
 
-/// The name of what a thread keeps of a value for its columns.
+/// The name of the registers in which a thread keeps a value for its columns.
 pub(super) fn kept_name(place: usize) -> String {
     format!("kept_{place}")
 }
 
-/// What kernels are called after: the first tensor that this one writes. No other tensor of the
-/// graph gives the same, so the kernels of a file have names of their own.
+/// The name of the first tensor that the kernel writes, as an identifier. No other tensor of the
+/// graph gives the same, so the kernels of a file have distinct names.
 pub(super) fn written_name(graph: &Graph, kernel: &Kernel) -> String {
     let written = kernel.arguments.iter().find(|own| own.is_written);
     let Some(written) = written.map(|own| own.tensor) else {

@@ -1,4 +1,4 @@
-//! Languages in which a thread computes one element after the other.
+//! Languages in which a thread computes one element at a time.
 
 mod rows;
 mod tile;
@@ -24,7 +24,7 @@ pub(super) const THREADS: u64 = 256;
 
 /// How a language with threads writes statements.
 pub(super) trait Threads: Language {
-    /// A value that does not change: what stands before the name.
+    /// The words that declare a value that does not change.
     fn constant(&self) -> &'static str;
     /// A number that changes.
     fn variable(&self, name: &str, value: &str) -> String;
@@ -34,14 +34,14 @@ pub(super) trait Threads: Language {
     fn index(&self, name: &str, value: &str) -> String;
     /// The head of a loop from a start to below an end.
     fn head(&self, name: &str, start: &str, end: &str, step: u64) -> String;
-    /// The place of the thread in its group.
+    /// The index of the thread in its group.
     fn lane(&self) -> &'static str;
     fn group(&self) -> &'static str;
     /// Whether a launch may start more groups than there is work for.
     fn has_spare_groups(&self) -> bool;
     /// Waits for all threads of a group.
     fn barrier(&self) -> &'static str;
-    /// Folds a value of each thread of a row to one that all have.
+    /// Folds one value of each thread of a row and gives the result to all of them.
     fn across(&self, fold: Fold, value: &str) -> String;
     /// Both values, folded.
     fn folded(&self, fold: Fold, a: &str, b: &str) -> String;
@@ -57,9 +57,9 @@ pub(super) struct Printer<'a, L> {
     pub(super) texts: Texts<'a, L>,
     pub(super) code: Code,
     pub(super) indent: usize,
-    /// Where each thread of a row keeps its part of a value.
+    /// The values that each thread of a row keeps in its registers.
     kept: Vec<ExprId>,
-    /// Within a loop over columns.
+    /// Whether the statement is inside a loop over columns.
     is_in_columns: bool,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Launch {
     pub(super) threads: u64,
 }
 
-/// `None` if they are more than 64 bits count.
+/// The number of groups and threads; `None` if 64 bits cannot count them.
 pub(super) fn launch(kernel: &Kernel) -> Option<Launch> {
     let extent = |variable: VariableId| kernel.expressions.variables[variable].extent;
     Some(match kernel.grid {
@@ -93,7 +93,7 @@ pub(super) fn launch(kernel: &Kernel) -> Option<Launch> {
     })
 }
 
-/// The numbers that the threads of a group share, by name, and how many they are.
+/// The arrays in shared memory, each with its name and its number of elements.
 pub(super) fn shared_arrays(kernel: &Kernel) -> Vec<(String, u64)> {
     match kernel.grid {
         Grid::Elements(_) => Vec::new(),
@@ -280,10 +280,10 @@ impl<'a, L: Threads> Printer<'a, L> {
         }
     }
 
-    /// A value with a name.
+    /// Declares a value under its name.
     fn value(&mut self, expr: ExprId) {
         let constant = self.texts.language.constant();
-        // Before it has its name, which would stand for itself.
+        // The definition is written first: once a value has a name, its text is that name.
         let definition = self.texts.definition(expr);
         let name = self.texts.named(expr);
         let text = format!("{constant} {name} = {definition};");
@@ -336,7 +336,7 @@ impl<'a, L: Threads> Printer<'a, L> {
         let value = self.texts.value(value);
         let dtype = self.texts.dtype(tensor);
         let text = (self.texts.language).write(&name, dtype, &place, &value);
-        // What a row has once is written by one of its threads.
+        // A value that a row has once is stored by one of its threads.
         let is_once = matches!(self.texts.kernel.grid, Grid::Rows(_)) && !self.is_in_columns;
         let lane = self.texts.language.lane();
         let condition = match (only_if, is_once) {

@@ -1,5 +1,5 @@
-//! Expressions as text. A value that is read once, and has no name of its own in the program,
-//! stands where it is read.
+//! Expressions as text. A value that is read once, and has no name of its own in the program, is
+//! inlined where it is read.
 
 use super::code::Access;
 use super::language::Language;
@@ -12,7 +12,7 @@ use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, TensorId};
 
-/// A text and how tightly it holds together: that of a name holds tightest.
+/// A text and the precedence of its outermost operator; a name has the highest.
 struct Text {
     text: String,
     level: u8,
@@ -35,7 +35,7 @@ impl Text {
         }
     }
 
-    /// In brackets unless it holds at least as tightly.
+    /// The text, in parentheses if its precedence is lower than `level`.
     fn at(self, level: u8) -> String {
         if self.level < level {
             format!("({})", self.text)
@@ -63,7 +63,7 @@ pub(super) struct Texts<'a, L> {
     pub(super) language: L,
     pub(super) names: Names,
     uses: IdVec<ExprId, usize>,
-    /// What is not moved, and not written as a line yet.
+    /// The removed loads and stores that are not written as lines yet.
     removed: Vec<Removed>,
 }
 
@@ -104,8 +104,8 @@ impl<'a, L: Language> Texts<'a, L> {
             && body.iter().any(is_read_here)
     }
 
-    /// What unfused ops would store and load, and the kernel does not, because it has this value.
-    /// One that several loops compute has its lines in the first of them.
+    /// Takes the removed loads and stores of this value. A value that several loops compute has its
+    /// lines in the first of them.
     pub(super) fn take_removed(&mut self, value: ExprId) -> Vec<(Element, Access)> {
         let all = std::mem::take(&mut self.removed).into_iter();
         let (here, later): (Vec<_>, Vec<_>) = all.partition(|removed| removed.value == value);
@@ -149,7 +149,7 @@ impl<'a, L: Language> Texts<'a, L> {
         self.names.name(expr, &wanted)
     }
 
-    /// What computes a value, for its own statement.
+    /// The expression that computes a value, for the statement of the value.
     pub(super) fn definition(&self, expr: ExprId) -> String {
         if is_truth(self.expr(expr)) {
             self.language.to_number(&self.condition(expr).text, true)
@@ -163,7 +163,7 @@ impl<'a, L: Language> Texts<'a, L> {
         self.value_text(expr).text
     }
 
-    /// A value behind what folds it with another one.
+    /// A value as the right operand of the operator that folds it with another one.
     pub(super) fn folded_value(&self, fold: Fold, expr: ExprId) -> String {
         let level = match fold {
             Fold::Sum => PRODUCT,
@@ -236,7 +236,7 @@ impl<'a, L: Language> Texts<'a, L> {
 
     fn computed(&self, expr: ExprId) -> Text {
         let operator = |sign: char, a: ExprId, b: ExprId, level: u8| {
-            // The right operand of a difference or quotient stands for itself.
+            // A right operand of the same precedence needs parentheses, as in `a - (b - c)`.
             let right = if matches!(sign, '-' | '/') {
                 level + 1
             } else {

@@ -24,7 +24,7 @@ const MOST_ELEMENTS: u64 = 1 << 20;
 /// A kernel as a module of Python with a function `launch` of its tensors.
 ///
 /// # Errors
-/// What of it has no form in Triton.
+/// What in the kernel Triton cannot express.
 pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, CodegenError> {
     if !kernel.shared.is_empty() {
         return Err(CodegenError::SharedRow);
@@ -162,7 +162,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The number of the program; of tensors that 32 bits do not count, in 64.
+    /// The index of the program, in 64 bits if a tensor is too large for 32.
     fn program(&self) -> &'static str {
         let mut arguments = self.texts.kernel.arguments.iter();
         if arguments.any(|own| i32::try_from(own.elements).is_err()) {
@@ -172,7 +172,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes the body, and says how many programs run it.
+    /// Writes the body and returns how many programs run it.
     fn elements(&mut self, element: VariableId) -> u64 {
         let (name, extent) = (self.name(element), self.extent(element));
         self.block = BLOCK.min(extent.next_power_of_two());

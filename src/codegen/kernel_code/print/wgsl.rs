@@ -27,7 +27,7 @@ pub struct Shader {
     /// The code, with the entry point `main`. Floats are `array<f32>`, whole numbers and truth
     /// values `array<i32>`.
     pub code: Code,
-    /// The tensors, each at the binding of its place in group 0.
+    /// The tensors; the index of each is its binding in group 0.
     pub tensors: Vec<TensorId>,
     /// Groups of threads along each dimension.
     pub workgroups: [u32; 3],
@@ -36,7 +36,7 @@ pub struct Shader {
 /// A kernel as a shader.
 ///
 /// # Errors
-/// What of it WebGPU cannot do.
+/// What in the kernel WebGPU cannot run.
 pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, CodegenError> {
     for argument in &kernel.arguments {
         let name = graph.tensor_name(argument.tensor);
@@ -127,13 +127,14 @@ impl Language for Wgsl {
         #[allow(clippy::cast_possible_truncation, reason = "the language has f32")]
         let value = value as f32;
         if value.is_nan() {
-            // The language has no literal for it, and refuses constant expressions that give it.
+            // WGSL has no literal for NaN and rejects constant expressions that give NaN.
             return "not_a_number()".to_owned();
         }
         let value = value.clamp(f32::MIN, f32::MAX);
         let size = value.abs();
         if size >= f32::MAX {
-            // The shortest digits, 3.4028235e38, are above it, which Chromium refuses.
+            // The shortest decimal of this number, 3.4028235e38, is above it, and Chromium rejects
+            // that.
             format!("{:e}", f64::from(value))
         } else if size != 0.0 && !(1e-4..1e7).contains(&size) {
             format!("{value:e}")
@@ -155,7 +156,7 @@ impl Language for Wgsl {
             Unary::Sin => "sin",
             Unary::Cos => "cos",
             Unary::Tan => "tan",
-            // Beyond 15 it is 1 in f32, and some GPUs overflow on the way.
+            // Beyond 15 `tanh` is 1 in f32, and on some GPUs its computation overflows.
             Unary::Tanh => return format!("tanh(clamp({a}, -15.0, 15.0))"),
             Unary::Erf => "error_function",
             Unary::Floor => "floor",
@@ -245,7 +246,7 @@ impl Threads for Wgsl {
     }
 
     fn has_spare_groups(&self) -> bool {
-        // More groups than fit along one dimension are started as a rectangle.
+        // Groups that exceed one dimension are started as a rectangle, which may have spare ones.
         true
     }
 
@@ -313,7 +314,7 @@ fn helpers(threads: u64) -> Vec<(&'static str, String)> {
     helpers
 }
 
-/// Folds a value of each thread to one that all have.
+/// A function that folds one value of each thread and returns the result to all of them.
 fn across(name: &str, folded: &str, threads: u64) -> String {
     format!(
         "fn {name}(lane_id: u32, value: f32) -> f32 {{
@@ -333,7 +334,7 @@ fn across(name: &str, folded: &str, threads: u64) -> String {
     )
 }
 
-/// Near 0 the difference loses its digits, and a few terms of the series are exact.
+/// Near 0, `exp(x) - 1` loses its digits, and a few terms of the series are exact.
 const EXP_MINUS_1: &str = "fn exp_minus_1(x: f32) -> f32 {
     let series = x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x / 24.0)));
     return select(exp(x) - 1.0, series, abs(x) < 0.05);
@@ -365,7 +366,7 @@ const UNIFORM_AT: &str = "fn uniform_at(key: u32, place: u32) -> f32 {
     return f32(((word >> 22u) ^ word) >> 8u) / 16777216.0;
 }";
 
-/// A comparison with itself may be optimized away.
+/// Tests the bits, because a compiler may optimize a comparison of `x` with itself away.
 const IS_NOT_A_NUMBER: &str = "fn is_not_a_number(x: f32) -> bool {
     return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }";
@@ -379,6 +380,6 @@ fn not_a_number() -> f32 {
     return bitcast<f32>(bits_of_no_number);
 }";
 
-/// Words of the language and what it reserves, types and functions that a value of the same name
-/// would hide, and names of this file and of what it writes around the body: no names for values.
+/// Names that no value may have: keywords and reserved words, types and functions that the value
+/// would hide, and names in the code that this file writes around the body.
 const WORDS: &str = include_str!("wgsl_words.txt");

@@ -1,7 +1,7 @@
 //! Which element of each tensor belongs to the loop variables of a kernel.
 //!
-//! A kernel loops over the elements of its product, or of its rows. An op behind it that moves
-//! elements changes their index, and the kernel writes each element where it moves to.
+//! A kernel loops over the elements of its product, or of its rows. A later op that moves elements
+//! changes their index, and the kernel writes each element to its new position.
 
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::expression::{ExprId, Expressions};
@@ -22,7 +22,7 @@ pub(super) type ElementIndices = HashMap<TensorId, ElementIndex, FxBuildHasher>;
 #[derive(Clone)]
 pub(super) struct ElementIndex {
     pub(super) at: Vec<IndexId>,
-    /// When there is such an element: what is behind the end of a slice belongs to none of it.
+    /// The condition under which the element exists: an element that a slice cuts off does not.
     pub(super) only_if: Option<ExprId>,
 }
 
@@ -57,7 +57,8 @@ pub(super) fn follow(
     }
 }
 
-/// Where an op that puts each element to one place, or to none, puts it; `None` for the others.
+/// The index to which an op moves an element, for slices without a step, splits, and other orders
+/// of the same elements; `None` for other ops.
 fn moved(
     definitions: &mut Definitions<'_>,
     graph: &Graph,

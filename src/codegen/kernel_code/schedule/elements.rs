@@ -1,5 +1,5 @@
-//! A thread for each element: what has no rows, and everything that fits no other schedule, with
-//! its sums as loops.
+//! A thread for each element: for kernels without rows and for all that fit no other schedule, with
+//! their sums as loops.
 
 use super::{Output, Scheduled};
 use crate::kernel_code::define::Definitions;

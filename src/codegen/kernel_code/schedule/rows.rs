@@ -10,7 +10,7 @@ use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::op_type::OpType;
 
-/// Which elements are a row: those of a shape that differ in these dimensions.
+/// The division of a shape into rows: the elements of a row differ only in these dimensions.
 struct Domain {
     shape: Vec<u64>,
     reduced: Vec<usize>,
@@ -91,7 +91,7 @@ pub(super) fn schedule(
     Ok(Stages::new(definitions.expressions, row, column).scheduled(outputs))
 }
 
-/// The op whose rows the kernel goes over, and the tensor that has them: the product behind a
+/// The op whose rows the kernel goes over, and the tensor that has them: the last product after a
 /// reduction, as in attention, or else the widest reduction.
 fn anchor(definitions: &Definitions<'_>, ops: &[OpId]) -> Option<(OpId, TensorId)> {
     let graph = definitions.graph;
@@ -135,7 +135,7 @@ fn domain(definitions: &Definitions<'_>, anchor: OpId, tensor: TensorId) -> Opti
     }
     let groups = op.indexing.as_ref().map_or(0, |own| own.groups);
     if groups > 0 {
-        // The channels of a group stand one behind the other.
+        // The channels of a group are contiguous.
         let rows = shape.first()?.checked_mul(groups)?;
         let width = element_count(&shape)?.checked_div(rows)?;
         return Some(Domain {

@@ -1,4 +1,4 @@
-//! The stages of a row: each reduction is one, and so is what its threads share.
+//! The stages of a row: each reduction, and each value that its threads share.
 
 use super::{Output, Scheduled};
 use crate::kernel_code::expression::SharedId;
@@ -10,12 +10,12 @@ use fuseline_core::model::ids::IdVec;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// The stages of a row. Each reduction is one, and so is what threads share.
+/// The stages of a row, in the order in which they run.
 pub(super) struct Stages {
     expressions: Expressions,
     row: VariableId,
-    /// The variables of columns, by their extents: what is kept for the same columns is kept by the
-    /// same threads.
+    /// The variables of columns, one for each extent, so that the thread that keeps a value for a
+    /// column also recalls it.
     columns: Vec<VariableId>,
     shared: IdVec<SharedId, u64>,
     replaced: HashMap<ExprId, ExprId, FxBuildHasher>,
@@ -70,7 +70,7 @@ impl Stages {
                 let column = self.column_of(self.expressions.variables[over].extent);
                 let value = self.moved_to(value, over, column);
                 let result = self.expressions.fold(fold, column, value);
-                // Two reductions may turn out to be one along the columns.
+                // Two reductions may become the same one once both run over this column variable.
                 let is_same = |step: &Stage| matches!(step, Stage::Reduce { result: own, .. } if *own == result);
                 if !self.steps.iter().any(is_same) {
                     self.steps.push(Stage::Reduce { result, column });
@@ -97,8 +97,9 @@ impl Stages {
         moved[0]
     }
 
-    /// In a loop that each thread goes through, what is the same for all columns and holds a sum of
-    /// its own is computed once for the row, by all threads: the probabilities of an attention.
+    /// Shares the sums of a loop that each thread runs. An expression that is the same for all
+    /// columns and contains a sum of its own, such as a probability of attention, is computed once
+    /// for the row, by all threads.
     fn share_in(&mut self, value: ExprId, over: VariableId) {
         let scope = bit(self.row) | bit(over);
         let is_same = |expressions: &Expressions, expr| {
@@ -108,7 +109,7 @@ impl Stages {
         let is_new_fold = |expressions: &Expressions, replaced: &HashMap<_, _, _>, expr| {
             matches!(expressions.exprs[expr], Expr::Fold(..)) && !replaced.contains_key(&expr)
         };
-        // The outermost ones that are the same for all columns.
+        // The outermost expressions that are the same for all columns.
         let outermost = self
             .expressions
             .needed([value], |expr| is_same(&self.expressions, expr));
@@ -137,7 +138,7 @@ impl Stages {
         }
     }
 
-    /// The stages as statements, in their order, and what is written behind them.
+    /// The stages as statements, in their order, and then the stores of the outputs.
     fn written(self, outputs: &[Output]) -> Option<Scheduled> {
         let of_row = bit(self.row);
         let mut body = Vec::new();
@@ -203,7 +204,7 @@ impl Stages {
     }
 }
 
-/// What is known where, while stages are written.
+/// The values that are known in each scope while stages are written.
 struct Scopes<'a> {
     expressions: &'a Expressions,
     row: Dependence,
@@ -229,7 +230,8 @@ impl<'a> Scopes<'a> {
         self.expressions.block(roots, self.row, &mut self.of_row)
     }
 
-    /// What computes these values for each column. What is the same for the whole row goes before.
+    /// The statements that compute these values for each column. Values that are the same for the
+    /// whole row are computed before.
     fn columns(
         &mut self,
         before: &mut Vec<Statement>,
@@ -265,7 +267,7 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// What follows from an index alone is as quickly computed again.
+/// An expression of an index alone, or a read of shared memory, is as fast to evaluate again.
 fn is_worth_keeping(expr: Expr) -> bool {
     !matches!(
         expr,
@@ -273,7 +275,7 @@ fn is_worth_keeping(expr: Expr) -> bool {
     )
 }
 
-/// Marks what waits for a later stage where it is computed.
+/// Keeps the values that later stages recall, right after the statements that compute them.
 fn keep(body: &mut [Statement], kept: &Known) {
     for statement in body {
         if let Statement::Columns { body, .. } | Statement::Reduce { body, .. } = statement {

@@ -1,4 +1,4 @@
-//! A group of threads for each tile of one matrix product, with what follows it.
+//! A group of threads for each tile of one matrix product, with the ops that follow it.
 
 use super::element_indices::{ElementIndex, ElementIndices, follow};
 use super::{Output, Scheduled, reduces_rows};
@@ -17,9 +17,9 @@ use fuseline_core::model::op_type::OpType;
 /// Batch, row and column of a product.
 type Variables = [VariableId; 3];
 
-/// The schedule; `None` for a kernel that is no single product with what follows it element by
-/// element. Where that reads the product at two columns, as rotary embeddings do, a tile has pairs
-/// of columns, and both of them are computed at once.
+/// The schedule; `None` unless the kernel is one product followed by elementwise ops. If these read
+/// the product at two columns, as rotary embeddings do, a tile has pairs of columns, and both are
+/// computed at once.
 ///
 /// # Errors
 /// Why an op has no definition.

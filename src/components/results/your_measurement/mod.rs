@@ -80,7 +80,7 @@ impl OpenMeasurement {
     fn with<T>(self, read: impl FnOnce(&Analysis, &Matching) -> T) -> Option<T> {
         self.matching.with(|matching| {
             let matching = matching.as_ref()?;
-            // Of another analysis, until both are computed again.
+            // The matching is of another analysis until both are computed again.
             self.analysis.with(|analysis| {
                 let is_of = matching.of_kernel.len() == analysis.fused.kernels.len();
                 is_of.then(|| read(analysis, matching))
@@ -186,12 +186,9 @@ fn RunPicker() -> impl IntoView {
     view! { <Picker label="Run" value choose>{options}</Picker> }
 }
 
-/// Where it comes from, in what it differs from the program, and what would mend that.
+/// The source of the measurement, its differences from the program, and offers to mend them.
 #[component]
-fn Notes(
-    /// What is shown.
-    open: OpenMeasurement,
-) -> impl IntoView {
+fn Notes(open: OpenMeasurement) -> impl IntoView {
     let page = open.page;
     let notes = Memo::new(move |_| open.notes());
     let names = move || {

@@ -21,11 +21,7 @@ use leptos::prelude::*;
 
 /// A row for each kernel that ran or is predicted.
 #[component]
-pub fn Table(
-    /// What is shown.
-    open: OpenMeasurement,
-    rows: Memo<Vec<ProfileRow>>,
-) -> impl IntoView {
+pub fn Table(open: OpenMeasurement, rows: Memo<Vec<ProfileRow>>) -> impl IntoView {
     let selected = SelectedKernel::of(open.page);
     let totals = Memo::new(move |_| open.with(profile_totals).unwrap_or_default());
     let kind = move || open.analysis.with(|analysis| TimeKind::of(analysis).name());
@@ -78,7 +74,6 @@ pub fn Table(
 
 #[component]
 fn Row(
-    /// What is shown.
     open: OpenMeasurement,
     /// The text of the row.
     row: Memo<ProfileRow>,
@@ -171,10 +166,7 @@ fn cells(&open: &OpenMeasurement, row: Memo<ProfileRow>) -> impl IntoView + use<
 
 /// Short kernels in a row that wait for memory, and what fusing them would bring.
 #[component]
-pub fn Candidates(
-    /// What is shown.
-    open: OpenMeasurement,
-) -> impl IntoView {
+pub fn Candidates(open: OpenMeasurement) -> impl IntoView {
     let page = open.page;
     // Costly: while a slider is held, the last ones stay.
     let found = Memo::new(

@@ -1,4 +1,4 @@
-//! A figure, and whether it was checked.
+//! A figure, and whether its source was checked.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 

@@ -8,7 +8,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 pub struct Hardware {
     /// Multiprocessors (NVIDIA), compute units (AMD), cores.
     pub multiprocessors: Option<Figure>,
-    /// Their highest clock, in Hz.
+    /// Highest clock of the multiprocessors, in Hz.
     pub clock_hz: Option<Figure>,
     /// Device memory.
     pub memory_bytes: Option<Figure>,
@@ -40,19 +40,19 @@ pub enum OnChip {
 pub struct Multiprocessor {
     /// Shared memory that one block can allocate.
     pub shared_bytes_per_block: u32,
-    /// Shared memory of all resident blocks together.
+    /// Shared memory of all resident blocks.
     pub shared_bytes: u32,
     /// Resident threads.
     pub threads: u32,
     /// Resident blocks.
     pub blocks: u32,
-    /// 32-bit registers of all resident threads together.
+    /// 32-bit registers of all resident threads.
     pub registers: u32,
     /// Most registers of one thread; further values spill to memory.
     pub registers_per_thread: u32,
     /// Threads that execute in lockstep: a warp (NVIDIA) or a wavefront (AMD).
     pub lanes: u32,
-    /// Threads of a matmul's block that only load, beside those that compute.
+    /// Threads of a matmul's block that only load, in addition to those that compute.
     pub loading_threads: u32,
     /// The sources were read when the figures were entered.
     pub is_confirmed: bool,
@@ -113,14 +113,14 @@ pub(super) const VOLTA: Multiprocessor = nvidia([98_304, 98_304], 2048, 32, true
 pub(super) const AMPERE_A100: Multiprocessor = nvidia([166_912, 167_936], 2048, 32, true);
 pub(super) const AMPERE: Multiprocessor = nvidia([101_376, 102_400], 1536, 16, true);
 pub(super) const ADA: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
-/// Matrix units take operands from shared memory, where one group of four warps puts them.
+/// Matrix units read operands from shared memory, which one group of four warps fills.
 pub(super) const HOPPER: Multiprocessor = Multiprocessor {
     loading_threads: 128,
     ..nvidia([232_448, 233_472], 2048, 32, true)
 };
 pub(super) const BLACKWELL: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
-/// The compiler's table gives 131,072 bytes of shared memory; NVIDIA's documents give 102,400 for
-/// this compute capability, as for the smaller card of the family.
+/// The compiler's table gives 131,072 bytes of shared memory. NVIDIA's documents give 102,400 for
+/// this compute capability, and also for the smaller card of the family.
 pub(super) const BLACKWELL_RTX: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
 pub(super) const CDNA: Multiprocessor = cdna(65_536, true);
 pub(super) const CDNA_4: Multiprocessor = cdna(163_840, true);

@@ -4,12 +4,12 @@ use crate::model::day::Day;
 use crate::model::device::{Device, DeviceProbe, Figure, device};
 use std::borrow::Cow;
 
-/// The rates that the device model computes times with, and where they come from.
+/// The rates with which the device model predicts times, and their source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
     /// Measured on this device, or scaled from another one.
     pub rates: Measured,
-    /// Who measured them, and where.
+    /// The device and the measurement that they come from.
     pub rates_from: RatesFrom,
 }
 
@@ -72,8 +72,8 @@ pub struct Measured {
     pub tanh_per_s: f64,
     /// Divisions of all multiprocessors together.
     pub division_per_s: f64,
-    /// Elements of a library kernel whose operands have different strides; index arithmetic is the
-    /// bound.
+    /// Elements of a library kernel whose operands have different strides, where index arithmetic
+    /// is the bottleneck.
     pub strided_per_s: f64,
     /// Elements of a library reduction along rows.
     pub library_sum_per_s: f64,
@@ -89,8 +89,8 @@ pub struct Measured {
     /// Time that each wave of rows waits at the barriers of its reductions, in a generated kernel
     /// with more than one pass over its rows.
     pub row_wave_s: f64,
-    /// Elements of a pass that updates running statistics: a mean and a variance. With a maximum
-    /// and a sum each element counts twice.
+    /// Elements of a pass that updates running statistics, such as a mean and a variance. With a
+    /// maximum and a sum each element counts twice.
     pub online_per_s: f64,
 }
 
@@ -123,12 +123,14 @@ const H200: Measured = Measured {
 };
 
 impl Device {
-    /// Rates of this device: those that a probe measured on it, with the others scaled by them;
-    /// else measured on an H200, and scaled from those for an H100 SXM, which has the same
-    /// multiprocessors at the same clock and another memory. `None` without any of them.
+    /// Rates of this device; `None` where they are neither measured nor scaled.
     ///
-    /// A launch time of the user's own moves the fixed time of a kernel by as much as it differs
-    /// from the listed one.
+    /// A probe of the device comes first, and the rates that it lacks are scaled. Otherwise they
+    /// are those of the H200, which were measured. Those of an H100 SXM are scaled from them: it
+    /// has the same multiprocessors at the same clock and another memory.
+    ///
+    /// If the user has set another launch time than the listed one, the fixed time of a kernel
+    /// changes by the difference.
     pub fn calibration(&self) -> Option<Calibration> {
         let measured = device("h200")?;
         let mut calibration = match (&self.probe, &*self.id) {
@@ -157,26 +159,26 @@ impl Device {
     }
 }
 
-/// Rates and sizes of a device over those of the H200.
+/// Rates and sizes of a device, divided by those of the H200.
 struct Ratios {
     memory: f64,
     /// Bandwidth of the shared cache.
     cache: f64,
     cache_size: f64,
     matrix: f64,
-    /// What multiprocessors compute beside matrices.
+    /// Vector arithmetic of the multiprocessors.
     units: f64,
-    /// What their units for special functions compute.
+    /// Arithmetic of the special function units.
     special: f64,
     /// Time of a launch.
     launch: f64,
 }
 
 impl Ratios {
-    /// How the figures of two devices of the same architecture differ, by their peaks: memory by
-    /// bandwidth, what the cache keeps by its size, matmuls by their peak, and all that
-    /// multiprocessors do by their number and clock. `None` where one of these figures is not
-    /// known.
+    /// The ratios of two devices of the same architecture, from their peaks. Memory scales with its
+    /// bandwidth, the kept part of the cache with the cache's size, matmuls with their peak, and
+    /// all other work of multiprocessors with their number and clock. `None` where one of these
+    /// figures is unknown.
     fn of_peaks(from: &Device, to: &Device) -> Option<Self> {
         let ratio =
             |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);
@@ -193,9 +195,10 @@ impl Ratios {
         })
     }
 
-    /// By what a probe measured on the device `to`. What it lacks follows from the nearest rate:
-    /// cache and exponentials from the vector units, matmuls from their peak, or from the vector
-    /// units where the device has no peak. `None` where the size of the cache is not known.
+    /// The ratios that a probe measured on the device `to`. A rate that the probe lacks follows the
+    /// nearest one: cache and exponentials follow the vector units; matmuls follow their peak, or
+    /// the vector units where the device has no peak. `None` where the size of the cache is
+    /// unknown.
     fn of_probe(probe: &DeviceProbe, from: &Device, to: &Device) -> Option<Self> {
         let ratio =
             |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);
@@ -216,17 +219,16 @@ impl Ratios {
     }
 }
 
-/// What the probe measures on the H200 itself: a kernel that does next to nothing, among a hundred
-/// in one graph. The fixed time of a kernel that does something, with its first loads and last
-/// stores, is longer.
+/// Time of the probe's tiny kernel on the H200 itself, among a hundred kernels in one graph. The
+/// fixed time of a real kernel, with its first loads and last stores, is longer.
 const H200_PROBED_KERNEL_S: f64 = 1.1e-6;
 
-/// A multiplication with an addition.
+/// A multiply-add is one instruction and counts as two FLOPs.
 const FLOPS_PER_INSTRUCTION: f64 = 2.0;
 
 impl Measured {
-    /// These rates on a device that differs by `by`. The share of generated matmuls stays, as do
-    /// times within a kernel.
+    /// These rates on a device that differs by `by`. The share of generated matmuls stays the same,
+    /// and so do times within a kernel.
     fn scaled(self, by: &Ratios) -> Self {
         Self {
             memory_bytes_per_s: self.memory_bytes_per_s * by.memory,

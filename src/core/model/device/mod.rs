@@ -30,7 +30,7 @@ pub enum Source {
     Xla,
     /// The vendor's architecture table.
     Rocm,
-    /// Both of them, where they agree.
+    /// The compiler's target descriptions and the vendor's table, where they agree.
     XlaRocm,
     /// The compiler's table of TPUs.
     Pallas,
@@ -113,7 +113,7 @@ pub struct Device {
     pub matrix_units: MatrixUnits,
     /// Multiprocessors and on-chip memories.
     pub hardware: Hardware,
-    /// What a visitor measured on it.
+    /// Rates that a visitor measured on it.
     pub probe: Option<Arc<DeviceProbe>>,
 }
 
@@ -193,7 +193,7 @@ impl Device {
         self
     }
 
-    /// The same device in the table of devices; `None` if it is not in it.
+    /// The entry of this device in the table of devices, if it has one.
     pub fn listed(&self) -> Option<&'static Self> {
         match &self.probe {
             Some(probe) => device_called(&probe.name),
@@ -201,8 +201,8 @@ impl Device {
         }
     }
 
-    /// Launch time of this device as it was measured, or in the table of devices; `None` if it has
-    /// neither.
+    /// Launch time of this device as measured, or as listed in the table of devices; `None` if it
+    /// has neither.
     pub fn listed_launch_s(&self) -> Option<f64> {
         match &self.probe {
             Some(probe) => Some(probe.kernel_s),
@@ -210,7 +210,7 @@ impl Device {
         }
     }
 
-    /// Where its figures come from, in words, with the day on which it was measured.
+    /// The source of its figures in words, with the day on which a probe measured it.
     pub fn citation(&self) -> Cow<'static, str> {
         let source = self.source.citation();
         match &self.probe {
@@ -226,17 +226,20 @@ impl Device {
             .is_some_and(|listed_s| listed_s.total_cmp(&launch_s).is_ne())
     }
 
-    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as those
-    /// of a custom device must. The bounds keep the texts of figures short.
+    /// Whether bandwidth and rates lie within [`OWN_BYTES_PER_S`] and [`OWN_FLOPS_PER_S`], as a
+    /// custom device's must. The limits keep the texts of figures short.
     pub fn is_plausible(&self) -> bool {
         let mut rates = Rate::VARIANTS.iter().filter_map(|rate| rate.figure(self));
         OWN_BYTES_PER_S.contains(&self.memory_bytes_per_s.value)
             && rates.all(|rate| OWN_FLOPS_PER_S.contains(&rate.value))
     }
 
-    /// A custom device. Rates in FLOP/s, bandwidth in byte/s; `matrix` is that of f16 and bf16
-    /// operands. A rate that is not finite and positive is unknown, as all those of [`Rate`] are
-    /// that are not given here; such a bandwidth is replaced by that of the default device.
+    /// A custom device. Rates are in FLOP/s, bandwidth is in byte/s, and `matrix` is the rate of
+    /// f16 and bf16 operands.
+    ///
+    /// A rate that is not finite and positive is unknown, and so is every [`Rate`] that is not an
+    /// argument. A bandwidth that is not finite and positive is replaced by that of the default
+    /// device.
     pub fn custom(
         memory_bytes_per_s: f64,
         matrix_flops_per_s: f64,
@@ -285,10 +288,10 @@ pub fn device(id: &str) -> Option<&'static Device> {
     DEVICES.iter().find(|d| d.id.eq_ignore_ascii_case(id))
 }
 
-/// The device that a driver calls so: `H100 SXM` for `NVIDIA H100 80GB HBM3`. `None` if the table
-/// has none, or only other forms of it.
+/// The device with the name that a driver reports: `H100 SXM` for `NVIDIA H100 80GB HBM3`. `None`
+/// if the table lacks the device, or has only other variants of it.
 pub fn device_called(gpu: &str) -> Option<&'static Device> {
-    /// Words of other chips that share the rest of the name.
+    /// Words that name another variant of a chip.
     const OTHERS: [&str; 8] = ["pcie", "nvl", "ti", "super", "laptop", "mobile", "d", "max"];
     /// Words that drivers leave out.
     const UNSAID: [&str; 1] = ["sxm"];
@@ -310,6 +313,7 @@ pub fn device_called(gpu: &str) -> Option<&'static Device> {
                 .iter()
                 .all(|own| UNSAID.contains(&own.as_str()) || said.contains(own))
     };
+    // Of several devices the one whose name has the most words is the most specific.
     let fitting = DEVICES.iter().filter(fits);
     fitting.max_by_key(|device| words(&device.name).len())
 }
@@ -319,5 +323,5 @@ pub fn default_device() -> &'static Device {
     DEFAULT
 }
 
-/// Checked at compile time.
+/// The index is in range, which is checked at compile time.
 static DEFAULT: &Device = &DEVICES[3];

@@ -1,4 +1,4 @@
-//! In which type the operands of a matmul are computed, and at which rate.
+//! The type in which the operands of a matmul are computed, and its rate.
 
 use crate::model::device::figure::Figure;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -8,7 +8,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 /// The rate of matmuls on operands of one element type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// In FLOP/s.
+    /// The rate, in FLOP/s.
     pub figure: Figure,
     /// The type of the computation, if it is not that of the operands.
     pub computed_as: Option<ComputeType>,

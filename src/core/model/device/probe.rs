@@ -1,4 +1,4 @@
-//! Rates that a visitor measured on a GPU, and the device that they make of it.
+//! Rates that a visitor measured on a GPU, and the device with these rates.
 
 use crate::json::{JsonError, read_json};
 use crate::model::day::Day;
@@ -11,20 +11,21 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The rates of a GPU by a short measurement: the probe of a program's script, or WebGPU.
-/// Each has a physical meaning; none is fitted. It is JSON in files, links and the browser's
-/// storage alike.
+///
+/// Each has a physical meaning; none is fitted. Files, links and the browser's storage all hold it
+/// as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 #[serde(expecting = "the rates of a GPU, as `python bench.py --probe` saves them")]
 pub struct DeviceProbe {
-    /// The GPU as its driver calls it.
+    /// The name that the driver gives the GPU.
     pub name: String,
     /// The day of the measurement, in UTC.
     pub measured_on: Day,
-    /// What measured: `PyTorch 2.11.0`, `WebGPU`.
+    /// The tool that measured: `PyTorch 2.11.0`, `WebGPU`.
     pub measured_with: String,
-    /// Bytes that a copy of a few hundred megabytes reads and writes.
+    /// Rate at which a copy of a few hundred megabytes reads and writes, in byte/s.
     pub memory_bytes_per_s: f64,
-    /// Bytes that a copy reads and writes which stays in the shared cache.
+    /// Rate at which a copy that stays in the shared cache reads and writes, in byte/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2_bytes_per_s: Option<f64>,
     /// Matmuls of large matrices of random f16 numbers.
@@ -36,8 +37,8 @@ pub struct DeviceProbe {
     /// Matmuls of random f32 numbers, computed as TF32.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix_tf32_flops_per_s: Option<f64>,
-    /// f32 arithmetic of the vector units. A multiplication with an addition is one instruction and
-    /// counts as two.
+    /// f32 arithmetic of the vector units. A multiply-add is one instruction and counts as two
+    /// FLOPs.
     pub vector_flops_per_s: f64,
     /// A large product of f32 matrices in a shader of this page, which uses no matrix units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,7 @@ pub struct DeviceProbe {
     pub shared_bytes_per_block: Option<u32>,
 }
 
-/// A file of the script: the probe beside its other results.
+/// A file of the script: the probe and the script's other results.
 #[derive(Deserialize)]
 struct File {
     device: DeviceProbe,
@@ -69,12 +70,12 @@ struct File {
 
 /// Most characters of a name.
 const MAX_NAME: usize = 80;
-/// A software renderer to the fastest cache, in byte/s.
+/// From a software renderer to the fastest cache, in byte/s.
 const BYTES_PER_S: RangeInclusive<f64> = 1e8..=1e15;
 /// In FLOP/s.
 const FLOPS_PER_S: RangeInclusive<f64> = 1e8..=1e17;
-/// Rates that a shader may measure. Its threads wait for each other often, which on a processor
-/// costs most of the time.
+/// Rates that a shader may measure. Its threads often wait for each other, which takes most of the
+/// time where a CPU runs them.
 const SHADER_FLOPS_PER_S: RangeInclusive<f64> = 1e5..=1e17;
 const EXP_PER_S: RangeInclusive<f64> = 1e7..=1e16;
 const KERNEL_S: RangeInclusive<f64> = 1e-8..=1e-2;
@@ -85,7 +86,7 @@ const SIZE_BYTES: RangeInclusive<f64> = 1e3..=1e15;
 /// Why a text holds no [`DeviceProbe`].
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// Another file.
+    /// The text is not JSON of this form.
     #[error(transparent)]
     Json(#[from] JsonError),
     /// A figure that no device has.
@@ -104,7 +105,7 @@ pub enum ProbeError {
 /// A figure that no device has: `vector_flops_per_s is 0, and must be from 1e8 to 1e17`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FigureError {
-    /// A name that is empty or has several lines; its field.
+    /// The field with this name is empty or has several lines.
     #[error("{0} must be one line of 1 to {MAX_NAME} characters")]
     NoLine(&'static str),
     /// A number that is too small or too large.
@@ -114,15 +115,17 @@ pub enum FigureError {
         field: &'static str,
         /// In the unit of the field.
         value: f64,
-        /// What it may be.
+        /// The range of valid values.
         range: RangeInclusive<f64>,
     },
 }
 
 impl DeviceProbe {
     /// A probe of the figures that every measurement has: bandwidth in byte/s, f32 rate of the
-    /// vector units in FLOP/s, time of a tiny kernel in seconds. The other figures are fields to be
-    /// set; [`DeviceProbe::check`] says whether all can be.
+    /// vector units in FLOP/s, time of a tiny kernel in seconds.
+    ///
+    /// The caller sets the other figures as fields; [`DeviceProbe::check`] says whether all of them
+    /// are possible.
     pub fn new(
         name: impl Into<String>,
         measured_on: Day,
@@ -151,7 +154,7 @@ impl DeviceProbe {
         }
     }
 
-    /// What a driver calls a GPU, as a name that [`DeviceProbe::check`] admits.
+    /// A driver's name of a GPU, as a name that [`DeviceProbe::check`] admits.
     pub fn name_of(called: &str) -> String {
         let name = called.split(char::is_control).flat_map(str::chars);
         let name: String = name.take(MAX_NAME).collect();
@@ -166,7 +169,7 @@ impl DeviceProbe {
     ///
     /// # Errors
     /// The first that cannot, and its range:
-    /// `vector_flops_per_s is 0, and has to be from 1e8 to 1e17`.
+    /// `vector_flops_per_s is 0, and must be from 1e8 to 1e17`.
     pub fn check(&self) -> Result<(), FigureError> {
         for (field, text) in [("name", &self.name), ("measured_with", &self.measured_with)] {
             let count = text.chars().count();
@@ -261,7 +264,7 @@ impl DeviceProbe {
     /// Whether the figures can be those of a device that was measured in the past.
     ///
     /// # Errors
-    /// As [`DeviceProbe::check`], with the place in a file; and a day after `today`.
+    /// As [`DeviceProbe::check`], with the position in a file; and a day after `today`.
     pub fn check_by(&self, today: Day) -> Result<(), ProbeError> {
         self.check()?;
         let day = self.measured_on;
@@ -271,8 +274,8 @@ impl DeviceProbe {
         Ok(())
     }
 
-    /// Reads a probe alone, as links and storage have it; `None` if it is none or its figures
-    /// cannot be.
+    /// Reads a probe alone, as links and storage have it; `None` if the text is not a probe, or if
+    /// its figures are impossible.
     pub fn of_json(text: &str) -> Option<Self> {
         let probe: Self = serde_json::from_str(text).ok()?;
         probe.check().is_ok().then_some(probe)
@@ -300,8 +303,8 @@ impl DeviceProbe {
         )
     }
 
-    /// The device with these rates. Its peaks are those of the table, where it knows the name; else
-    /// what was measured.
+    /// The device with these rates. Its peaks are those of the table where the table has the name,
+    /// else the measured rates.
     pub fn device(self) -> Device {
         let mut device = match device_called(&self.name) {
             Some(listed) => listed.clone(),
@@ -320,7 +323,7 @@ impl DeviceProbe {
         device
     }
 
-    /// The device whose peaks are what was measured, whether or not the table has it.
+    /// The device whose peaks are the measured rates, whether or not the table has it.
     pub fn measured_device(&self) -> Device {
         let matrix_flops_per_s = self.matrix_f16_flops_per_s.unwrap_or(0.0);
         let mut device = Device::custom(
@@ -335,7 +338,7 @@ impl DeviceProbe {
         device.source = Source::Probe;
         device.matrix_units = match (self.matrix_f16_flops_per_s, self.matrix_bf16_flops_per_s) {
             (Some(_), None) => MatrixUnits::F16,
-            // Without a rate of either, nothing is known of the units.
+            // Without either rate nothing is known of the matrix units.
             (None, None) | (_, Some(_)) => MatrixUnits::F16AndBf16,
         };
         device.hardware = Hardware {

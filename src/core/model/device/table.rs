@@ -28,7 +28,7 @@ use std::borrow::Cow;
 /// table counts 158. The TPU v5p's bandwidth is that of Google's documentation
 /// (`cloud.google.com/tpu/docs/v5p`), where the compiler's table has 2,460 GB/s. The cache that all
 /// multiprocessors of an MI300X and its successors share is the last one, of 256 MiB; each die has
-/// 4 MiB of L2 for itself.
+/// an L2 of 4 MiB.
 ///
 /// The A100 PCIe uses the data sheet, because the clock in the compiler's table gives 245.6
 /// TFLOP/s. An f8 rate that only i8 reaches is left out. The H200's cache size is the one that its

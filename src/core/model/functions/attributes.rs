@@ -18,7 +18,7 @@ pub enum AttributeName {
 }
 
 impl AttributeName {
-    /// The attribute that the notation calls so.
+    /// The attribute with this name in the notation.
     pub fn from_name(name: &str) -> Option<Self> {
         name.parse().ok()
     }
@@ -47,8 +47,8 @@ impl AttributeName {
         format!("{meaning}; {default} by default{exceptions}")
     }
 
-    /// What the attribute is in a call of the function that does not state it; `None` where the
-    /// call must, or has another meaning without it.
+    /// The value of the attribute in a call of the function that does not state it. `None` where
+    /// the call must state it, or where its absence has a meaning of its own.
     pub fn default(self, function: Option<Function>) -> Option<AttributeDefault> {
         let is_own = |functions: &[Function]| function.is_some_and(|own| functions.contains(&own));
         let mut exceptions = self.exceptions().iter();
@@ -56,8 +56,8 @@ impl AttributeName {
         own.map_or(self.row().2, |&(_, default)| Some(default))
     }
 
-    /// The size that is the default whatever the function; 0 for an attribute without one. The
-    /// stride of a pool has another, which [`Self::default`] knows.
+    /// The default size of the attribute in every function; 0 for an attribute without one. Pools
+    /// have another default stride, which [`Self::default`] gives.
     pub fn default_size(self) -> i64 {
         match self.row().2 {
             Some(AttributeDefault::Size(size)) => size,
@@ -140,16 +140,16 @@ impl AttributeName {
     }
 }
 
-/// What an attribute is in a call that does not state it.
+/// The value of an attribute in a call that does not state it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AttributeDefault {
-    /// An integer; for a list of them, each.
+    /// An integer; for a list, the value of each item.
     Size(i64),
     /// A number.
     Number(f64),
     /// Whether it is set.
     Flag(bool),
-    /// A word, or in words how it follows from the rest of the call.
+    /// A word, or a description of how the value follows from the rest of the call.
     Words(&'static str),
 }
 
@@ -186,12 +186,12 @@ pub enum AttributeKind {
     Approximation,
     /// `nearest` or `bilinear`.
     Interpolation,
-    /// Any word; in backquotes if it is no name.
+    /// Any word; in backquotes if it is not a name.
     Word,
 }
 
 impl AttributeKind {
-    /// Whether a word is a value as it stands, and not the name of a param.
+    /// Whether a word is a value itself, and not the name of a param.
     pub fn is_word(self, word: &str) -> bool {
         match self {
             Self::Flag | Self::Type | Self::Word => true,

@@ -1,11 +1,10 @@
-//! Names as PyTorch has them: those that mean a function of the notation, and what to write instead
-//! of others.
+//! PyTorch's names: the function of the notation that each means, or what to write instead.
 
 use super::{AttributeName, Function};
 use Function as F;
 use strum::VariantArray;
 
-/// A name of PyTorch, without `torch.` and the like, that means a function of the notation.
+/// A PyTorch name, without `torch.` and the like, that means a function of the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
     /// The name in PyTorch.
@@ -16,7 +15,7 @@ pub struct Alias {
     pub needs: &'static [AttributeName],
 }
 
-/// Modules that a name may be written with; the longer ones first.
+/// Modules that may precede a name; the longer ones first.
 const MODULES: &[&str] = &[
     "torch.nn.functional.",
     "nn.functional.",
@@ -48,9 +47,9 @@ const fn with(name: &'static str, function: Function, needs: &'static [Attribute
 /// reduces the last one.
 const REDUCED: &[AttributeName] = &[AttributeName::Axis, AttributeName::Keepdim];
 
-/// Names of PyTorch that mean a function; the rows have those of modules of `torch.nn`.
+/// PyTorch names that mean a function; the rows have the names of modules of `torch.nn`.
 ///
-/// A name of the notation stands here when PyTorch has it in a module.
+/// A name of the notation is in this list when PyTorch has it in a module.
 #[rustfmt::skip]
 pub const ALIASES: &[Alias] = &[
     same("add", F::Add), same("sub", F::Sub), same("subtract", F::Sub), same("mul", F::Mul), same("multiply", F::Mul),
@@ -64,7 +63,7 @@ pub const ALIASES: &[Alias] = &[
     same("isnan", F::Isnan), same("isinf", F::Isinf), same("exp2", F::Exp2), same("expm1", F::Expm1), same("log2", F::Log2), same("log1p", F::Log1p),
     same("tan", F::Tan), same("ceil", F::Ceil), same("trunc", F::Trunc), same("fix", F::Trunc),
     same("neg", F::Neg), same("negative", F::Neg), same("abs", F::Abs), same("absolute", F::Abs), same("square", F::Square),
-    // The exact form is the default there.
+    // PyTorch's default is the exact form.
     same("gelu", F::GeluErf), same("GELU", F::GeluErf),
     same("swish", F::Silu),
     same("sigmoid", F::Sigmoid), same("Sigmoid", F::Sigmoid), same("expit", F::Sigmoid),
@@ -91,7 +90,7 @@ pub const ALIASES: &[Alias] = &[
     with("gather", F::Gather, &[AttributeName::Axis]), same("pad", F::Pad),
 ];
 
-/// A name of PyTorch that is no function of the notation, and how it is written there.
+/// A PyTorch name that is not a function of the notation, and how to write it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The name in PyTorch.
@@ -128,7 +127,7 @@ const fn lines(
     }
 }
 
-/// Names that are answered.
+/// PyTorch names for which the notation has an answer.
 #[rustfmt::skip]
 pub const ANSWERS: &[Answer] = &[
     hint("MultiheadAttention", "write its ops: `linear` for each projection, `reshape`, `matmul`, `softmax` and `matmul`"),
@@ -169,7 +168,7 @@ pub const ANSWERS: &[Answer] = &[
     hint("zeros", "write `full` with the shape after a colon: `y = full(value=0) : f16[1024]`"),
 ];
 
-/// Names of attributes in PyTorch and in the notation.
+/// Attributes by their names in PyTorch, with those of the notation.
 const ATTRIBUTE_ALIASES: &[(&str, AttributeName)] = &[
     ("dim", AttributeName::Axis),
     ("dims", AttributeName::Perm),
@@ -190,14 +189,14 @@ const ATTRIBUTE_ALIASES: &[(&str, AttributeName)] = &[
     ("scale_factor", AttributeName::Times),
 ];
 
-/// A name without the module that it is written with, and whether there was one.
+/// A name without its module, and whether it had one.
 pub fn without_module(name: &str) -> (&str, bool) {
     let rest = MODULES.iter().find_map(|module| name.strip_prefix(module));
     (rest.unwrap_or(name), rest.is_some())
 }
 
-/// The function that a name of PyTorch means; names of the notation mean themselves and are not
-/// looked up.
+/// The function that a PyTorch name means. A name of the notation means itself and is not looked
+/// up.
 pub fn alias(name: &str) -> Option<Alias> {
     let (name, _) = without_module(name);
     let listed = ALIASES.iter().find(|alias| alias.name == name);
@@ -211,7 +210,7 @@ pub fn alias(name: &str) -> Option<Alias> {
     })
 }
 
-/// All names that PyTorch has for a function.
+/// All PyTorch names of a function.
 pub fn names_of(function: Function) -> impl Iterator<Item = &'static str> {
     let listed = ALIASES
         .iter()
@@ -227,7 +226,7 @@ pub fn answer(name: &str) -> Option<&'static Answer> {
     ANSWERS.iter().find(|answer| answer.name == name)
 }
 
-/// The attribute of a function that PyTorch calls so, if the notation has another name for it.
+/// The attribute with this PyTorch name, if the notation has another name for it.
 pub fn attribute(function: Function, name: &str) -> Option<AttributeName> {
     let aliases = ATTRIBUTE_ALIASES
         .iter()

@@ -48,7 +48,7 @@ pub enum Function {
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The op type, which the fusion rules look at.
+    /// The op type, which the textbook rules look at.
     pub op_type: OpType,
     /// Minimum number of inputs.
     pub min_inputs: usize,
@@ -61,12 +61,12 @@ pub struct Row {
     pub shape_rule: ShapeRule,
     /// Attributes that the function takes.
     pub attributes: &'static [AttributeName],
-    /// The element type of the result, if it does not follow from the inputs: true or false, or an
-    /// index.
+    /// The element type of the result, if it does not follow from the inputs, as for a condition or
+    /// an index.
     pub result_dtype: Option<DType>,
-    /// Operations of an element for which a GPU takes more than one instruction.
+    /// Operations per element for which a GPU takes more than one instruction.
     pub slow: &'static [SlowOperation],
-    /// Instructions of an element beside them.
+    /// Instructions per element in addition to `slow`.
     pub instructions: u32,
     /// Whether the output is another index order of the same bytes.
     pub is_view: bool,
@@ -103,12 +103,12 @@ static ROWS: [Row; COUNT] = {
 };
 
 impl Function {
-    /// What the table says about the function.
+    /// The row of the function.
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
 
-    /// By op type.
+    /// The row of each function, sorted by op type.
     #[rustfmt::skip]
     #[allow(clippy::too_many_lines, reason = "a line for each function")]
     const fn definition(self) -> Row {
@@ -243,7 +243,6 @@ impl Function {
     }
 }
 
-/// A text of the table.
 type Text = &'static str;
 
 /// A function of one input that keeps its shape.
@@ -294,7 +293,7 @@ const fn product(rule: ShapeRule, summary: Text, source: Text) -> Row {
         .shaped(rule)
 }
 
-/// A kernel of its own; FLOPs for each element of the first input.
+/// A separate kernel; FLOPs for each element of the first input.
 const fn opaque(flops: u64, summary: Text, source: Text) -> Row {
     unary(flops, summary, source).typed(OpType::Opaque)
 }
@@ -308,7 +307,8 @@ const fn layout(rule: ShapeRule, attributes: &'static [AttributeName], summary: 
 }
 
 impl Row {
-    /// Kernels of the other op types have measured rates of their own.
+    /// The row with another op type. Kernels of that type have measured rates of their own, so no
+    /// instructions count.
     const fn typed(self, op_type: OpType) -> Self {
         Self {
             op_type,

@@ -9,8 +9,8 @@ use crate::notation::edit::lines::{free_name, line_end, whole_lines};
 use crate::notation::edit::{main_dtype, replaced};
 use crate::notation::names_in;
 
-/// Declares another input on a line of its own: below the last declaration before all blocks, else
-/// below the last such param, else at the start.
+/// Declares another input on a line of its own. The line goes below the last declaration before all
+/// blocks, else below the last such param, else to the start.
 pub fn add_declaration(text: &str, program: &Program) -> String {
     let name = free_name("x", program.declarations.len() + 1, &names_in(text));
     let dtype = main_dtype(program).unwrap_or(DType::F16).name();

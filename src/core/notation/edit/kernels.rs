@@ -1,4 +1,4 @@
-//! Edits of kernel marks, `@kernel 3`: state the kernels, merge two of them, cut one in two, set
+//! Edits of kernel marks, `@kernel 3`: write all marks, merge two kernels, cut a kernel in two, set
 //! the mark of one op.
 
 use crate::model::diagnostic::Span;
@@ -12,30 +12,30 @@ use crate::model::program::Program;
 use crate::notation::edit::replaced;
 use std::collections::HashMap;
 
-/// The state that an edit of kernels starts from: the kernels as shown, and the statement of each
+/// The state that an edit of kernels starts from: the displayed kernels, and the statement of each
 /// op.
 #[derive(Clone, Copy)]
 pub struct ShownKernels<'a> {
     /// The ops.
     pub graph: &'a Graph,
-    /// The kernels that marks have to state.
+    /// The kernels that the marks must give.
     pub partition: &'a Partition,
     /// For each op its statement in the program.
     pub statement_of_op: &'a IdVec<OpId, usize>,
-    /// Who made the kernels, and whether views are free.
+    /// The policy that chose the kernels, and whether views are free.
     pub options: &'a Options,
 }
 
 impl ShownKernels<'_> {
-    /// Whether an op runs: a free view does not, and joins the kernel of its neighbour without a
+    /// Whether an op runs. A free view does not: it joins the kernel of its neighbour without a
     /// mark.
     fn runs(&self, op: OpId) -> bool {
         let conventions = &self.options.conventions;
         !conventions.is_free_view(&self.graph.ops[op])
     }
 
-    /// Whether an op is a kernel of generated code alone, which a mark keeps: without one the
-    /// framework runs the op. A matmul and a call are the library's either way.
+    /// Whether an op alone is a kernel of generated code. Only a mark keeps it one, because without
+    /// a mark the framework runs the op. A matmul or a call runs in the library either way.
     fn is_generated_alone(&self, op: OpId) -> bool {
         let definition = &self.graph.ops[op];
         let is_generated = match self.options.policy {
@@ -51,20 +51,19 @@ impl ShownKernels<'_> {
     }
 }
 
-/// A text that states kernels by marks. A mark in a block holds in each iteration, and only within
-/// it.
+/// A text with kernel marks. A mark in a block holds in each iteration, and only within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     /// The text with its marks.
     pub text: String,
-    /// Whether kernels that reach over the end of an iteration are cut there.
+    /// Whether the end of an iteration cuts kernels that reach over it.
     pub cuts_iterations: bool,
 }
 
-/// Why kernels cannot be stated by marks.
+/// Why marks cannot describe these kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmarkable {
-    /// These two ops are merged, which are in two iterations, or inside and outside of a block.
+    /// The kernels merge these two ops, which are in two iterations, or inside and outside a block.
     AcrossIterations(OpId, OpId),
     /// Two iterations of a block have different kernels: these two ops, of one statement.
     IterationsDiffer(OpId, OpId),
@@ -75,10 +74,10 @@ pub fn set_kernel(text: &str, program: &Program, op: usize, kernel: Option<u32>)
     replaced(text, edit_of(text, program, op, kernel))
 }
 
-/// Marks the kernels as shown; comments and layout stay.
+/// Marks the displayed kernels; comments and layout stay.
 ///
 /// # Errors
-/// Marks cannot state these kernels.
+/// Marks cannot describe these kernels.
 pub fn state_kernels(
     text: &str,
     program: &Program,
@@ -89,13 +88,13 @@ pub fn state_kernels(
     state(text, program, shown, &iterations, kernel_of, None)
 }
 
-/// Marks the kernels as shown, with two of them as one, in a block those of every iteration;
-/// comments and layout stay.
+/// Marks the displayed kernels after merging two of them, in a block those of every iteration.
+/// Comments and layout stay.
 ///
 /// The caller checks first whether the merge is legal, by [`crate::analysis::why::Why::merge`].
 ///
 /// # Errors
-/// Marks cannot state these kernels.
+/// Marks cannot describe these kernels.
 pub fn merge_kernels(
     text: &str,
     program: &Program,
@@ -117,12 +116,14 @@ pub fn merge_kernels(
     state(text, program, shown, &iterations, &merged.collect(), first)
 }
 
-/// Marks the kernels as shown, with one of them cut in two, in a block that of every iteration: the
-/// consumer, and the ops of the kernel that depend on it, form a new kernel. If the two ops are in
-/// different kernels already, only the marks are written.
+/// Marks the displayed kernels after cutting one of them in two, in a block that of every
+/// iteration.
+///
+/// The consumer, and the ops of the kernel that depend on it, form a new kernel. If the two ops are
+/// in different kernels already, only the marks are written.
 ///
 /// # Errors
-/// Marks cannot state these kernels.
+/// Marks cannot describe these kernels.
 pub fn cut_edge(
     text: &str,
     program: &Program,
@@ -154,10 +155,12 @@ pub fn cut_edge(
     )
 }
 
-/// Marks each op that shares its kernel, or is generated alone, with the number that pictures give
-/// that kernel, in a block that of the first iteration, and removes all other marks. If the kernels
-/// form a cycle, no order numbers them, and they keep the numbers of `kernel_of`, which differs
-/// from what is shown in the iteration of the op `changed`.
+/// Marks each op that is fused, or that alone is a kernel of generated code, and removes all other
+/// marks.
+///
+/// The number is that of the kernel in pictures, in a block that of the first iteration. If the
+/// kernels form a cycle, no order numbers them, and they keep the numbers of `kernel_of`. It
+/// differs from the displayed kernels in the iteration of the op `changed`.
 fn state(
     text: &str,
     program: &Program,
@@ -174,13 +177,14 @@ fn state(
     let kernel_of = in_every_iteration.as_ref().unwrap_or(kernel_of);
     let ordered = Partition::in_order(shown.graph, kernel_of);
     let kernel_of = ordered.as_ref().map_or(kernel_of, |p| &p.kernel_of);
-    // A cut adds a kernel to at most one for each op.
+    // A cut adds one kernel, and before it there is at most one for each op.
     let mut sizes = IdVec::from_elem(0_usize, kernel_of.len() + 1);
     for (op, &kernel) in kernel_of.iter_enumerated() {
         sizes[kernel] += usize::from(shown.runs(op));
     }
     let mut edits = Vec::new();
     for (op, &kernel) in kernel_of.iter_enumerated() {
+        // A statement has one mark for all iterations, and its first op writes it.
         if iterations
             .place(op)
             .is_some_and(|(_, iteration)| iteration > 0)
@@ -200,7 +204,7 @@ fn state(
     })
 }
 
-/// The ops of blocks by iterations.
+/// The ops of blocks, by iteration.
 struct Iterations {
     /// The block and the iteration of each op, from 0 on; empty without blocks.
     places: IdVec<OpId, Option<(usize, usize)>>,
@@ -218,7 +222,7 @@ impl Iterations {
             return iterations;
         }
         iterations.places = IdVec::from_elem(None, shown.graph.ops.len());
-        // The list has the ops of a statement iteration by iteration.
+        // The list has the ops of a statement in the order of their iterations.
         let mut listed: Vec<OpId> = shown.graph.ops.ids().collect();
         listed.sort_by_key(|&op| shown.graph.listed_at[op]);
         for op in listed {
@@ -251,7 +255,7 @@ impl Iterations {
             .any(|(op, kernel)| *place_of.entry(kernel).or_insert(self.place(op)) != self.place(op))
     }
 
-    /// The first op of the kernel of each op, where kernels end with their iteration.
+    /// The first op of each op's kernel, where kernels end with their iteration.
     fn first_ops(&self, kernel_of: &IdVec<OpId, KernelId>) -> IdVec<OpId, OpId> {
         let mut first_of = HashMap::new();
         let kernels = kernel_of.iter_enumerated();
@@ -261,7 +265,7 @@ impl Iterations {
     }
 
     /// `kernel_of` with the kernels of the iteration of `changed` in all iterations of its block,
-    /// where kernels end with their iteration. A kernel has the number of its first op.
+    /// where kernels end with their iteration. The number of a kernel is that of its first op.
     fn in_every_iteration(
         &self,
         shown: ShownKernels<'_>,

@@ -9,8 +9,8 @@ use crate::notation::edit::replaced;
 use crate::notation::{names_in, written_name};
 use std::collections::HashSet;
 
-/// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it; where
-/// the last op is in a block, below the block.
+/// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it. If the
+/// last op is in a block, the line goes below the block.
 ///
 /// Without ops it becomes the first op, on the first declared tensor or on a newly declared input.
 pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
@@ -55,7 +55,7 @@ pub fn add_op(text: &str, program: &Program, after: Option<usize>) -> String {
     edited
 }
 
-/// `x1`, `x2` and so on: the first from this number on that is not taken.
+/// The first of `x1`, `x2` and so on that is not taken, from this number on.
 pub(super) fn free_name(letter: &str, from: usize, taken: &HashSet<String>) -> String {
     // There is one candidate more than there are names, so at least one is free.
     (from..=from + taken.len())
@@ -65,7 +65,7 @@ pub(super) fn free_name(letter: &str, from: usize, taken: &HashSet<String>) -> S
 }
 
 /// Replaces the selection by `lines`; without a selection they go below the line of the caret. They
-/// always start and end on lines of their own. `O(text)`.
+/// always have lines of their own. `O(text)`.
 pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
     let Span { mut start, mut end } = selected;
     if start == end {
@@ -86,7 +86,7 @@ pub fn paste_lines(text: &str, selected: Span, lines: &str) -> String {
 /// Removes the statement of an op with its lines.
 ///
 /// If the op keeps the shape of its first input, its readers read that input instead; otherwise
-/// they are unchanged. Behind a block, what an iteration takes from the iteration before has
+/// they are unchanged. After a block, a tensor that an iteration takes from the previous one has
 /// another meaning, so readers there are unchanged, too.
 pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
     let Some(statement) = program.ops.get(op) else {
@@ -115,7 +115,7 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
                 .map(|read| TextEdit::replace(read.span, written_name(&input.text))),
         );
     }
-    // What no op writes is no output.
+    // Without the op, the name in an `output` statement has no tensor.
     let outputs = (program.outputs.iter()).filter(|name| name.text == statement.output.text);
     edits.extend(outputs.map(|name| TextEdit::remove(whole_lines(text, name.span))));
     replaced(text, edits)
@@ -171,7 +171,7 @@ fn line_range(text: &str, statement: &OpStatement) -> (usize, usize) {
     (line(statement.span.start), line(statement.span.end))
 }
 
-/// The lines of a statement with the line break behind them.
+/// The lines of a statement, with the line break after them.
 pub(super) fn whole_lines(text: &str, statement: Span) -> Span {
     let start = line_start(text, statement.start);
     let end = line_end(text, statement.end);

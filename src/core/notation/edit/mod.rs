@@ -25,8 +25,8 @@ pub use crate::notation::edit::names::{rename_op, rename_tensor};
 use crate::resolve::params_following;
 use strum::VariantArray;
 
-/// Sets the value of a param. Other params that shall divide it, and no longer do, get their
-/// nearest value that does.
+/// Sets the value of a param. Other params that must divide it, and now do not, get their nearest
+/// value that does.
 pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) -> String {
     let values = params_following(program, param_index, value);
     let edits = (program.params.iter().zip(values))
@@ -64,8 +64,8 @@ fn annotations(program: &Program) -> impl Iterator<Item = &TypeAnnotation> {
     declared.chain(program.ops.iter().filter_map(|op| op.annotation.as_ref()))
 }
 
-/// `text` after edits in any order; of those that overlap only the first is made. Unchanged if they
-/// do not fit it.
+/// `text` after edits in any order; only the first of overlapping edits is made. Unchanged if the
+/// edits do not fit it.
 fn replaced(text: &str, edits: impl IntoIterator<Item = TextEdit>) -> String {
     let mut edits: Vec<TextEdit> = edits.into_iter().collect();
     edits.sort_by_key(|edit| edit.span);

@@ -123,7 +123,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Bytes of an element and its type, given by either or both fields.
+    /// Bytes of an element and its type, from either or both fields.
     fn width(&self) -> Result<(u32, Option<DType>), Diagnostic> {
         const BYTES: &str = "bytes_per_element";
         let named = match self.text("dtype")? {
@@ -153,7 +153,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The notation names a type, so a width must be one that a type has.
+    /// Checks that an element type has this width, because the notation names a type.
     pub(super) fn check_width(&self, bytes: u32) -> Result<(), Diagnostic> {
         match DType::float_of_bytes(bytes) {
             Some(_) => Ok(()),

@@ -9,12 +9,12 @@ use serde_json::{Number, Value};
 pub(super) struct FieldSpans {
     /// The whole call.
     pub(super) call: Span,
-    /// The value of each field that is given; of one that is given twice the last counts.
+    /// The value of each field; if a field occurs twice, the last one counts.
     pub(super) values: Vec<(&'static str, Span)>,
 }
 
 impl FieldSpans {
-    /// The value of a field; the whole call where it is not given.
+    /// The value of a field; the whole call if the field is missing.
     pub(super) fn of(&self, field: &str) -> Span {
         let given = self.values.iter().rev().find(|(name, _)| *name == field);
         given.map_or(self.call, |&(_, span)| span)
@@ -58,7 +58,6 @@ impl<'a> Entry<'a> {
         self.fields.get(field).filter(|value| !value.is_null())
     }
 
-    /// An error about a field.
     pub(super) fn error(&self, code: Code, field: &str, what: impl AsRef<str>) -> Diagnostic {
         let mut error = Diagnostic::error(code, format!("{}: {}", self.who, what.as_ref()));
         error.span = self.spans.map(|spans| spans.of(field));
@@ -132,9 +131,9 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The whole number that JSON states, also as `2.0`: JavaScript has one type of numbers.
+/// The integer that JSON gives, also as `2.0`, because JavaScript has one type of numbers.
 pub(super) fn whole(number: &Number) -> Option<i64> {
-    // From 2^53 on, a float can stand for several integers.
+    // From 2^53 on, a float can represent several integers.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     number.as_i64().or_else(|| {
         let float = number.as_f64()?;

@@ -1,6 +1,7 @@
-//! Reads graphs of Model Explorer: `{"graphs": [{"nodes": [..]}]}`. A graph that this program wrote
-//! holds each op as an entry of a list, so nothing is lost; of graphs by others labels, edges and
-//! shapes are read, as far as they are stated.
+//! Reads graphs of Model Explorer: `{"graphs": [{"nodes": [..]}]}`.
+//!
+//! A graph that Fuseline wrote holds each op as an entry of a list, so nothing is lost. From other
+//! graphs the reader takes labels, edges and shapes, if they have any.
 
 use crate::model::dtype::DType;
 use crate::model::functions::{Function, pytorch};
@@ -11,10 +12,10 @@ use std::collections::HashMap;
 /// The key of the attribute of a node that holds its op as JSON.
 pub const OP_KEY: &str = "op";
 
-/// Keys under which a shape is stated.
+/// Keys under which graphs store a shape.
 const SHAPE_KEYS: &[&str] = &["shape", "tensor_shape", "Shape"];
 
-/// A graph of a collection; fields that are not needed are passed over.
+/// A graph of a collection; unused fields are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Graph {
@@ -51,8 +52,8 @@ struct KeyValue {
     value: Value,
 }
 
-/// Entries of ops and of tensors, those of the graph with the most nodes. `O(nodes + edges)`, times
-/// a logarithm.
+/// Entries of ops and of tensors, from the graph with the most nodes. `O(nodes + edges)`, times a
+/// logarithm.
 pub(super) fn entries(graphs: Vec<Graph>) -> (Vec<Value>, Vec<Value>) {
     let graph = graphs.into_iter().max_by_key(|graph| graph.nodes.len());
     let nodes = graph.unwrap_or_default().nodes;
@@ -76,7 +77,7 @@ fn value<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
     attribute.value.as_str()
 }
 
-/// A node that nothing comes into: an input or a weight.
+/// A node without incoming edges: an input or a weight.
 fn external(node: &Node, role: Option<&str>) -> Value {
     const WEIGHTS: &[&str] = &["weight", "const", "param"];
     let label = node.label.to_lowercase();
@@ -96,7 +97,7 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
     let inputs = edges
         .iter()
         .map(|edge| match by_id.get(edge.source_node_id.as_str()) {
-            // An op has one output, whichever of the node's is read.
+            // An op has one output, so it does not matter which of the node's outputs is read.
             Some(source) => name(source),
             None => edge.source_node_id.clone(),
         });
@@ -126,7 +127,7 @@ fn function(label: &str) -> Option<Function> {
     Function::from_name(bare).or_else(|| Some(pytorch::alias(bare)?.function))
 }
 
-/// The name of a node's tensor: that which the file gives, otherwise by label and id.
+/// The name of a node's tensor: the one in the file, otherwise label and id.
 fn name(node: &Node) -> String {
     let tag = node
         .outputs_metadata
@@ -138,7 +139,7 @@ fn name(node: &Node) -> String {
     }
 }
 
-/// `shape` and `dtype` of the first output, if they are stated.
+/// `shape` and `dtype` of the first output, if the node has them.
 fn typed(node: &Node) -> Map<String, Value> {
     let attributes = node
         .outputs_metadata

@@ -70,9 +70,10 @@ pub fn read_op_lines(text: &str) -> Parsed {
     parsed
 }
 
-/// Converts a list to a program. An invalid entry is left out, with one diagnostic that names it;
-/// past a thousand they are only counted. Total; `O(list)`. Spans are empty because a list has no
-/// text.
+/// Converts a list to a program. Total; `O(list)`.
+///
+/// An invalid entry is left out, with one diagnostic that names it; past a thousand they are only
+/// counted. Spans are empty because a list has no text.
 pub fn program_of_op_list(list: &OpList) -> Parsed {
     let mut problems = Problems::default();
     let mut tensors = Vec::new();
@@ -99,13 +100,13 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     program_of_entries(entries, tensors, problems)
 }
 
-/// The ops of a list as given, for the functions of the JavaScript API: functions of another op
-/// type and element widths that no type has are allowed, and a function that the table lacks is
-/// left out. `O(list)`.
+/// The ops of a list as given, for the functions of the JavaScript API. `O(list)`.
+///
+/// Functions of another op type are allowed, and so are element widths that no type has. A function
+/// that the table lacks is left out.
 ///
 /// # Errors
-/// One diagnostic for each invalid entry, of which there are a thousand at most, and one for the
-/// others.
+/// One diagnostic for each of the first thousand invalid entries, and one for all others.
 pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     let entries = list.ops.iter().enumerate();
     all_or_problems(entries.map(|(index, fields)| {
@@ -208,7 +209,8 @@ fn program_of_entries<'a>(
         let Some(op) = writer.get(&tensor.name).and_then(|&op| ops.get(op)) else {
             return true;
         };
-        // Lists often give the size of every tensor. For an op's output the op's own size counts.
+        // Lists often give the size of every tensor. For an op's output only the size in the op
+        // counts.
         if (&tensor.shape, tensor.bytes_per_element) != (&op.shape, op.bytes_per_element) {
             problems.push(
                 Diagnostic::warning(

@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 
 /// One parsed call.
 pub(super) struct OpLine {
-    /// Its fields; those that an op does not have too, as in JSON.
+    /// Its fields, including unknown ones, as in JSON.
     pub(super) fields: Map<String, Value>,
     pub(super) spans: FieldSpans,
 }
@@ -137,7 +137,7 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
-    /// Takes `name =` and gives the name.
+    /// Takes `name =` and returns the name.
     fn keyword(&mut self) -> Option<&'a str> {
         let rest = self.rest();
         let name_end = rest.find(|c: char| c != '_' && !c.is_alphanumeric())?;

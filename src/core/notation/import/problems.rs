@@ -1,9 +1,9 @@
-//! The problems of a list: of its errors the first ones in full, the others counted.
+//! The problems of a list: the first errors in full, the others counted.
 
 use crate::model::diagnostic::{Code, Diagnostic, Severity};
 
-/// Most errors that are kept. A list of small wrong entries would take a hundred times its size for
-/// all of them.
+/// Most errors that are kept. For a list of small invalid entries, all errors would take a hundred
+/// times the size of the list.
 const ERRORS: usize = 1000;
 
 /// Errors and warnings about the entries of a list.
@@ -22,12 +22,11 @@ impl Problems {
         }
     }
 
-    /// Whether an entry is wrong.
     pub(super) fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// What was kept and, if there are more errors, how many.
+    /// The kept diagnostics and, if there are more errors, their number.
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
         let mut problems = self.kept;
         if let Some(more @ 1..) = self.errors.checked_sub(ERRORS) {

@@ -167,7 +167,8 @@ fn call_of<'a>(
     }
 }
 
-/// Whether the function takes so many inputs with these attributes and gives the op's element type.
+/// Whether the function takes this many inputs with these attributes and gives the op's element
+/// type.
 fn takes_inputs(function: Function, attributes: &[Attribute], op: &Op, inputs: Inputs<'_>) -> bool {
     // A matmul that states its K may read operands in packed or in separate tensors.
     let states_k = attributes
@@ -195,7 +196,7 @@ fn keeps_shape(function: Function, attributes: &[Attribute], op: &Op, inputs: In
         .iter()
         .find(|attribute| attribute.is(AttributeName::K));
     match (stated.map(|attribute| &attribute.value), inputs.types()) {
-        // Operands of any shape, and the annotation gives that of the output.
+        // Operands may have any shape, and the annotation gives the shape of the output.
         (Some(AttributeValue::Size(k)), _) => {
             matches!(k.kind, ExprKind::Int(k) if u64::try_from(k).ok() == op.k)
         }

@@ -23,11 +23,12 @@ pub(super) const FIELDS: [&str; 10] = [
 /// Explorer; other fields are ignored.
 ///
 /// An entry of `ops` is an object with the fields of [`crate::Op`]: `op_type`, `inputs`, `output`,
-/// `shape`, and `bytes_per_element` or `dtype`; `name`, `function`, `contraction` and `kernel` are
-/// optional, and so are `attributes`, an object with those of the function in the notation,
-/// `literals`, the numbers among the inputs by place, and `is_output`. An entry of `tensors` has
-/// those of [`crate::TensorDecl`]: `name`, `shape`, and `bytes_per_element` or `dtype`; `role` is
-/// optional. `null` stands for a field that is not there.
+/// `shape`, and `bytes_per_element` or `dtype`. Optional are `name`, `function`, `contraction`,
+/// `kernel`, `is_output`, `attributes` (an object with the attributes of the function in the
+/// notation) and `literals` (the numbers among the inputs, by position).
+///
+/// An entry of `tensors` has the fields of [`crate::TensorDecl`]: `name`, `shape`, and
+/// `bytes_per_element` or `dtype`; `role` is optional. `null` means a missing field.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Form")]
 pub struct OpList {
@@ -43,7 +44,8 @@ pub struct OpList {
     expecting = "expected a list of ops, an object with a list `ops` and optionally `tensors`, or a graph of Model Explorer with a list `graphs`"
 )]
 enum Form {
-    /// A collection of Model Explorer; it stands before a list of ops, which holds any values.
+    /// A collection of Model Explorer. It comes before a list of ops, which would accept any
+    /// values.
     Collections([Collection; 1]),
     Ops(Vec<Value>),
     Program {
@@ -86,7 +88,7 @@ impl From<Form> for OpList {
 pub enum Tensors {
     /// Each with its name.
     List(Vec<Value>),
-    /// Their names are the keys.
+    /// Each under its name as the key.
     ByName(Map<String, Value>),
 }
 

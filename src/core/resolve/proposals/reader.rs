@@ -6,21 +6,21 @@ use crate::model::op::Op;
 use crate::resolve::attributes::Attributes;
 use crate::resolve::shapes::dimension_of;
 
-/// Axes of a reduction up to which its input is proposed.
+/// Most axes of a reduction for which its input is proposed.
 const MOST_AXES: usize = 32;
 
 /// An op that reads tensors of unknown shape.
 pub(super) struct Reader<'a> {
     pub(super) op: &'a Op,
     pub(super) attributes: Attributes<'a>,
-    /// The known shapes of what it reads.
+    /// The shapes of its inputs, as far as they are known.
     pub(super) operands: Vec<Option<&'a [u64]>>,
     /// Whether a shape is chosen where several fit.
     pub(super) is_choice: bool,
 }
 
 impl Reader<'_> {
-    /// The shape of an operand; `None` if it is left open.
+    /// The shape of an operand; `None` if the other shapes leave it open.
     pub(super) fn operand(&self, index: usize) -> Option<Vec<u64>> {
         let output = &self.op.shape;
         let chosen = |shape: Vec<u64>| self.is_choice.then_some(shape);
@@ -79,7 +79,8 @@ impl Reader<'_> {
                 let end = self.attributes.size(AttributeName::End).ok()?;
                 let [start, end] = [start, end.unwrap_or_default()]
                     .map(|at| u64::try_from(at).unwrap_or_default());
-                // Counted from the front, the slice ends there; without an end it takes the rest.
+                // A positive end counts from the front, so the input reaches at least that far.
+                // Without an end the slice takes the rest.
                 let size = |size: u64| Some(end.max(start.checked_add(size)?));
                 chosen(self.along_axis(size)?)
             }
@@ -92,7 +93,7 @@ impl Reader<'_> {
     }
 
     /// An operand of a concatenation. Several unknown ones get equal shares, and the last of them
-    /// what is left.
+    /// gets the rest.
     fn part(&self, index: usize) -> Option<Vec<u64>> {
         let axis = self.axis()?;
         let sizes = self.operands.iter().flatten();
@@ -121,7 +122,7 @@ impl Reader<'_> {
             return None;
         };
         let other = self.operands[1 - index];
-        // K stands last on the left and before the last on the right, unless they are transposed.
+        // K is last on the left and second to last on the right, unless they are transposed.
         let is_k_last = |index: usize| (index == 0) != transposed[index];
         let k_of_other = other.and_then(|shape| match shape {
             [.., before, last] => Some(if is_k_last(1 - index) { *last } else { *before }),
@@ -194,7 +195,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The smallest height and width over which a window slides to those of the output.
+    /// The smallest height and width for which the window gives the output's height and width.
     fn before_window(&self, window: [u64; 2], default_stride: [u64; 2]) -> Option<[u64; 2]> {
         let stride = self
             .attributes

@@ -1,4 +1,4 @@
-//! A call as the shape rules see it, and the errors and look-ups that they share.
+//! A call as the input of the shape rules, with the errors and look-ups that they share.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
@@ -13,7 +13,7 @@ use crate::resolve::attributes::Attributes;
 /// An input whose type is known.
 #[derive(Clone, Copy)]
 pub(crate) struct Operand<'a> {
-    /// Its name and its span in the call.
+    /// Its name, with its span in the call.
     pub(crate) name: &'a Name,
     pub(crate) shape: &'a [u64],
     /// Its element type.
@@ -35,7 +35,7 @@ impl From<Vec<u64>> for InferredShape {
     }
 }
 
-/// A call whose inputs have known types, and whose number of inputs and attributes are checked.
+/// A call whose inputs have known types, and whose number of inputs and attributes are valid.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     /// Inputs, in order.
@@ -43,7 +43,7 @@ pub(crate) struct Call<'a> {
     pub(crate) attributes: Attributes<'a>,
     /// Name of the function, for messages.
     pub(crate) callee: &'a Name,
-    /// The statement, for fixes; `None` where nobody reads the diagnostic.
+    /// The statement, for fixes; `None` where no diagnostic is displayed.
     pub(crate) statement: Option<&'a OpStatement>,
     /// The annotated shape and its span, for the rules that take it as their result.
     pub(crate) annotated: Option<(&'a [u64], Span)>,
@@ -131,7 +131,7 @@ pub(super) fn required_axis(call: &Call<'_>, input: &Operand<'_>) -> Result<usiz
     })
 }
 
-/// The dimension of a tensor of this rank that a number stands for; negative ones count from the
+/// The dimension that a number means for a tensor of this rank; negative numbers count from the
 /// end.
 pub fn dimension_of(value: i64, rank: usize) -> Option<usize> {
     if value < 0 {

@@ -1,4 +1,4 @@
-//! Shape rules of ops that read what an index names.
+//! Shape rules of ops that read the elements which an index names.
 
 use super::broadcast::broadcast_all;
 use super::call::{Call, Operand, mismatch, missing, required_axis, text};
@@ -80,7 +80,7 @@ pub(super) fn top(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diag
     Ok(with_size(input.shape, axis, count))
 }
 
-/// An attribute that must be stated, from 1 to `most`.
+/// The value of an attribute that must be stated, from 1 to `most`.
 fn count_of(call: &Call<'_>, name: AttributeName, most: u64) -> Result<u64, Diagnostic> {
     let Some(stated) = call.attributes.size(name)? else {
         let problem = missing(call, &format!("`{}` needs `{name}`", call.callee.text))

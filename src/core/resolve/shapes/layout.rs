@@ -40,8 +40,7 @@ pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, 
     .hint("a reshape keeps the number of elements"))
 }
 
-/// A written shape with its `-1`, if there is one, replaced by the size that keeps the number of
-/// elements.
+/// A written shape in which the size that keeps the number of elements replaces a `-1`.
 fn filled(call: &Call<'_>, values: &[i64], elements: Option<u64>) -> Result<Vec<u64>, Diagnostic> {
     let problem = |value: i64| {
         Diagnostic::error(

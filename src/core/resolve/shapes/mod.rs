@@ -76,7 +76,7 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::TopK, [input]) => top(call, input)?,
         (ShapeRule::Scatter, [input, index, source]) => scatter(call, input, index, source)?,
         (ShapeRule::IndexAlong, [input, index, source]) => along(call, input, index, source)?,
-        // Not reached: the number of inputs has been checked against the table.
+        // Unreachable: the number of inputs has been checked against the table.
         _ => return Err(missing(call, "the inputs do not fit the function")),
     };
     Ok(shape.into())

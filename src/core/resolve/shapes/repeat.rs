@@ -92,7 +92,7 @@ fn times(call: &Call<'_>) -> Result<Vec<i64>, Diagnostic> {
     })
 }
 
-/// A size, `times` as large.
+/// `size` times a factor; an error if the factor is below 1 or the product is too large.
 fn longer(call: &Call<'_>, size: u64, times: i64) -> Result<u64, Diagnostic> {
     let count = u64::try_from(times).ok().filter(|&n| n > 0);
     let count = count.ok_or_else(|| {

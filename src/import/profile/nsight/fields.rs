@@ -13,7 +13,7 @@ pub(super) fn text(fields: &[String], column: Option<usize>) -> &str {
 /// locale; other numbers in the table decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spelled {
-    /// Read with a decimal point, and with a decimal comma; one of both at least.
+    /// Read with a decimal point, and with a decimal comma; at least one reading is valid.
     readings: [Option<f64>; 2],
 }
 
@@ -45,12 +45,12 @@ impl Spelled {
     }
 }
 
-/// A number with or without signs between its thousands; `None` where nothing was measured.
+/// A number with or without thousands separators; `None` where nothing was measured.
 pub(super) fn number(text: &str) -> Result<Option<Spelled>, ContentError> {
     if text.is_empty() || matches!(text, "n/a" | "N/A" | "-" | "nan" | "(nan)") {
         return Ok(None);
     }
-    // Thousands stand apart in French, and Swiss ones have an apostrophe between them.
+    // French separates thousands by spaces, and Swiss German by apostrophes.
     let is_gap = |c: char| c.is_whitespace() || matches!(c, '\'' | '\u{2019}');
     let plain: String = text.chars().filter(|&c| !is_gap(c)).collect();
     let readings = [('.', ','), (',', '.')].map(|signs| read(&plain, signs));
@@ -60,7 +60,7 @@ pub(super) fn number(text: &str) -> Result<Option<Spelled>, ContentError> {
     Ok(Some(Spelled { readings }))
 }
 
-/// The number, if these signs part its fraction and its thousands.
+/// The number, if these are its decimal and its thousands separator.
 fn read(text: &str, (decimal, group): (char, char)) -> Option<f64> {
     let (whole, fraction) = text.split_once(decimal).unwrap_or((text, ""));
     let mut groups = whole.split(group);
@@ -91,7 +91,7 @@ pub(super) fn whole(bytes: f64) -> Option<u64> {
     bytes.is_finite().then(|| bytes.round() as u64)
 }
 
-/// How many seconds or bytes a unit is, alone or for each second.
+/// Seconds or bytes in a unit, which may be per second.
 pub(super) fn factor(unit: &str) -> Option<f64> {
     let unit = unit.split_once('/').map_or(unit, |(unit, _)| unit);
     Some(match unit {

@@ -30,7 +30,7 @@ pub(super) struct Table {
 /// A kernel, and the figures from its lines.
 struct Row {
     variant: Option<&'static str>,
-    /// Without its numbers, which other rows may help to read.
+    /// Its numbers stay in `numbers` until all rows show which decimal sign the table has.
     kernel: MeasuredKernel,
     numbers: Numbers,
 }
@@ -61,7 +61,7 @@ impl Numbers {
 impl Table {
     /// `columns` are those of the header.
     pub(super) fn new(header: Header, columns: usize) -> Self {
-        // Behind the value a base page has what rules say of it, or nothing.
+        // After the value, a base page may have the columns of its rules.
         let columns = match header {
             Header::Base { value, .. } => value + 1,
             Header::Raw { .. } | Header::Trace { .. } => columns,
@@ -234,7 +234,7 @@ impl Table {
         Ok(())
     }
 
-    /// Whether numbers have a decimal comma. A table without a sign of either has points.
+    /// Whether numbers have a decimal comma. An ambiguous table has decimal points.
     fn has_comma(&self) -> bool {
         let numbers = self.rows.iter().flat_map(|row| row.numbers.all());
         let mut signs = numbers.filter_map(Spelled::has_comma).peekable();
@@ -306,7 +306,7 @@ impl Table {
 }
 
 impl Row {
-    /// Takes a metric. Others than those of the table above are passed over.
+    /// Takes a metric that [`Numbers`] has, and skips others.
     fn measure(&mut self, name: &str, unit: &str, value: &str) -> Result<(), ContentError> {
         let numbers = &mut self.numbers;
         let is_throughput =

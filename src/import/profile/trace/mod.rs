@@ -11,18 +11,18 @@ use actson::{JsonEvent, JsonParser};
 use fuseline_core::json::number_of_python_at;
 use recording::Recording;
 
-/// Most bytes in which nothing of the file ends: no text of a profiler is so long.
+/// Most bytes without the end of a value: no text of a profiler is so long.
 const MAX_VALUE_BYTES: usize = 16 << 20;
 
 /// Reads a trace in slices.
 pub(super) struct TraceReader {
     parser: JsonParser<PushJsonFeeder>,
     lines: Lines,
-    /// Where in the file something has ended last, in bytes.
+    /// The byte of the file at which the last value ended.
     ended_at: usize,
     /// Lists and objects around the next value.
     depth: usize,
-    /// Names of fields at the first depths.
+    /// The current field at each of the first depths.
     fields: [Field; MAX_FIELDS],
     /// The depth of the list of events: 1 where the file is that list.
     events_depth: Option<usize>,
@@ -80,7 +80,7 @@ struct TraceEvent {
     duration_us: Option<f64>,
     grid: Vec<u32>,
     block: Vec<u32>,
-    /// What a launch and the kernels that it starts have in common.
+    /// The id that a launch shares with the kernels that it starts.
     correlation: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ impl TraceReader {
                         self.ended_at = self.parser.parsed_bytes();
                         self.take(event)?;
                     }
-                    // Not before `finish` says that no more comes.
+                    // This happens only after `finish` has ended the input.
                     Ok(None) => return Ok(()),
                     Err(problem) => return Err(self.failure(problem, bytes)),
                 }
@@ -186,7 +186,7 @@ impl TraceReader {
             self.recording.keep(&self.event)?;
         }
         if self.events_depth == Some(self.depth) {
-            // Later lists of this name add to it.
+            // A later list of this name adds its events.
             self.events_depth = None;
         }
         self.depth -= 1;

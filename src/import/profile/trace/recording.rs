@@ -169,8 +169,8 @@ fn last_launched(
 /// A range of the program: the variant that ran, its start and its end.
 type Named = (Option<&'static str>, f64, f64);
 
-/// Ranges that do not overlap: each kernel is of one run at most, and nested ranges, and those of
-/// several streams, overlap.
+/// Ranges that do not overlap, so that each kernel belongs to at most one run. Nested ranges, and
+/// those of several streams, overlap.
 fn disjoint(variants: Latest<(&'static str, f64)>) -> Vec<Named> {
     let (variants, _) = variants.finish();
     let named = variants.into_iter();

@@ -21,7 +21,7 @@ pub struct TileRow {
     /// Which matrices, and by which formula.
     pub of: &'static str,
     pub rows: Explanation,
-    /// Tiles.
+    /// Number of tiles.
     pub count: Explanation,
 }
 
@@ -29,9 +29,9 @@ pub struct TileRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByteRow {
     pub count: AttentionCount,
-    /// Bytes; the formula is that of the elements of one head.
+    /// Bytes, with a formula for the elements of one head.
     pub bytes: Explanation,
-    /// How many times fewer they are than with the scores in memory.
+    /// How many times fewer bytes this is than with the scores in memory.
     pub factor: Explanation,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Attention<'a> {
         }
     }
 
-    /// A figure that the memory on chip decides.
+    /// The explanation of a figure that depends on on-chip memory.
     fn explain(&self, title: &str, formula: &'static str, term: Term) -> Explanation {
         let is_confirmed = match self.device.hardware.on_chip {
             OnChip::Multiprocessor(multiprocessor) => multiprocessor.is_confirmed,
@@ -191,7 +191,7 @@ impl<'a> Attention<'a> {
         }
     }
 
-    /// The bytes of a count, tensor by tensor.
+    /// The bytes by a count, as a sum over tensors.
     fn bytes(&self, count: AttentionCount) -> Term {
         let AttentionSizes { shape, order, .. } = self.sizes;
         match count {

@@ -64,27 +64,24 @@ pub enum AttentionSize {
     /// Columns of Q, K and V.
     #[strum(serialize = "d")]
     HeadSize,
-    /// KiB on chip.
+    /// On-chip memory in KiB.
     #[strum(serialize = "m")]
     OnChip,
-    /// Heads of all sequences together.
+    /// Number of heads of all sequences.
     #[strum(serialize = "heads")]
     Heads,
 }
 
-/// The places of a slider.
+/// The positions of a slider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliderRange {
-    /// The first place.
     pub min: u64,
-    /// The last place.
     pub max: u64,
-    /// From one place to the next.
     pub step: u64,
 }
 
 impl AttentionSize {
-    /// Its letter in formulas.
+    /// The letter of the size in formulas.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::Length => "N",
@@ -95,7 +92,7 @@ impl AttentionSize {
         }
     }
 
-    /// Its letter and its meaning.
+    /// The letter of the size and its meaning.
     pub fn name(self) -> String {
         let what = match self {
             Self::Length => "rows of K and V",
@@ -107,7 +104,7 @@ impl AttentionSize {
         format!("{}, {what}", self.letter())
     }
 
-    /// The largest value that can be typed; counts of bytes stay far below 2^64.
+    /// The largest value that can be typed, which keeps counts of bytes far below 2^64.
     pub const fn max(self) -> u64 {
         match self {
             Self::Length | Self::Queries => 1 << 20,
@@ -116,8 +113,8 @@ impl AttentionSize {
         }
     }
 
-    /// The places of its slider; `None` for a size that is only typed. The slider of the length
-    /// goes over powers of two.
+    /// The positions of the slider; `None` for a size that can only be typed. The slider of the
+    /// length has powers of two.
     pub fn slider(self) -> Option<SliderRange> {
         let (min, max, step) = match self {
             Self::Length => (
@@ -145,7 +142,7 @@ impl AttentionSizes {
         }
     }
 
-    /// The type, `f16, 2 bytes per element`, and that of the program where it is another one.
+    /// The type, such as `f16, 2 bytes per element`, and the program's type if that differs.
     pub fn type_words(&self, in_program: Option<TypedAttention>) -> String {
         let words = |shape: AttentionShape, dtype: Option<DType>| {
             let width = counted(shape.bytes_per_element as usize, "byte");
@@ -160,7 +157,7 @@ impl AttentionSizes {
         }
     }
 
-    /// The sizes with as many rows in Q as in K and V, or with those that Q has now.
+    /// The sizes with self-attention, where Q has as many rows as K and V, or without.
     #[must_use]
     pub const fn with_self_attention(mut self, is_self: bool) -> Self {
         self.is_self = is_self;
@@ -176,7 +173,7 @@ impl AttentionSizes {
         self
     }
 
-    /// The sizes after a slider was moved to a place; `None` if no size belongs to the place.
+    /// The sizes after a slider was moved; `None` if the position has no size.
     pub fn with_slider(self, size: AttentionSize, place: &str) -> Option<Self> {
         let place: u64 = place.parse().ok()?;
         let value = match size {
@@ -186,7 +183,7 @@ impl AttentionSizes {
         self.with(size, value)
     }
 
-    /// The sizes after a value was typed; `None` where it is no size.
+    /// The sizes after a value was typed; `None` if it is not a size.
     pub fn with_typed(self, size: AttentionSize, value: &str) -> Option<Self> {
         self.with(size, value.parse().ok()?)
     }
@@ -219,7 +216,7 @@ impl AttentionSizes {
         }
     }
 
-    /// Where the slider of a size stands.
+    /// The position of the slider of a size.
     pub fn slider_place(&self, size: AttentionSize, device: &Device) -> u64 {
         let value = self.value(size, device);
         match size {
@@ -228,7 +225,7 @@ impl AttentionSizes {
         }
     }
 
-    /// Memory on chip that one block has.
+    /// On-chip memory of one block, in bytes.
     pub fn on_chip_bytes(&self, device: &Device) -> u64 {
         self.own_on_chip_bytes
             .unwrap_or_else(|| device.on_chip_bytes())
@@ -257,8 +254,10 @@ impl AttentionChoice {
         }
     }
 
-    /// With other sizes. Those of the program, whatever the loop order and the memory on chip, go
-    /// on following it.
+    /// The choice with other sizes.
+    ///
+    /// Sizes that equal the program's, except for loop order and on-chip memory, keep following the
+    /// program.
     #[must_use]
     pub fn with(self, sizes: AttentionSizes, in_program: Option<TypedAttention>) -> Self {
         let is_own = if let Some(of_program) = in_program {
@@ -288,11 +287,11 @@ pub const fn loop_words(order: LoopOrder) -> ChoiceWords {
 /// A way to count the bytes of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
 pub enum AttentionCount {
-    /// Three kernels: in self-attention it grows with the square of the length.
+    /// Three kernels. In self-attention the bytes grow with the square of the length.
     ScoresInMemory,
     /// One kernel without a cache.
     TilesFetchedAnew,
-    /// One kernel and a cache that holds K and V of one head: grows with the length.
+    /// One kernel and a cache that holds K and V of one head. The bytes grow with the length.
     TensorsOnce,
 }
 
@@ -314,8 +313,10 @@ impl AttentionCount {
         }
     }
 
-    /// The elements of one head, as a formula: of self-attention as the papers write it, else with
-    /// `N_q` rows of Q. With g heads that share K and V, these have `2Nd / g`.
+    /// The elements of one head as a formula.
+    ///
+    /// Self-attention has the formula of the papers; otherwise Q has `N_q` rows. If g heads share K
+    /// and V, these have `2Nd / g` elements.
     const fn formula(self, sizes: &AttentionSizes) -> &'static str {
         match (self, sizes.is_self, sizes.shape.group, sizes.order) {
             (Self::ScoresInMemory, true, 0 | 1, _) => "4Nd + 4N²",

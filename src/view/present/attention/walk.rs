@@ -9,12 +9,11 @@ use fuseline_core::fusion::attention::{
 use fuseline_core::model::device::Device;
 use fuseline_core::splitmix::{STEP, mixed};
 
-/// A position of the kernel.
+/// A position of the kernel on its way through the tiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionWalk {
     pub sizes: AttentionSizes,
     pub tiles: Tiles,
-    /// Where it is.
     pub step: TileStep,
     /// Bytes until then; `None` with the loop over K and V, which also loads and stores the result
     /// again.
@@ -22,7 +21,7 @@ pub struct AttentionWalk {
 }
 
 impl AttentionWalk {
-    /// The position `at` of its steps.
+    /// The position at step `at`.
     pub fn new(sizes: AttentionSizes, device: &Device, at: u64) -> Self {
         let tiles: Tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
         let is_over_queries = sizes.order == LoopOrder::Queries;
@@ -40,14 +39,14 @@ impl AttentionWalk {
 pub struct RowUpdate {
     /// Running maximum and sum before.
     pub before: Running,
-    /// The same after.
+    /// Running maximum and sum after.
     pub after: Running,
-    /// What the old sum and the old result are multiplied by.
+    /// The factor of the old sum and the old result.
     pub rescale: f64,
 }
 
 impl RowUpdate {
-    /// The maximum: `m = 2.31 → 3.05`, or that it stays.
+    /// The maximum: `m = 2.31 → 3.05`, or that it does not change.
     pub fn maximum_text(&self) -> String {
         let [before, after] = [self.before, self.after].map(|running| digits(running.maximum));
         if self.before.sum == 0.0 {
@@ -86,8 +85,9 @@ impl RowUpdate {
     }
 }
 
-/// What each tile of K and V does to the first row of a tile of Q, whose scores are made up: the
-/// same ones for each visit. `O(keys)`.
+/// What each tile of K and V does to the first row of a tile of Q. `O(keys)`.
+///
+/// The scores are made up, and the same at each visit.
 pub fn row_updates(sizes: &AttentionSizes, device: &Device, query_tile: u64) -> Vec<RowUpdate> {
     let tiles: Tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
     let scores: Vec<f64> = (0..sizes.shape.keys)
@@ -105,10 +105,11 @@ pub fn row_updates(sizes: &AttentionSizes, device: &Device, query_tile: u64) -> 
         .collect()
 }
 
-/// A number like the scores of a model: most near 0, few far from it. Sums of uniform numbers are
-/// near to normal ones.
+/// A number distributed like the scores of a model: most near 0, few far from it.
+///
+/// A sum of uniform numbers is close to normal.
 fn made_up_score(row: u64, key: u64) -> f64 {
-    // Each number follows from its index.
+    // A hash of the index gives the same number at each visit.
     let bytes = mixed((row << 32 ^ key).wrapping_mul(STEP)).to_be_bytes();
     let uniform = bytes.iter().map(|&byte| f64::from(byte) / 255.0 - 0.5);
     2.0 * uniform.sum::<f64>()
@@ -129,7 +130,7 @@ pub fn walk_words(walk: &AttentionWalk) -> String {
     )
 }
 
-/// The rows of the picture that say what is on chip: what, its sides, and what becomes of it.
+/// The rows of the picture of on-chip data: what it is, its sides, and what happens to it.
 pub fn on_chip_rows(walk: &AttentionWalk, update: Option<&RowUpdate>) -> [[String; 3]; 6] {
     let shape = &walk.sizes.shape;
     let queries = walk.tiles.rows_of_queries(shape, walk.step.query_tile);

@@ -8,7 +8,7 @@ use fuseline_core::model::ids::OpId;
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::op_type::OpType;
 
-/// What is multiplied to the FLOPs of an op.
+/// The factors whose product is the FLOPs of an op.
 pub(in crate::present) enum FlopFactors {
     /// Two for each multiply-add, the sides of the output, and K.
     Matmul {
@@ -17,7 +17,7 @@ pub(in crate::present) enum FlopFactors {
         /// The contraction length, if it is known.
         k: Option<u64>,
     },
-    /// So many for each element.
+    /// A number of FLOPs for each element.
     Each {
         /// FLOPs of one element.
         flops: u64,

@@ -1,4 +1,4 @@
-//! Bytes of a kernel, tensor by tensor, beside those that its ops move one by one.
+//! Memory traffic of a kernel by tensor, beside that of its ops as separate kernels.
 
 use super::sizes::size_text;
 use fuseline_core::analysis::Analysis;
@@ -7,7 +7,7 @@ use fuseline_core::model::graph::SizeSource;
 use fuseline_core::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use std::collections::HashMap;
 
-/// Bytes of one tensor that a kernel moves, beside those that its ops move one by one.
+/// Memory traffic of one tensor in a kernel, beside that of its ops as separate kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerRow {
     pub tensor: TensorId,
@@ -15,7 +15,7 @@ pub struct LedgerRow {
     pub bytes_read: u64,
     /// Bytes that the fused kernel writes.
     pub bytes_written: u64,
-    /// Bytes that its ops move one by one and the kernel does not.
+    /// Bytes that its ops read or write as separate kernels and the fused kernel does not.
     pub bytes_vanished: u64,
     /// Where the size comes from.
     pub source: SizeSource,

@@ -13,7 +13,7 @@ pub use sizes::{access_text, part_read, source_reason, source_text, whole_reason
 use fuseline_core::analysis::Kernel;
 use fuseline_core::model::graph::SizeSource;
 
-/// Whether any tensor that the kernel moves has an assumed size.
+/// Whether any tensor that the kernel reads or writes has an assumed size.
 pub fn has_assumed_size(kernel: &Kernel) -> bool {
     kernel
         .traffic

@@ -11,8 +11,8 @@ use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::options::Externals;
 use fuseline_core::model::sizes::inferred_shape;
 
-/// The size that a reader fixes for all, unless the convention counts each read as large as what
-/// its op writes.
+/// The size that one reader fixes for all readers, unless the convention counts each read as large
+/// as the output of its op.
 fn fixed_size(analysis: &Analysis, tensor: TensorId) -> Option<&FixedSize> {
     let counts_outputs = analysis.options.conventions.externals == Externals::OutputShape;
     let fixed = analysis.graph.tensors[tensor].fixed();
@@ -63,8 +63,8 @@ pub(super) fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String
     factors.join(" × ")
 }
 
-/// The factors behind the bytes that an op moves of one tensor when it runs alone:
-/// `2,048 × 4,096 × 2 B`. `None` where it moves nothing of it.
+/// The factors behind the bytes of a tensor that an op reads or writes as a separate kernel:
+/// `2,048 × 4,096 × 2 B`. `None` where it does neither.
 pub fn access_text(analysis: &Analysis, op: OpId, tensor: TensorId) -> Option<String> {
     let traffic = &analysis.unfused.of_lone_op(op).traffic;
     let mut accesses = traffic.reads.iter().chain(&traffic.writes);
@@ -83,9 +83,10 @@ pub const fn source_text(source: SizeSource) -> &'static str {
     }
 }
 
-/// The bytes of a tensor that an op of a kernel needs, where that is a part of it: what a slice or
-/// a split takes, or what a matmul with a stated K takes of packed operands. With the op; `None`
+/// The bytes of a tensor that an op of a kernel needs, if that is only a part, with the op; `None`
 /// where a reader in the kernel needs all.
+///
+/// A slice or a split takes a part, and so does a matmul with a stated K of packed operands.
 pub fn part_read(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<(OpId, u64)> {
     let all_bytes = graph.tensors[tensor].bytes()?;
     let width = u64::from(graph.tensors[tensor].bytes_per_element?);
@@ -118,7 +119,7 @@ fn packed_elements(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     };
     let outer = element_count(outer)?;
     let side = |place: usize, length: u64| {
-        // An op that names one operand multiplies two parts of it.
+        // A matmul with one operand multiplies two parts of it.
         let is_read = (graph.inputs[op].get(place)).or(graph.inputs[op].first()) == Some(&tensor);
         let elements = outer.checked_mul(length)?.checked_mul(k)?;
         Some(if is_read { elements } else { 0 })
@@ -141,7 +142,7 @@ pub fn source_reason(
     }
 }
 
-/// Why a tensor counts whole of which these ops need a part; `None` where they need all of it.
+/// Why a tensor counts whole although these ops need a part of it; `None` where they need all.
 pub fn whole_reason(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<String> {
     let (op, bytes) = part_read(graph, ops, tensor)?;
     Some(format!(

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// Most ops that a sentence names.
 const NAMED_OPS: usize = 6;
 
-/// What a kernel reads, writes, or both. Written bytes rest on no assumed size.
+/// The bytes that a kernel reads, writes, or both. Written bytes rest on no assumed size.
 pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity) -> Derived {
     let (reads, writes) = (&kernel.traffic.reads[..], &kernel.traffic.writes[..]);
     let (reads, writes) = match quantity {
@@ -42,7 +42,7 @@ pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity
     Derived::by(Derivation::sum(terms.collect())).noted(notes)
 }
 
-/// What the ops of a fused kernel move one by one.
+/// Memory traffic of the ops of a fused kernel as separate kernels.
 pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     let terms = kernel.ops.iter().map(|&op| {
@@ -53,7 +53,7 @@ pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Derived {
     Derived::by(Derivation::sum(terms.collect()))
 }
 
-/// The part of the bytes of its ops that a fused kernel does not move; `None` where they move none.
+/// The share of its ops' separate traffic that a fused kernel saves; `None` without such traffic.
 pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Option<Derived> {
     let (before, kernel) = (&analysis.comparisons[id], &analysis.fused.kernels[id]);
     (before.unfused_bytes > 0).then(|| {
@@ -61,7 +61,7 @@ pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Option<Deri
     })
 }
 
-/// Why these kernels have more memory traffic than their ops one by one; `None` where they have
+/// Why these kernels have more memory traffic than their ops as separate kernels; `None` if they do
 /// not.
 pub(super) fn added_traffic(
     analysis: &Analysis,
@@ -110,12 +110,12 @@ pub(super) fn added_traffic(
     })
 }
 
-/// The saved part of the bytes, unfused and fused.
+/// The saved share of the bytes; `bytes` are unfused and fused.
 pub(super) fn saving(bytes: [u64; 2]) -> Derived {
     Derived::by(saved_part(["unfused", "fused"], bytes.map(Number::Bytes)).derivation)
 }
 
-/// By what part of the first number the second one is smaller.
+/// The share by which the second number is smaller than the first.
 pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2]) -> Term {
     let saved = match (before, after) {
         (Number::Bytes(before), Number::Bytes(after)) => {
@@ -142,13 +142,12 @@ pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2
     }
 }
 
-/// What all kernels move of a tensor.
+/// Memory traffic of a tensor in all kernels.
 pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Derived {
     Derived::by(Derivation::sum(accesses_to(analysis, tensor, run)))
 }
 
-/// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is
-/// nothing.
+/// The bytes of a tensor that a fused kernel reads, writes, or saves; `None` if there are none.
 pub(super) fn of_tensor_at(
     analysis: &Analysis,
     id: KernelId,

@@ -20,7 +20,7 @@ const MAX_FUNCTIONS: usize = 4;
 const ATTENTION_SOURCE: &str =
     "Fused attention: Dao et al., FlashAttention, 2022; Dao, FlashAttention-2, 2023.";
 
-/// An option, what it is now, and what that means.
+/// An option with its current choice, and what that means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convention {
     /// The option and its value: `A reshape is a copy`.
@@ -213,7 +213,7 @@ fn bytes_sources(counted: Counted<'_>) -> Vec<String> {
     .collect()
 }
 
-/// What decides about kernels under a policy.
+/// The sources of the rules by which a policy chooses kernels.
 pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
     let source = match policy {
         Policy::Inductor => {
@@ -229,7 +229,7 @@ pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
     vec![source.to_owned()]
 }
 
-/// What the functions of a kernel count; of a program there would be many.
+/// What the functions of a kernel count as FLOPs. A program has too many functions to list.
 fn flops_sources(of: Subject, counted: Counted<'_>) -> Vec<String> {
     let rule =
         "A multiply-add counts as 2 FLOPs. The tab Functions lists the FLOPs of each function.";

@@ -9,7 +9,7 @@ use fuseline_core::Analysis;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub title: String,
-    /// Of what: `kernel 3: softmax`.
+    /// What the figure is of: `kernel 3: softmax`.
     pub subject: String,
     /// The figure as it is shown.
     pub value: String,
@@ -17,7 +17,7 @@ pub struct Explanation {
     pub formula: &'static str,
     /// The number, and the formula with the figures of this program; `None` where it is not known.
     pub term: Option<Term>,
-    /// What it leaves out, and what else bears on it.
+    /// What the figure leaves out, and what else matters for it.
     pub notes: Vec<String>,
     /// The options that decide how it is counted.
     pub conventions: Vec<Convention>,
@@ -26,7 +26,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Of a number that is shown as its term is; a dash where there is none.
+    /// The explanation of a number that is displayed like its term; a dash without a term.
     pub fn of(
         title: impl Into<String>,
         subject: impl Into<String>,
@@ -46,8 +46,8 @@ impl Explanation {
         }
     }
 
-    /// With the conventions and sources of a figure of the analysis that it is computed from, if it
-    /// has none of them yet.
+    /// Adds the conventions and sources of a figure that the number is computed from, unless it
+    /// already has some.
     pub(super) fn counted_as(mut self, figure: Figure, analysis: &Analysis) -> Self {
         let Some(counted) = Counted::of(figure.of, analysis) else {
             return self;
@@ -59,7 +59,7 @@ impl Explanation {
         self
     }
 
-    /// All digits, where it is shown with less. A word has none.
+    /// All digits, if the figure is shown with fewer; `None` for a word.
     pub fn exact(&self) -> Option<String> {
         let number = self.term.as_ref()?.number;
         let exact = number.exact();

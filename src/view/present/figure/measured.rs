@@ -13,7 +13,7 @@ use fuseline_core::model::device::RatesFrom;
 use fuseline_core::numeral::Numeral;
 use fuseline_core::{Device, Objective};
 
-/// Characters of the name of a kernel that ran.
+/// Most characters of the name of a measured kernel.
 const NAME_CHARS: usize = 60;
 
 /// A number of a row of measurements.
@@ -21,9 +21,7 @@ const NAME_CHARS: usize = 60;
 pub enum MeasuredFigure {
     /// The relative error of the prediction.
     Error,
-    /// The prediction.
     Predicted,
-    /// What was measured.
     Measured,
     PredictedKernels,
     /// Kernels that ran.
@@ -166,7 +164,7 @@ fn launches(row: &PredictedRow) -> Term {
     Term::derived("", number, derivation)
 }
 
-/// The kernels that ran, those of one name together.
+/// The measured kernels, grouped by name.
 fn kernels_that_ran(row: &PredictedRow) -> Term {
     let names = &row.row.kernels;
     let mut counts: Vec<(&str, u64)> = Vec::new();

@@ -5,9 +5,8 @@ use crate::present::quantity::{Figure, Values};
 /// A part of a sentence or of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Its words.
     pub text: String,
-    /// The number that it is, which explains itself.
+    /// The figure whose number the text is; its card explains the number.
     pub figure: Option<Figure>,
 }
 
@@ -24,7 +23,7 @@ impl Part {
         Self::number(values.text(figure), figure)
     }
 
-    /// A number; without a figure words like any other.
+    /// A number; plain words without a figure.
     pub fn number(text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Self {
         Self {
             figure: figure.into(),
@@ -32,7 +31,7 @@ impl Part {
         }
     }
 
-    /// All words of a sentence.
+    /// The text of a sentence.
     pub fn text_of(parts: &[Self]) -> String {
         parts.iter().map(|part| part.text.as_str()).collect()
     }

@@ -1,4 +1,4 @@
-//! What a change saves: what runs now takes so much more than what then would.
+//! What a change saves: the cost now less the cost after the change.
 
 use super::explanation::Explanation;
 use super::whole;
@@ -17,8 +17,8 @@ use fuseline_core::analysis::why::{Cost, Price, RepeatedPrice};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::numeral::Numeral;
 
-/// The explanation of what running two kernels as one would save; `None` where the analysis has no
-/// such kernels.
+/// The explanation of what fusing two kernels would save; `None` where the analysis has no such
+/// kernels.
 pub fn merge_explanation(
     analysis: &Analysis,
     kernels: [KernelId; 2],
@@ -69,7 +69,7 @@ pub fn merge_explanation(
     Some(figures.into_iter().fold(explanation, counted_as))
 }
 
-/// `None` where no kernel does the work of both.
+/// The saving as a term; `None` if no kernel can do the work of both.
 fn merge_term(
     analysis: &Analysis,
     kernels: [KernelId; 2],

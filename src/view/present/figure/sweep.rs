@@ -77,7 +77,7 @@ fn term(measure: Measure, figures: &SweepFigures) -> Option<Term> {
     })
 }
 
-/// The figure against that of *none*.
+/// The figure as a multiple of its value without fusion.
 fn multiple(measure: Measure, figures: &SweepFigures, none: &SweepFigures) -> Option<String> {
     let multiple = format_ratio(relative(measure, figures, none)?);
     let [own, none] = [figures, none].map(|figures| swept_number(measure, figures));
@@ -85,7 +85,7 @@ fn multiple(measure: Measure, figures: &SweepFigures, none: &SweepFigures) -> Op
     Some(format!("{multiple} the value without fusion: {line}."))
 }
 
-/// Where the terms are, which a sweep does not keep.
+/// Where the reader finds the terms, which a sweep does not keep.
 fn whence(
     measure: Measure,
     figures: &SweepFigures,

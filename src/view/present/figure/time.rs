@@ -1,4 +1,4 @@
-//! Times of kernels: what each unit would take alone, and what follows from that.
+//! Times of kernels: how long each unit takes alone, and the whole kernel.
 
 use super::derived::Derived;
 use crate::present::bottleneck_names::bound_name;
@@ -102,7 +102,7 @@ fn notes(analysis: &Analysis, kernel: &Kernel) -> Vec<String> {
         .collect()
 }
 
-/// Which unit takes longest, or the launch.
+/// The bottleneck of a kernel: the unit that takes longest, or the launch.
 pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
     if let Some(breakdown) = breakdown(analysis, id).filter(|_| !kernel.is_free) {

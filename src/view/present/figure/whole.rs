@@ -59,7 +59,7 @@ pub(super) fn derived(analysis: &Analysis, quantity: Quantity, run: Run) -> Opti
     Some(if is_joined { joined(derived) } else { derived })
 }
 
-/// A sum of kernels of which ops of unknown shape may make one: it is less than its terms.
+/// A sum over kernels that ops of unknown shape may connect: it is less than the sum of its terms.
 fn joined(derived: Derived) -> Derived {
     let note = "Ops of unknown shape may connect some of these kernels. The total counts connected kernels as one: one launch, and one read of each shared tensor.";
     Derived {
@@ -68,7 +68,7 @@ fn joined(derived: Derived) -> Derived {
     }
 }
 
-/// The name of a kernel in a sum: that of its op where each op is a kernel.
+/// The name of a kernel in a sum; in the unfused run, the name of its op.
 pub(super) fn name(analysis: &Analysis, run: Run, id: KernelId, kernel: &Kernel) -> String {
     match (run, kernel.ops.first()) {
         (Run::Unfused, Some(&op)) => op_name(&analysis.graph, op).to_owned(),
@@ -111,7 +111,7 @@ fn launches(analysis: &Analysis, run: Run) -> Derived {
         );
         Derivation::sum(vec![kernels, further])
     };
-    // The formula has no part that is zero here: each of its parts is a row.
+    // The formula omits parts that are zero, because each of its parts is a row.
     let (formula, derivation) = match (views, further) {
         (0, 0) => (
             "number of kernels",
@@ -139,7 +139,7 @@ fn launches(analysis: &Analysis, run: Run) -> Derived {
     }
 }
 
-/// How many of the kernels only copy, and which of these copies are a matter of the convention.
+/// How many of the kernels only copy, and which of these copies the reshape convention decides.
 fn copies_note(analysis: &Analysis, execution: &Execution) -> Option<String> {
     let op = |op: &OpId| &analysis.graph.ops[*op];
     let launched = || execution.kernels.iter().filter(|kernel| !kernel.is_free);
@@ -235,7 +235,7 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Derived> {
     })
 }
 
-/// Why the ratio is no larger, how exact it is, and beside a prediction what the lower bounds are.
+/// Why the ratio is no larger, how exact it is, and for a prediction the lower bounds.
 fn speedup_notes(analysis: &Analysis, quantity: Quantity) -> Vec<String> {
     let mut notes: Vec<String> = (Bottleneck::of(analysis).iter())
         .map(Bottleneck::sentence)

@@ -6,7 +6,7 @@ use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use crate::present::times::TimeKind;
 use fuseline_core::{Analysis, Policy};
 
-/// What a figure is: the title of its quantity, and in which kernels where that makes a difference.
+/// The title of a figure: its quantity, and the run where that makes a difference.
 pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
     let Figure { quantity, run, .. } = figure;
     let what = match quantity {

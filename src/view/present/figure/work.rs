@@ -65,14 +65,14 @@ fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
             _ => None,
         });
     Term {
-        // A rewritten op has the work of those that it stands for.
+        // A rewritten op has the work of the ops that it replaces.
         derivation: (product == Some(flops) && !factors.is_empty())
             .then(|| Derivation::new(Operation::Product, factors)),
         ..Term::given(name, Number::Flops(flops))
     }
 }
 
-/// FLOPs for each byte of a kernel.
+/// Arithmetic intensity of a kernel.
 pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Derived {
     let Some(intensity) = kernel.placement.intensity else {
         return unknown(analysis, kernel);
@@ -94,7 +94,7 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Derived {
     Derived::by(derivation).noted(notes)
 }
 
-/// Why a word stands where a figure is not known or there is none.
+/// Why a word stands in place of an unknown or missing figure.
 fn unknown(analysis: &Analysis, kernel: &Kernel) -> Derived {
     let why = if kernel.work.is_unknown {
         missing_text(kernel, &analysis.options)
@@ -105,14 +105,13 @@ fn unknown(analysis: &Analysis, kernel: &Kernel) -> Derived {
     Derived::default().noted(why.map(|why| format!("{why}.")))
 }
 
-/// Where the peak for the arithmetic of a kernel meets the bandwidth. `None` where no peak is
-/// known.
+/// The ridge point for the arithmetic of a kernel; `None` where no peak is known.
 pub(super) fn ridge_of_kernel(analysis: &Analysis, kernel: &Kernel) -> Option<Derived> {
     let peak = peaks(&analysis.options, kernel.work).roof(kernel.work);
     Some(ridge(analysis, peak?))
 }
 
-/// Where the peak of f16 matmuls meets the bandwidth.
+/// The ridge point of f16 matmuls.
 pub(super) fn ridge_for_f16(analysis: &Analysis) -> Option<Derived> {
     let f16 = Work {
         matrix_dtype: Some(DType::F16),

@@ -95,7 +95,7 @@ fn label(analysis: &Analysis, op: OpId) -> String {
     format!("{function} {}\n{}", op.name, shape_text(&op.shape))
 }
 
-/// A string of DOT. A backslash starts an escape there, and a line break is one.
+/// A string of DOT, with quotes, backslashes and line breaks escaped.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!(

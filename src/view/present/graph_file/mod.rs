@@ -14,7 +14,7 @@ struct Flow {
     tensor: TensorId,
     /// The op that writes it; `None` for a tensor from outside.
     from: Option<OpId>,
-    /// The op that reads it, and its place among the different inputs of that op.
+    /// The op that reads it, and its position among the distinct inputs of that op.
     to: OpId,
     input: usize,
     /// Bytes that the kernel of the reader reads from memory for it; `None` if it stays on chip or
@@ -22,7 +22,7 @@ struct Flow {
     memory_bytes: Option<u64>,
 }
 
-/// Each different input of each op, by reader in execution order. `O(ops + reads)`.
+/// Each distinct input of each op, by reader in execution order. `O(ops + reads)`.
 fn flows(analysis: &Analysis) -> impl Iterator<Item = Flow> + '_ {
     let graph = &analysis.graph;
     let kernels = analysis.fused.kernels.iter_enumerated();
@@ -51,7 +51,7 @@ fn flows(analysis: &Analysis) -> impl Iterator<Item = Flow> + '_ {
     })
 }
 
-/// The tensors that the program reads, and those that it gives.
+/// The tensors that the program reads, and its results.
 fn ends(analysis: &Analysis) -> (Vec<TensorId>, Vec<TensorId>) {
     let graph = &analysis.graph;
     let external = graph

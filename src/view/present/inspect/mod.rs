@@ -33,22 +33,23 @@ pub struct Inspected {
     pub derivation: Vec<String>,
     /// What follows from it, in sentences; quoted parts are code.
     pub notes: Vec<String>,
-    /// The two ops whose separation is explained beside it.
+    /// The two ops whose separation the card explains.
     pub asked: Option<(OpId, OpId)>,
-    /// Those two by name, where the heading does not name them; quoted parts are code.
+    /// The names of those two ops, if the heading does not name them; quoted parts are code.
     pub asked_names: String,
-    /// What can be done by hand, if the text allows it: a cut before an op or on an edge, the merge
-    /// of an edge. Those of a kernel with its neighbours are
-    /// [offers](crate::present::merges::merge_offers).
+    /// A change by hand, if the text allows it: a cut before an op or on an edge, or the merge of
+    /// an edge.
+    ///
+    /// Merges of a kernel with its neighbours are [offers](crate::present::merges::merge_offers).
     pub change: Option<Change>,
     /// Whether running attention as one kernel would fuse the two ops.
     pub is_attention: bool,
 }
 
-/// Something that is known about what was clicked.
+/// A fact about the clicked item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// What it says.
+    /// The label.
     pub what: &'static str,
     /// Its words, in order; a number is a part of its own.
     pub parts: Vec<Part>,
@@ -62,7 +63,6 @@ impl Fact {
         }
     }
 
-    /// All words.
     pub fn text(&self) -> String {
         Part::text_of(&self.parts)
     }
@@ -79,8 +79,8 @@ fn number(what: &'static str, values: &Values<'_>, figure: Figure) -> Fact {
 }
 
 impl Inspected {
-    /// With an edge on which a kernel of `ops` ends explained beside it, else one on
-    /// which it begins.
+    /// Adds the explanation of an edge on which the kernel of `ops` ends, else of one on which it
+    /// begins.
     fn with_neighbour(mut self, analysis: &Analysis, ops: &[OpId]) -> Self {
         if let Some((producer, consumer)) = neighbours(analysis, ops) {
             let graph = &analysis.graph;
@@ -93,7 +93,7 @@ impl Inspected {
     }
 }
 
-/// The last edge that leaves a kernel of which these are ops, else the first that enters it.
+/// The last edge that leaves the kernel of these ops, else the first that enters it.
 fn neighbours(analysis: &Analysis, ops: &[OpId]) -> Option<(OpId, OpId)> {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
     let is_apart = |&(producer, consumer): &(OpId, OpId)| {
@@ -110,15 +110,15 @@ fn neighbours(analysis: &Analysis, ops: &[OpId]) -> Option<(OpId, OpId)> {
     leaving.chain(entering).find(is_apart)
 }
 
-/// Whether two ops belong to one attention that the options leave in pieces. `O(ops)`.
+/// Whether two ops belong to one attention block that the options do not fuse. `O(ops)`.
 fn are_parts_of_attention(analysis: &Analysis, first: OpId, second: OpId) -> bool {
     let is_of_both = |ops: &[OpId]| ops.contains(&first) && ops.contains(&second);
     let attentions = attentions_in_pieces(analysis);
     (attentions.iter()).any(|attention| is_of_both(&attention.ops))
 }
 
-/// An op: its result, its arithmetic, and what it moves when it runs alone. `None` if there is no
-/// such op. `O(accesses)`, and of its kernel.
+/// An op: its result, its arithmetic, and its memory traffic as a separate kernel. `None` if there
+/// is no such op. `O(accesses)` of the op and of its kernel.
 pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let definition = graph.ops.get(op)?;
@@ -177,7 +177,7 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     )
 }
 
-/// For each tensor that a kernel of these ops reads and needs a part of, why it counts whole.
+/// For each tensor of which these ops need only a part, why the kernel counts it whole.
 fn whole_notes(graph: &Graph, ops: &[OpId], kernel: &Kernel) -> Vec<String> {
     let reads = kernel.traffic.reads.iter();
     let notes = reads.filter_map(|access| {
@@ -188,7 +188,7 @@ fn whole_notes(graph: &Graph, ops: &[OpId], kernel: &Kernel) -> Vec<String> {
 }
 
 /// A fused kernel: its bytes before and after, its arithmetic and its time. `None` if there is no
-/// such kernel. `O(accesses)` of the kernel, and of all kernels for what hurts.
+/// such kernel. `O(accesses)` of the kernel, and of all kernels for the warnings.
 pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let fused = analysis.fused.kernels.get(kernel)?;
@@ -258,7 +258,7 @@ fn time_fact(analysis: &Analysis, kernel: KernelId, figure: impl Fn(Quantity) ->
     }
 }
 
-/// A line for each access of an op that runs alone.
+/// A line for each access of an op as a separate kernel.
 fn access_lines(analysis: &Analysis, op: OpId, alone: &Kernel) -> Vec<String> {
     let graph = &analysis.graph;
     let reads = alone.traffic.reads.iter().map(|access| ("reads", access));

@@ -1,4 +1,4 @@
-//! A tensor: on its way from one op to another, or from outside, or as a result.
+//! A tensor as an edge between two ops, as an input, or as a result.
 
 use super::{Fact, Inspected, MAX_LINES, are_parts_of_attention, number, words};
 use crate::present::explain::{access_text, source_reason, source_text, whole_reason};
@@ -9,7 +9,7 @@ use crate::present::quantity::{Figure, Quantity, Subject, Values};
 use fuseline_core::cost::traffic::Views;
 use fuseline_core::{Analysis, Graph, OpId, TensorId};
 
-/// A tensor on its way from one op to another: its bytes, and whether they reach memory. `None` if
+/// The tensor on an edge between two ops: its bytes, and whether they go through memory. `None` if
 /// there are no such ops.
 pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Option<Inspected> {
     let graph = &analysis.graph;
@@ -71,16 +71,16 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
     })
 }
 
-/// The name of the tensor whose bytes another one is, as a free view; `None` for one with bytes of
-/// its own. `O(ops)`.
+/// The name of the tensor that this one is a free view of; `None` for one with bytes of its own.
+/// `O(ops)`.
 fn viewed(analysis: &Analysis, tensor: TensorId) -> Option<String> {
     let graph = &analysis.graph;
     let base = Views::under(graph, analysis.options.conventions.reshape).base[tensor];
     (base != tensor).then(|| format!("`{}`", graph.tensor_name(base)))
 }
 
-/// A tensor from outside, or a result: its size, where that comes from, and who writes and reads
-/// it. `None` if there is no such tensor.
+/// An input or a result: its size, where that comes from, and which ops write and read it. `None`
+/// if there is no such tensor.
 pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected> {
     let graph = &analysis.graph;
     let traffic = analysis.tensors.get(tensor)?;
@@ -113,7 +113,7 @@ pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected
     })
 }
 
-/// What all kernels move of a tensor, before and after.
+/// Memory traffic of a tensor in all kernels, before and after fusion.
 fn moved(analysis: &Analysis, tensor: TensorId) -> [Fact; 2] {
     let values = Values::new(analysis);
     let of = Subject::Tensor(tensor);
@@ -124,7 +124,7 @@ fn moved(analysis: &Analysis, tensor: TensorId) -> [Fact; 2] {
     ]
 }
 
-/// `scores : f16[32, 2048, 2048]`; without the type where it is not known.
+/// Name, type and shape of a tensor: `scores : f16[32, 2048, 2048]`; without an unknown type.
 pub(super) fn tensor_text(graph: &Graph, tensor: TensorId) -> String {
     let name = graph.tensor_name(tensor);
     let Some(shape) = graph.tensor_shape(tensor) else {
@@ -135,7 +135,7 @@ pub(super) fn tensor_text(graph: &Graph, tensor: TensorId) -> String {
     format!("{name} : {dtype}[{}]", dims.join(", "))
 }
 
-/// How the bytes of a tensor are computed that an op reads.
+/// Lines that show how the bytes of a tensor that an op reads are computed.
 fn size_lines(analysis: &Analysis, op: OpId, tensor: TensorId) -> Vec<String> {
     let bytes = format_bytes(analysis.tensors[tensor].bytes);
     let size = access_text(analysis, op, tensor);

@@ -12,7 +12,7 @@ use fuseline_core::TensorId;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::notation::spelling::printable;
 
-/// Digits of a number that explains another one.
+/// Digits of a number inside an explanation.
 const FEW: usize = 4;
 /// Digits that distinguish all f32.
 const OF_F32: usize = 9;
@@ -103,7 +103,7 @@ impl<'a> ExplanationOf<'a> {
             length("(exact)", error.exact_length),
         );
         Term {
-            // Nothing over nothing has no quotient.
+            // An exact result of zero leaves no quotient.
             derivation: (error.exact_length > 0.0).then_some(derivation),
             ..Term::given(run_name(run), Number::Scientific(error.relative))
         }
@@ -194,7 +194,7 @@ impl<'a> ExplanationOf<'a> {
         }
     }
 
-    /// The type in which its elements are held: what is kept is wide.
+    /// The type that holds its elements; elements that stay in registers have a wide one.
     fn held_in(self, is_stored: bool) -> DType {
         match self.runs.dtype {
             DType::F16 | DType::Bf16 | DType::F8 if !is_stored => DType::F32,

@@ -39,7 +39,7 @@ pub struct PrecisionRow {
 /// An element of a tensor in all runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberRow {
-    /// Its place, from 0.
+    /// Its index, from 0.
     pub place: usize,
     /// Its exact value.
     pub exact: Explanation,
@@ -114,7 +114,8 @@ const fn is_narrow(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::Bf16 | DType::F8)
 }
 
-/// Whether matrix units read what its kernel keeps in f32: they take operands of the tensor's type.
+/// Whether matrix units round a tensor that its kernel keeps in f32, because they take operands of
+/// the tensor's type.
 fn is_rounded_operand(ran: &Interpretation, tensor: TensorId, runs: &TensorRuns) -> bool {
     let mut readers = ran.graph.consumers[tensor].iter();
     let is_operand = readers.any(|&op| ran.graph.ops[op].op_type == OpType::Matmul);
@@ -132,7 +133,7 @@ fn error_text(runs: &TensorRuns, error: Error) -> String {
     }
 }
 
-/// What stands in the place of the ratio of two errors that have none.
+/// The words in place of a ratio of two errors that have no ratio.
 const fn ratio_words(unfused: f64, fused: f64) -> Option<&'static str> {
     match (unfused, fused) {
         (0.0, 0.0) => Some("both exact"),
@@ -256,7 +257,7 @@ pub fn number_rows(ran: &Interpretation, tensor: TensorId) -> Vec<NumberRow> {
     rows.collect()
 }
 
-/// What the run stands on: its sizes, and which ops have no value.
+/// What the run depends on: its sizes, and which ops have no value.
 pub fn run_notes(ran: &Interpretation, setup: &Setup) -> Vec<String> {
     let mut notes = Vec::new();
     let sizes = ran

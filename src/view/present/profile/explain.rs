@@ -10,21 +10,21 @@ use fuseline_core::{Analysis, KernelId};
 use fuseline_import::matching::{Counted, Matching};
 use fuseline_import::profile::MeasuredKernel;
 
-/// Characters of the name of a kernel that ran.
+/// Most characters of the name of a measured kernel.
 const NAME_CHARS: usize = 60;
 
 /// Why bytes that were measured may be fewer than those that go through DRAM.
 pub(super) const WRITES_LEAVE_LATER: &str =
     "A kernel's writes may leave the cache only after the kernel ends";
-/// What to measure instead of both together.
+/// How to measure reads and writes separately.
 pub(super) const READS_TELL_MORE: &str = "For bytes read alone, profile with --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum.";
 
 /// A measured number of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileFigure {
-    /// The predicted time of several kernels together.
+    /// The summed predicted time of several kernels.
     PredictedTime,
-    /// The predicted bytes of several kernels together.
+    /// The summed predicted bytes of several kernels.
     PredictedBytes,
     Time,
     /// The relative error of the predicted time.
@@ -33,7 +33,7 @@ pub enum ProfileFigure {
     Bytes,
     /// The relative error of the predicted bytes.
     BytesError,
-    /// The wait before it.
+    /// The gap before the kernel.
     Gap,
 }
 
@@ -176,7 +176,7 @@ fn each_launch(
     }
 }
 
-/// The sum of a predicted number over the kernels that were found, for the row of these.
+/// The sum of a predicted number over the matched kernels, for their row.
 fn each_found(
     analysis: &Analysis,
     matching: &Matching,

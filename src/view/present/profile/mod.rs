@@ -1,4 +1,4 @@
-//! A measurement of the visitor's own beside what is predicted: rows, sums and sentences.
+//! The visitor's own measurement beside the prediction: rows, sums and sentences.
 
 mod explain;
 mod notes;
@@ -17,9 +17,9 @@ use fuseline_import::profile::{MeasuredKernel, base_name};
 use fuseline_import::surprises::differs;
 use fuseline_import::workload::PatternInProgram;
 
-/// Characters of the name of a kernel that ran.
+/// Most characters of the name of a measured kernel.
 const NAME_CHARS: usize = 44;
-/// Stands where nothing was measured.
+/// The text of a cell where nothing was measured.
 const NOTHING: &str = "–";
 
 /// What a row is about.
@@ -27,16 +27,16 @@ const NOTHING: &str = "–";
 pub enum RowOf {
     /// A predicted kernel, with what ran for it, if anything did.
     Kernel(KernelId),
-    /// A kernel that ran and that none is predicted for, by its index in the run.
+    /// A kernel that ran and has no prediction, by its index in the run.
     Unmatched(usize),
-    /// Predicted kernels that were found, and what ran for them, together.
+    /// The sum of the predicted kernels that were matched, and of what ran for them.
     Found,
-    /// All kernels together.
+    /// The sum of all kernels.
     Total,
 }
 
 impl RowOf {
-    /// What a sum is called.
+    /// The title of a sum.
     pub const fn sum_title(self) -> &'static str {
         match self {
             Self::Found => "matched kernels",
@@ -49,17 +49,16 @@ impl RowOf {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileRow {
-    /// What it is about.
     pub of: RowOf,
     /// The first op of a predicted kernel.
     pub first_op: Option<OpId>,
     /// The names of its ops.
     pub ops: String,
-    /// What ran, shortened.
+    /// The names of what ran, shortened.
     pub name: String,
     /// The whole names of what ran, one a line.
     pub full_names: String,
-    /// How it was found, where that is not by its place in the order; or that it was not found.
+    /// How the kernel was matched, if not by its position; or that it was not matched.
     pub remark: &'static str,
     /// Predicted time, measured time and the relative error of the prediction.
     pub times: [String; 3],
@@ -82,7 +81,7 @@ impl ProfileRow {
         }
     }
 
-    /// What ran; of sums nothing.
+    /// The kernels that ran for the row; none for a sum.
     pub fn launches<'a>(&self, matching: &'a Matching) -> impl Iterator<Item = &'a MeasuredKernel> {
         launches_of(matching, self.of)
     }
@@ -100,7 +99,7 @@ fn launches_of(matching: &Matching, of: RowOf) -> impl Iterator<Item = &Measured
     kernel.into_iter().flatten().chain(unmatched)
 }
 
-/// Predicted and measured.
+/// A predicted and a measured number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sides {
     pub(super) predicted: Option<f64>,
@@ -181,7 +180,7 @@ fn is_apart(analysis: &Analysis, matching: &Matching, of: RowOf) -> bool {
     of == RowOf::Total && !matching.is_complete(analysis)
 }
 
-/// How long the GPU waited before a row; of the total, all waits together.
+/// How long the GPU waited before a row; for the total, the sum of all waits.
 pub(super) fn gap_of(matching: &Matching, of: RowOf) -> Option<f64> {
     let gaps = matching.run.gaps_s();
     let gap = |at: usize| gaps.get(at).copied().flatten();
@@ -196,9 +195,8 @@ pub(super) fn gap_of(matching: &Matching, of: RowOf) -> Option<f64> {
     }
 }
 
-/// A row for each predicted kernel that was found and each kernel that none is predicted for, in
-/// the order in which they ran, and then one for each predicted kernel that was not found.
-/// `O(kernels)`.
+/// A row for each matched kernel and each kernel without a prediction, in the order in which they
+/// ran, and then one for each predicted kernel that was not matched. `O(kernels)`.
 pub fn profile_rows(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow> {
     let gaps = matching.run.gaps_s();
     let mut all = Vec::new();
@@ -223,8 +221,8 @@ pub fn profile_rows(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow>
         .collect()
 }
 
-/// The row of all kernels together, and before it, if not all were found, one of those that were:
-/// only of these, predicted and measured are of the same kernels.
+/// The row of all kernels, and before it, if some were not matched, a row of those that were: only
+/// there are the predicted and the measured kernels the same.
 pub fn profile_totals(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow> {
     let has_found = matching.found().next().is_some() && !matching.is_complete(analysis);
     let sums = has_found.then_some(RowOf::Found).into_iter();
@@ -292,7 +290,7 @@ const fn whole(bytes: f64) -> u64 {
     bytes as u64
 }
 
-/// What the column of bytes has.
+/// The title of the column of bytes.
 pub fn bytes_title(matching: &Matching) -> &'static str {
     match matching.counted {
         Counted::Read => "bytes read",
@@ -300,14 +298,14 @@ pub fn bytes_title(matching: &Matching) -> &'static str {
     }
 }
 
-/// Neighbours in words.
+/// Two neighbouring kernels in words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeighbourRow {
     /// Both kernels.
     pub kernels: [KernelId; 2],
     /// `1 (scale) and 2 (mask)`.
     pub names: String,
-    /// Measured time of both together.
+    /// Sum of the measured times of both.
     pub time: String,
     /// How long the GPU waited between them.
     pub gap: String,

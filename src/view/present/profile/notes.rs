@@ -1,5 +1,4 @@
-//! What else is to be said about a measurement: where it comes from, and in what it differs from
-//! the open program.
+//! Notes on a measurement: where it comes from, and how it differs from the open program.
 
 use super::explain::{READS_TELL_MORE, WRITES_LEAVE_LATER};
 use crate::present::format::{format_count, format_faster, format_ratio, format_seconds};
@@ -12,7 +11,7 @@ use fuseline_import::profile::{MAX_KERNELS, MeasuredRun, Profile};
 use fuseline_import::surprises::differs;
 use std::fmt::Write as _;
 
-/// A choice that would make a measurement and the open program fit.
+/// A choice that would make the open program match a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// The device that was measured.
@@ -24,7 +23,7 @@ pub enum Offer {
 }
 
 impl Offer {
-    /// What a button says.
+    /// The label of a button.
     pub fn words(&self) -> String {
         match self {
             Self::Device(device) => format!("Choose {}", device.name),
@@ -38,12 +37,11 @@ impl Offer {
     }
 }
 
-/// A sentence, and what would change it.
+/// A note, and the choice that would resolve it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// The sentence.
     pub text: String,
-    /// Whether predicted and measured kernels are not of the same thing.
+    /// Whether predicted and measured kernels cannot be compared.
     pub is_warning: bool,
     /// The choice that would help.
     pub offer: Option<Offer>,
@@ -67,13 +65,15 @@ impl Note {
     }
 }
 
-/// The name of a run in a list: `compiled`, or that the file does not tell.
+/// The name of a run in a list: `compiled`, or that the file does not name it.
 pub fn run_title(run: &MeasuredRun) -> String {
     run.variant.clone().unwrap_or_else(|| "a run".to_owned())
 }
 
-/// What is to be said about a run beside its table. `digest` is that of the program that was
-/// measured; the file may tell, else it is the one that was open when the file came.
+/// The notes on a run beside its table.
+///
+/// `digest` is that of the measured program: the one in the file, else that of the program that was
+/// open when the file was loaded.
 pub fn notes(
     analysis: &Analysis,
     profile: &Profile,
@@ -136,7 +136,7 @@ pub fn notes(
     notes
 }
 
-/// That measured bytes may lack what was written.
+/// The note that measured bytes may lack some of the writes.
 fn written_later(matching: &Matching) -> Option<Note> {
     let mut kernels = matching.run.kernels.iter();
     let is_measured = kernels.any(|kernel| kernel.moved_bytes.is_some());
@@ -147,7 +147,7 @@ fn written_later(matching: &Matching) -> Option<Note> {
     })
 }
 
-/// That kernels of reshapes are predicted where PyTorch has views.
+/// The note that kernels of reshapes are predicted where PyTorch has views.
 fn copies(analysis: &Analysis) -> Option<Note> {
     if analysis.options.conventions.reshape == ReshapeCost::View {
         return None;
@@ -166,8 +166,8 @@ fn copies(analysis: &Analysis) -> Option<Note> {
     })
 }
 
-/// How much faster a run was than eager beside what is predicted of the program; a warning where
-/// fusing made it slower or the device model is far off.
+/// The measured speedup over eager beside the predicted one. A warning where fusing made the run
+/// slower or the device model is far off.
 fn speedup(analysis: &Analysis, profile: &Profile, run: &MeasuredRun) -> Option<Note> {
     let is_eager = |run: &&MeasuredRun| run.variant.as_deref() == Some("eager");
     let eager = profile.runs.iter().find(is_eager)?;

@@ -19,13 +19,13 @@ use fuseline_core::model::program::Program;
 use fuseline_core::notation::print;
 use std::fmt::Write as _;
 
-/// What every script does with its program, with names in capitals where that stands.
+/// The Python code of every script, with names in capitals where the program stands.
 const BENCH: &str = include_str!("bench.py");
 
-/// The name of a script's file, which its own help says, too.
+/// The file name of a script, which its help text names, too.
 pub const SCRIPT_NAME: &str = "bench.py";
 
-/// A script, or what of the program PyTorch cannot run.
+/// A script, or what in the program PyTorch cannot run.
 pub type Script = Result<String, Vec<Unwritable>>;
 
 /// An op or an input that has no counterpart in PyTorch.
@@ -33,7 +33,6 @@ pub type Script = Result<String, Vec<Unwritable>>;
 #[error("{name}: {reason}")]
 pub struct Unwritable {
     pub name: String,
-    /// Why.
     pub reason: ScriptError,
 }
 
@@ -148,17 +147,17 @@ pub fn script(
         .replace("__TEXT__", &quoted(&print(program))))
 }
 
-/// A text that ends no comment and no string early.
+/// A text that cannot end a comment or a string early.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r', '\\', '"'], " ")
 }
 
-/// A text as it stands between three quotes of Python.
+/// A text escaped for a triple-quoted string of Python.
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// What the program returns: what no op reads, and what is marked.
+/// The ops whose values the program returns: those that no op reads, and marked ones.
 fn results(graph: &Graph) -> Vec<OpId> {
     let ops = graph.ops.iter_enumerated();
     let returned = ops.filter(|(id, op)| op.is_output || graph.successors[*id].is_empty());
@@ -184,7 +183,7 @@ fn input(graph: &Graph, tensor: TensorId) -> Result<String, ScriptError> {
     })
 }
 
-/// A shape as a tuple.
+/// A shape as a Python tuple.
 fn shape_of(shape: &[u64]) -> String {
     match shape {
         [one] => format!("({one},)"),
@@ -195,7 +194,7 @@ fn shape_of(shape: &[u64]) -> String {
     }
 }
 
-/// An element type in PyTorch.
+/// The PyTorch name of an element type.
 fn torch_dtype(dtype: DType) -> &'static str {
     match dtype {
         DType::F64 => "torch.float64",

@@ -4,7 +4,7 @@ use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, TensorId};
 use std::collections::HashSet;
 
-/// Words of Python, and names that the script uses itself.
+/// Keywords of Python, and names that the script itself uses.
 #[rustfmt::skip]
 const TAKEN: &[&str] = &[
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
@@ -33,7 +33,7 @@ impl Names {
     }
 }
 
-/// A name with nothing in it but what a variable may have.
+/// A name reduced to the characters that a variable may have.
 fn identifier(name: &str) -> String {
     let is_fit = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let fit: String = name

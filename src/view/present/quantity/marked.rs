@@ -24,7 +24,7 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// As it is shown.
+    /// The value as the page shows it.
     pub fn text(self) -> String {
         let mark = match self.outside {
             Some(_) => "?",
@@ -106,7 +106,7 @@ impl Values<'_> {
         (!kernel.is_free && times.bound() != Some(bound)).then(|| bound_name(bound))
     }
 
-    /// What stands where a number would say nothing.
+    /// The word in place of a number that would say nothing.
     fn word(&self, scope: Scope, quantity: Quantity, run: Run) -> Option<&'static str> {
         let Some(kernel) = self.kernel(scope) else {
             // Two lower bounds have no ratio.
@@ -115,7 +115,7 @@ impl Values<'_> {
         };
         match quantity {
             Quantity::RooflineBound => Some(bound_name(kernel.placement.bound)),
-            // What is known of the FLOPs of one kernel is no use to a reader. Of a program it is.
+            // A partial count of FLOPs helps a reader for a whole program, but not for one kernel.
             Quantity::Flops if kernel.work.is_unknown => Some("unknown"),
             Quantity::Intensity if self.at(scope, quantity, run).is_none() => {
                 Some(if kernel.work.is_unknown {

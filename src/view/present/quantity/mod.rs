@@ -41,7 +41,8 @@ pub enum Quantity {
     Saving,
     /// The share of the subject in the memory traffic.
     Share,
-    /// Bytes of a tensor that the ops of a kernel move one by one and the kernel does not.
+    /// Bytes of a tensor that ops read or write as separate kernels and their fused kernel does
+    /// not.
     BytesVanished,
     /// Bytes of one access to a tensor.
     TensorSize,
@@ -56,17 +57,17 @@ pub enum Quantity {
     Ops,
     /// Ops that a further kernel computes again.
     Recomputed,
-    /// Edges that another policy treats in another way than the chosen one.
+    /// Edges that another policy treats differently from the chosen one.
     Differing,
     /// The chosen policy.
     Policy,
     /// Floating-point operations.
     Flops,
-    /// Those on matrix units.
+    /// FLOPs on matrix units.
     MatrixFlops,
-    /// Those on vector units.
+    /// FLOPs on vector units.
     VectorFlops,
-    /// FLOPs for each byte.
+    /// Arithmetic intensity: FLOPs for each byte.
     Intensity,
     /// The time: predicted where the device has measured rates, otherwise its lower bound.
     Time,
@@ -78,7 +79,7 @@ pub enum Quantity {
     Speedup,
     /// Unfused over fused lower bound of the time.
     BoundSpeedup,
-    /// What takes longest.
+    /// The part of the time that takes longest.
     Bottleneck,
     /// What limits a kernel on the roofline: `memory`, `compute` or `launch`.
     RooflineBound,
@@ -117,12 +118,11 @@ pub enum Quantity {
     TileColumns,
     /// Warnings that fusion costs time.
     Warnings,
-    /// The intensity at which the peak takes as long as the memory: of the kernel's work, of a
-    /// program of f16 matmuls.
+    /// The ridge point: for the work of a kernel, or in a program for f16 matmuls.
     Ridge,
-    /// The intensity at which f32 vector work leaves the memory roof.
+    /// The ridge point of f32 vector work.
     VectorRidge,
-    /// Peak of memory.
+    /// Peak bandwidth of memory.
     Bandwidth,
     /// Peak of f16 matmuls.
     MatrixPeak,
@@ -142,7 +142,7 @@ pub enum Quantity {
 pub struct Row {
     /// Its name in lessons and puzzles.
     pub id: &'static str,
-    /// What stands beside its number and heads its card.
+    /// The label of its number, and the title of its card.
     pub title: &'static str,
     /// What its number counts; `None` where it is a word.
     pub unit: Option<Unit>,
@@ -254,7 +254,6 @@ impl Quantity {
         }
     }
 
-    /// What stands beside its number.
     pub const fn title(self) -> &'static str {
         self.row().title
     }
@@ -264,7 +263,6 @@ impl Quantity {
         self.row().unit
     }
 
-    /// What it is about.
     pub const fn kind(self) -> Kind {
         self.row().kind
     }
@@ -288,7 +286,7 @@ impl Quantity {
 pub enum Run {
     /// One for each op.
     Unfused,
-    /// Those of the policy.
+    /// The kernels that the policy chooses.
     Fused,
 }
 
@@ -315,7 +313,7 @@ pub enum Subject {
     Policy(Policy),
     /// The fused kernel with this first op.
     Kernel(OpId),
-    /// The fused kernel without ops of its own that computes this op, of another kernel, once more.
+    /// The fused kernel without ops of its own that recomputes this op of another kernel.
     Again(OpId),
     /// This op alone.
     Op(OpId),
@@ -334,8 +332,8 @@ impl Subject {
         own.or_else(|| again.map(|&first| Self::Again(first)))
     }
 
-    /// The fused kernel that it is, or that it is in; `None` where it is of no kernel, or the
-    /// analysis has none like it.
+    /// The fused kernel that the subject is or belongs to; `None` if it has no kernel, or the
+    /// analysis lacks that kernel.
     pub(in crate::present) fn kernel_id(self, analysis: &Analysis) -> Option<KernelId> {
         match self {
             Self::Kernel(first) | Self::TensorAt(first, _) => kernel_from(analysis, first),

@@ -1,4 +1,4 @@
-//! Where the number of each quantity is.
+//! Where the analysis has the number of each quantity.
 
 use super::{Figure, Quantity, Run, Subject};
 use crate::present::bottleneck_names::{bottleneck_name, bound_word};
@@ -22,7 +22,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// As it is shown.
+    /// The value as the page shows it.
     pub fn text(self) -> String {
         match self {
             Self::Number(number) => number.text(),
@@ -64,18 +64,18 @@ fn percent(of_one: f64) -> Value {
     Number::Percent(100.0 * of_one).into()
 }
 
-/// The values of an analysis. What many figures share is computed when the first of them is asked
-/// for.
+/// The values of an analysis. Results that many figures share are computed at their first use.
 pub struct Values<'a> {
     analysis: &'a Analysis,
-    /// `O(ops + reads)` for all kernels, so a table asks once.
+    /// The limits of all kernels, which take `O(ops + reads)`, so a table computes them once.
     limits: OnceCell<Option<IdVec<KernelId, KernelLimits>>>,
     cold: OnceCell<Option<DeviceCount>>,
-    /// Unfused and fused.
+    /// Whether the unfused and the fused kernels have an assumed size.
     has_assumed_size: [OnceCell<bool>; 2],
 }
 
-/// What a figure is of, found in an analysis: a table with a row for each kernel looks none up.
+/// The subject of a figure, resolved in an analysis, so that a table with a row for each kernel
+/// looks nothing up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     Program,
@@ -85,7 +85,7 @@ pub(crate) enum Scope {
 }
 
 impl<'a> Values<'a> {
-    /// Those of this analysis.
+    /// The values of this analysis.
     pub const fn new(analysis: &'a Analysis) -> Self {
         Self {
             analysis,
@@ -99,8 +99,8 @@ impl<'a> Values<'a> {
         self.analysis
     }
 
-    /// The value of a figure; `None` where there is none: a ratio of times that leave out work, a
-    /// rate that nobody knows, a quantity that such a subject does not have.
+    /// The value of a figure; `None` where there is none: a ratio of times that leave out work, an
+    /// unknown rate, a quantity that such a subject does not have.
     pub fn of(&self, figure: Figure) -> Option<Value> {
         self.at(self.scope(figure.of)?, figure.quantity, figure.run)
     }
@@ -298,7 +298,7 @@ impl<'a> Values<'a> {
                 let [before, after] = [before.unfused_bytes, kernel.bytes()].map(u64::cast_signed);
                 Number::SavedBytes(before - after).into()
             }
-            // Of nothing there is no percentage: the kernel only computes ops of others once more.
+            // A kernel that only recomputes ops of others has no unfused bytes, so no percentage.
             Quantity::Saving if before.unfused_bytes > 0 => {
                 let [before, after] = [before.unfused_bytes, kernel.bytes()].map(|n| n as f64);
                 Number::SavedPercent((before - after) / before * 100.0).into()
@@ -372,7 +372,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// The share of the memory traffic; `None` where there is none.
+    /// The share of the memory traffic; `None` if there is no traffic.
     fn share(&self, bytes: u64, run: Run) -> Option<Value> {
         let total = run.execution(self.analysis).traffic.total;
         (total > 0).then(|| percent(bytes as f64 / total as f64))

@@ -23,9 +23,10 @@ use fuseline_core::model::options::Conventions;
 use fuseline_core::model::program::Program;
 use serde::Serialize;
 
-/// The number of what all JSON that other programs read looks like. A field that goes or gets
-/// another name or meaning takes the next number; a new field does not. `docs/json.md` lists the
-/// fields.
+/// The version of the format of all JSON that other programs read.
+///
+/// A field that goes or gets another name or meaning takes the next number; a new field does not.
+/// `docs/json.md` lists the fields.
 pub const SCHEMA: u32 = 1;
 
 /// A report as JSON, with the [`SCHEMA`] at its top.
@@ -53,9 +54,9 @@ pub struct Report {
     pub unknown_ops: usize,
     /// Names of the ops of each kernel, kernels in the order in which they run.
     pub fusion_groups: Vec<Vec<String>>,
-    /// Every op its own kernel.
+    /// Memory traffic with every op as its own kernel.
     pub unfused_traffic: Traffic,
-    /// One kernel for each group.
+    /// Memory traffic of the fused kernels.
     pub fused_traffic: Traffic,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
@@ -113,7 +114,7 @@ pub struct KernelReport {
     pub flops: u128,
     pub bytes_read: u64,
     pub bytes_written: u64,
-    /// Bytes that its ops move one by one.
+    /// Memory traffic of its ops as separate kernels.
     pub unfused_bytes: u64,
     /// FLOPs for each byte; `null` without a point on the roofline.
     pub intensity: Option<f64>,
@@ -121,7 +122,7 @@ pub struct KernelReport {
     pub attainable_flops_per_s: Option<f64>,
     /// What limits its speed; `unknown` if no peak is known for some of its FLOPs.
     pub bottleneck: Bound,
-    /// Its launches: one, none for a view that is free, and those that it takes beside the first.
+    /// Its launches: one, none for a free view, or more where one launch is not enough.
     pub launches: usize,
     /// Lower bound of its time, on the roofline.
     pub lower_bound_s: f64,
@@ -149,12 +150,11 @@ pub struct MemoryReport {
     pub fits: Option<bool>,
 }
 
-/// One tensor that a kernel moves.
+/// One tensor that a kernel reads or writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AccessReport {
-    /// Its name.
     pub tensor: String,
-    /// Bytes moved.
+    /// Memory traffic in bytes.
     pub bytes: u64,
     /// Where that figure comes from.
     pub source: SizeSource,
@@ -167,13 +167,12 @@ pub struct EdgeReport {
     pub producer: String,
     /// Name of the op that reads it.
     pub consumer: String,
-    /// Its name.
     pub tensor: String,
-    /// Both run in one kernel.
+    /// Whether both ops run in one kernel.
     pub fused: bool,
     /// Why not, in words.
     pub reason: Option<String>,
-    /// The same as data: `reason_kind`, and `reason_facts` with the figures and the ops that it
+    /// The reason as data: `reason_kind`, and `reason_facts` with the figures and the ops that it
     /// names.
     #[serde(flatten)]
     pub reason_data: ReasonReport,

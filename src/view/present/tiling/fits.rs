@@ -16,7 +16,7 @@ pub struct FitRow {
     pub verdict: &'static str,
     /// Why.
     pub reason: String,
-    /// Whether the tile does not have what it needs.
+    /// Whether the tile lacks what the op needs.
     pub is_refused: bool,
 }
 

@@ -75,7 +75,7 @@ impl TileSide {
         format!("{}, {what}", self.letters())
     }
 
-    /// Its value.
+    /// The size of this side.
     pub const fn of(self, tile: BlockTile) -> u64 {
         match self {
             Self::Rows => tile.rows,
@@ -84,18 +84,19 @@ impl TileSide {
         }
     }
 
-    /// The last place of its slider; the first is 0.
+    /// The last position of its slider; the first is 0.
     pub const fn last_place() -> usize {
         SIDES.len() - 1
     }
 
-    /// Where its slider stands: at the next smaller side for a library's tile of another one.
+    /// The position of its slider: at the next smaller side if the slider lacks the side of a
+    /// library's tile.
     pub fn place(self, tile: BlockTile) -> usize {
         let value = self.of(tile);
         SIDES.iter().rposition(|&side| side <= value).unwrap_or(0)
     }
 
-    /// The tile after its slider was moved; `None` if no side belongs to the place.
+    /// The tile after its slider was moved; `None` if the position has no side.
     pub fn moved(self, tile: BlockTile, place: &str) -> Option<BlockTile> {
         let &side = SIDES.get(place.parse::<usize>().ok()?)?;
         Some(match self {
@@ -117,15 +118,15 @@ impl TileSide {
 pub struct TilingReport {
     /// The matmul in tiles.
     pub tiled: Tiled,
-    /// What follows.
+    /// The ops that follow it.
     pub followers: Vec<Follower>,
-    /// What the model suggests.
+    /// The tile that the model suggests.
     pub best: Best,
 }
 
 impl TilingReport {
-    /// `None` for a program without a matmul, and where the multiprocessors of the device are
-    /// unknown.
+    /// The report of the chosen matmul; `None` for a program without a matmul, and where the
+    /// multiprocessors of the device are unknown.
     pub fn new(
         analysis: &Analysis,
         choice: &TilingChoice,
@@ -206,7 +207,7 @@ pub fn sizes_text(matmul: &TiledMatmul) -> String {
     format!("{batch}M {m} · N {n} · K {k}")
 }
 
-/// What stands in the place of the figures where there are none.
+/// The text in place of figures where there are none.
 pub fn no_tiles(analysis: &Analysis) -> String {
     if matmuls(&analysis.graph).next().is_none() {
         return "This program has no matmul with known sizes, so there are no tiles to choose. Convolutions have no tiles here."

@@ -85,7 +85,7 @@ fn error_text(error: f64) -> String {
     }
 }
 
-/// Why errors are tolerated that far.
+/// Why the tolerance of errors is as large as it is.
 pub fn tolerance_note() -> String {
     format!(
         "The tolerance is {} of the largest value of a tensor, or {TOLERATED_F32_ERRORS} times the interpreter's own f32 error: a GPU adds in another order, and WGSL lets exp, tanh and similar functions differ in their last digits.",

@@ -18,25 +18,25 @@ use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::{Op, element_count};
 use fuseline_core::{Graph, KernelId, OpId, OpType};
 
-/// Stands where nothing was measured.
+/// The text of a cell where nothing was measured.
 const NOTHING: &str = "–";
 /// Kernels without a shader that are named in a sentence.
 const NAMED_KERNELS: usize = 3;
 
-/// Fewer groups of threads than a large GPU has multiprocessors.
+/// The number of thread groups below which a large GPU has idle multiprocessors.
 const FEW_GROUPS: u64 = 128;
 
 /// Times of a fused kernel, or of all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeRow {
-    /// The kernel; `None` for all together.
+    /// The kernel; `None` for the sum of all.
     pub kernel: Option<KernelId>,
     pub first_op: Option<OpId>,
     /// The names of its ops.
     pub name: String,
-    /// Of its ops, each as a kernel of its own.
+    /// Times of its ops as separate kernels.
     pub unfused: TimePair,
-    /// Of the kernel.
+    /// Times of the fused kernel.
     pub fused: TimePair,
 }
 
@@ -158,7 +158,7 @@ pub fn rates_text(measured: &DeviceProbe) -> String {
     )
 }
 
-/// What WebGPU does not tell, and what that means for the GPU as a device.
+/// What WebGPU does not report, and what that means for the GPU as a device.
 pub const NOT_MEASURED: &str = "A page cannot measure matrix units, caches or the memory size. As a device of this page, the GPU computes matmuls on its vector units, and its times are lower bounds of the roofline. The PyTorch script measures the rest.";
 
 /// How it was run: sizes, types and clock.
@@ -178,7 +178,7 @@ pub fn notes(outcome: &Outcome) -> Vec<String> {
     explanation
 }
 
-/// For what of the program the shaders of this page take longer than the roofline says: on an H100
+/// Which ops of the program take longer in this page's shaders than the roofline says: on an H100
 /// two to eight times, for cumulative sums some hundred times. `O(ops)`.
 fn slower_note(graph: &Graph) -> Option<String> {
     let has = |holds: fn(&Op) -> bool| graph.ops.iter().any(holds);

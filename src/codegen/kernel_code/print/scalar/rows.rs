@@ -23,7 +23,7 @@ pub(super) fn widest_column(kernel: &Kernel) -> u64 {
 }
 
 impl<L: Threads> Printer<'_, L> {
-    /// What is done for each column of a thread.
+    /// Writes the loop over the columns of a thread.
     pub(super) fn columns(&mut self, column: VariableId, inside: impl FnOnce(&mut Self)) {
         let threads = threads_of_row(self.texts.kernel);
         let (extent, name) = (self.extent(column), self.name(column));

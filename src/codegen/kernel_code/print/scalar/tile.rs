@@ -1,4 +1,4 @@
-//! A tile of a product by the threads of a group, and what follows it.
+//! A tile of a product by the threads of a group, with the statements that follow it.
 
 use super::{Printer, THREADS, Threads};
 use crate::kernel_code::expression::ExprId;
@@ -14,7 +14,7 @@ const SIDE: u64 = 16;
 /// Rows, and columns, of a tile that one thread computes.
 const OWN: u64 = TILE / SIDE;
 
-/// The name of what each of the products of a tile has.
+/// A name that is distinct for each product of a tile.
 pub(super) fn numbered(name: &str, place: usize) -> String {
     match place {
         0 => name.to_owned(),
@@ -23,8 +23,8 @@ pub(super) fn numbered(name: &str, place: usize) -> String {
 }
 
 impl<L: Threads> Printer<'_, L> {
-    /// A tile of a product: steps of K by way of the memory that threads share, then what follows
-    /// for each of its elements.
+    /// Writes a tile of a product: steps of K through shared memory, then the statements that
+    /// follow for each element.
     pub(super) fn tile(&mut self, variables: [VariableId; 3]) {
         let kernel = self.texts.kernel;
         let Some(Tile {

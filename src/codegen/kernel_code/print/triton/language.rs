@@ -6,7 +6,7 @@ use fuseline_core::model::dtype::DType;
 
 /// The language, in the present scope.
 pub(super) struct Triton {
-    /// Which elements of the block are there, if not all.
+    /// The mask of the elements that exist in the block; `None` if all do.
     pub(super) mask: Option<String>,
     /// Variables of the block that only take the value 0, as further terms of a place: ` + row`. An
     /// index has no such variable, but pointers must have the shape of the block.

@@ -82,7 +82,7 @@ impl Printer<'_> {
     }
 
     fn value(&mut self, expr: ExprId) {
-        // Before it has its name, which would stand for itself.
+        // The definition is written first: once a value has a name, its text is that name.
         let definition = self.texts.definition(expr);
         let name = self.texts.named(expr);
         let text = format!("{name} = {definition}");
@@ -120,7 +120,7 @@ impl Printer<'_> {
         self.removed(result);
     }
 
-    /// What is computed for all columns at once.
+    /// Writes the statements for all columns at once.
     fn columns(&mut self, column: VariableId, body: &[Statement]) {
         let extent = self.extent(column);
         self.block = extent.next_power_of_two();
@@ -148,7 +148,7 @@ impl Printer<'_> {
         let own = match &self.texts.language.mask {
             Some(mask) => format!("tl.where({mask}, {value}, {start})"),
             None if is_block => value,
-            // A value that is the same for all columns is no block yet.
+            // A value that is the same for all columns is a scalar, and the block needs its shape.
             None => format!("{value} + tl.zeros([{block}], {float})"),
         };
         self.leave_columns();

@@ -1,4 +1,4 @@
-//! A tile of a product, and what follows it.
+//! A tile of a product, with the statements that follow it.
 
 use super::Printer;
 use super::language::type_of;
@@ -13,7 +13,7 @@ const NARROW_TILE: [u64; 3] = [128, 128, 64];
 const WIDE_TILE: [u64; 3] = [64, 64, 32];
 
 impl Printer<'_> {
-    /// Writes a tile, and says how many programs run it and with which options.
+    /// Writes a tile and returns how many programs run it and with which options.
     pub(super) fn tile(
         &mut self,
         [batch, row, column]: [VariableId; 3],
@@ -37,7 +37,7 @@ impl Printer<'_> {
         };
         let is_narrow = matches!(dtype, DType::F16 | DType::Bf16 | DType::F8);
         let [tile_rows, tile_columns, steps] = if is_narrow { NARROW_TILE } else { WIDE_TILE };
-        // All products together have as many sums as one alone.
+        // All products together have as many accumulators as one product alone would.
         let tile_columns = tile_columns / (rights.len() as u64).next_power_of_two();
         let [rows, columns, k, batches] =
             [row, column, over, batch].map(|variable| self.extent(variable));
@@ -114,8 +114,8 @@ impl Printer<'_> {
         self.line(format!("{name} = ({text}).to({})", type_of(dtype)));
     }
 
-    /// The element type in which matrix units take an operand: that of the tensor, where one alone
-    /// is behind it.
+    /// The element type in which matrix units take an operand: that of its tensor, if the operand
+    /// is an element of one, else f32.
     fn operand_type(&self, value: ExprId) -> DType {
         let expressions = &self.texts.kernel.expressions;
         let named = expressions

@@ -123,13 +123,14 @@ impl Task<'_> {
         }
     }
 
-    /// `-1, 1, 1`: a value for each channel, with a dimension of 1 for each one behind it.
+    /// The shape of a value for each channel: `-1, 1, 1`, with a 1 for each dimension after the
+    /// channels.
     fn of_channel(&self) -> String {
         let behind = self.op.shape.len().saturating_sub(2);
         format!("-1{}", ", 1".repeat(behind))
     }
 
-    /// Above the diagonal minus infinity. The last row sees all columns.
+    /// A causal mask: minus infinity above the diagonal. The last row sees all columns.
     fn causal(&self) -> Result<String, ScriptError> {
         let x = self.operand(0)?;
         let (rows, columns) = match self.op.shape[..] {
@@ -143,7 +144,7 @@ impl Task<'_> {
         ))
     }
 
-    /// The larger or the smaller of two, one of which may be a number.
+    /// The larger or the smaller of two operands, one of which may be a number.
     fn bounded(&self) -> Result<String, ScriptError> {
         let name = self.function;
         let bound = if name == Function::Maximum {

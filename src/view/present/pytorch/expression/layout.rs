@@ -112,7 +112,7 @@ impl Task<'_> {
         }
     }
 
-    /// Columns split over heads, or heads brought together; else the elements in their order.
+    /// Columns split over heads, heads merged into columns, or else the elements in their order.
     fn rearranged(&self) -> Result<String, ScriptError> {
         let shape = shape_of(&self.op.shape);
         let [x] = &self.operands[..] else {

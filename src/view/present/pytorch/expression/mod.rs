@@ -54,7 +54,7 @@ pub(super) fn expression(
     let of_integers = graph.inputs[id].iter().all(is_whole);
     for &(place, number) in &call.literals {
         let number = if of_integers && number.fract() == 0.0 {
-            // A float would make floats of them, which are no indices.
+            // A float literal would turn integer operands into floats, which cannot be indices.
             format!("{number:.0}")
         } else {
             number_of(number)
@@ -82,7 +82,7 @@ pub(super) fn expression(
     Ok(task.of_type(value))
 }
 
-/// A number of Python.
+/// A number as a Python literal.
 fn number_of(value: f64) -> String {
     if value.is_finite() {
         format!("{value:?}")
@@ -121,7 +121,7 @@ impl Task<'_> {
         }
     }
 
-    /// A product with f8 in it.
+    /// Whether the op is a product with an f8 operand or result.
     fn is_scaled_product(&self) -> bool {
         let inputs = self.graph.inputs[self.id].iter();
         let mut dtypes = inputs.map(|&tensor| self.graph.tensors[tensor].dtype);
@@ -129,7 +129,7 @@ impl Task<'_> {
             && (self.op.element_type() == Some(DType::F8) || dtypes.any(|d| d == Some(DType::F8)))
     }
 
-    /// The type that PyTorch gives the value without a word; `None` where that is not known.
+    /// The type that PyTorch gives the value without a cast; `None` where that is not known.
     fn natural_dtype(&self) -> Option<DType> {
         if let Some(dtype) = self.function.row().result_dtype {
             return Some(dtype);
@@ -153,7 +153,7 @@ impl Task<'_> {
         }
     }
 
-    /// The value, in the element type of the output.
+    /// The value, cast to the element type of the output.
     fn of_type(&self, value: String) -> String {
         match self.op.element_type() {
             Some(dtype) if self.natural_dtype() != Some(dtype) => {
@@ -163,7 +163,8 @@ impl Task<'_> {
         }
     }
 
-    /// An operand of a product in the element type of the output, which PyTorch wants of both.
+    /// An operand of a product, cast to the element type of the output: PyTorch wants both operands
+    /// in it.
     fn factor(&self, place: usize) -> Result<String, ScriptError> {
         let operand = self.operand(place)?;
         let dtype = self.op.element_type();
@@ -190,7 +191,7 @@ fn is_widened(function: Function, dtype: Option<DType>) -> bool {
     dtype == Some(DType::F8) && function.row().op_type != OpType::Reshape
 }
 
-/// The type of a calculation with both.
+/// The type to which PyTorch promotes two operands.
 fn promoted(a: Option<DType>, b: Option<DType>) -> Option<DType> {
     let rank = |dtype: DType| match dtype {
         DType::Bool => 0,

@@ -1,4 +1,4 @@
-//! Kernels of libraries, and operators that are not known.
+//! Kernels of libraries, and unknown operators.
 
 use super::{Task, number_of};
 use crate::present::pytorch::ScriptError;
@@ -51,7 +51,7 @@ impl Task<'_> {
             .collect::<Result<_, _>>()?;
         let is_causal = self.call.is_set(AttributeName::Causal);
         let mask = match self.operands.get(3) {
-            // PyTorch takes a mask or the word, not both.
+            // PyTorch takes a mask or `is_causal`, not both.
             Some(_) if is_causal => return Err(self.refuse()),
             Some(_) if self.dtype(3) == Some(DType::Bool) => {
                 format!(", {}", self.operand(3)?)

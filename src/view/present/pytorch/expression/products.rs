@@ -63,7 +63,7 @@ impl Task<'_> {
         self.packed(left, right, last)
     }
 
-    /// Operands that may hold more than the matmul reads.
+    /// A product of packed operands, which may hold more than the matmul reads.
     fn packed(&self, left: String, right: String, last: usize) -> Result<String, ScriptError> {
         let refuse = || self.refuse();
         let sides = |shape: &[u64], is_transposed: bool| match *shape {
@@ -104,8 +104,9 @@ impl Task<'_> {
         self.grouped(&left, &right, k, last).ok_or_else(refuse)
     }
 
-    /// Groups of rows, each with a matrix of its own, as experts have them. The program does not
-    /// say where a group ends: here all are equal, which costs as much.
+    /// A product of groups of rows, each with its own matrix, as in a mixture of experts.
+    ///
+    /// The program does not say where a group ends. Here all groups are equal, which costs as much.
     fn grouped(&self, left: &str, right: &str, k: u64, last: usize) -> Option<String> {
         let (&[_, _], &[groups, _, _], &[rows, columns]) =
             (self.shape(0)?, self.shape(last)?, &self.op.shape[..])
@@ -120,8 +121,10 @@ impl Task<'_> {
         })
     }
 
-    /// A product of two tensors. torch.compile knows attention by `bmm` where there is one batch
-    /// dimension: `@` would insert `expand`s.
+    /// A product of two tensors.
+    ///
+    /// With one batch dimension it is `bmm`, by which torch.compile recognizes attention: `@` would
+    /// insert `expand`s.
     fn times(&self, left: &str, right: &str, last: usize) -> String {
         match (self.shape(0), self.shape(last)) {
             (Some([a, _, _]), Some([b, _, _])) if a == b => format!("torch.bmm({left}, {right})"),

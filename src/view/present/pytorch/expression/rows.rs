@@ -8,7 +8,7 @@ use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 impl Task<'_> {
     /// The dimensions that are reduced.
     fn axes(&self) -> Vec<usize> {
-        // PyTorch counts a dimension of a tensor without any.
+        // PyTorch treats a tensor without dimensions as if it had one.
         let rank = self.shape(0).map_or(1, |shape| shape.len().max(1));
         self.op.reduced_axes(rank)
     }
@@ -39,8 +39,8 @@ impl Task<'_> {
                 [only] => Ok(format!("{x}.{name}({only}{keepdim})")),
                 _ => Err(self.refuse()),
             },
-            // PyTorch multiplies along one dimension at a time; the last one first, so that those
-            // before it stay.
+            // `prod` reduces one dimension at a time. The last one goes first, so that the indices
+            // of those before it stay valid.
             Function::Prod => {
                 let along = axes.iter().rev();
                 let products = along.map(|axis| format!(".prod({axis}{keepdim})"));
@@ -86,7 +86,7 @@ impl Task<'_> {
                     [window.size, window.stride, window.padding].map(|pair| shape_of(&pair));
                 Ok(format!("F.{name}({x}, {size}, {stride}, {padding})"))
             }
-            // Under the same name in PyTorch.
+            // PyTorch has these reductions under the same name.
             _ if name.row().shape_rule == ShapeRule::Reduce => {
                 Ok(format!("{x}.{name}({dims}{keepdim})"))
             }

@@ -50,7 +50,7 @@ impl Figures<'_> {
         )
     }
 
-    /// A resource beside what the device has, and what follows where that is too little.
+    /// A resource beside the amount that the device has, and the consequence if that is too little.
     fn of_available(
         self,
         explanation: Explanation,

@@ -15,9 +15,7 @@ use fuseline_core::analysis::tiling::Tiled;
 /// Figures that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureGroup {
-    /// What they are about.
     pub title: &'static str,
-    /// The figures.
     pub rows: Vec<FigureRow>,
 }
 
@@ -26,9 +24,9 @@ pub struct FigureGroup {
 pub struct FigureRow {
     /// The figure, and the explanation of it.
     pub explanation: Explanation,
-    /// What stands before it: its calculation, where that is short.
+    /// The text before it: its calculation, where that is short.
     pub before: String,
-    /// What stands behind it, to compare it with.
+    /// The text after it, to compare it with.
     pub after: String,
     /// Whether it exceeds what the device has.
     pub is_excess: bool,
@@ -74,7 +72,7 @@ impl Figures<'_> {
         }
     }
 
-    /// The same of a figure that the device decides, too.
+    /// The explanation of a figure that also depends on the device.
     fn with_device(self, explanation: Explanation, what: &str) -> Explanation {
         let device = &self.analysis.options.device;
         let hardware = &device.hardware;

@@ -16,7 +16,7 @@ const ORDER: &str = "Triton's tutorial on matmuls, L2 cache optimizations.";
 const ONCE: &str = "Compulsory traffic: reads with a cache that loses nothing.";
 const TWICE: &str = "A multiply-add counts as 2 FLOPs.";
 
-/// With what a FLOP is.
+/// Adds what counts as a FLOP.
 fn counts_twice(mut explanation: Explanation) -> Explanation {
     explanation.sources.push(TWICE.to_owned());
     explanation
@@ -149,7 +149,7 @@ impl Figures<'_> {
         }
     }
 
-    /// A figure of tiles that share strips, which their order decides.
+    /// A figure of tiles that share strips, which depends on the order of the tiles.
     fn shared(self, title: &str, formula: &'static str, term: Term) -> Explanation {
         let words = order_words(self.tiled.grid.group_rows);
         let note = "Tiles of one wave read the same strips, which the cache holds, so each strip counts once per wave.";
@@ -160,7 +160,7 @@ impl Figures<'_> {
         }
     }
 
-    /// What stands where there are too many waves.
+    /// The explanation in place of a figure with too many waves to count.
     fn uncounted(self, title: &str, formula: &'static str) -> Explanation {
         let waves = exact(MOST_WAVES);
         Explanation {
@@ -170,7 +170,7 @@ impl Figures<'_> {
         }
     }
 
-    /// Bytes with how many times those of each operand once they are.
+    /// Bytes, with their ratio to reading each operand once.
     fn beside_once(self, explanation: Explanation, note: &str) -> FigureRow {
         let once = self.once_bytes();
         let Some(bytes) = &explanation.term else {
@@ -218,7 +218,7 @@ impl Figures<'_> {
     }
 }
 
-/// FLOPs, which are a product, for each byte.
+/// Arithmetic intensity, with the FLOPs as a product of factors.
 fn intensity_term(intensity: f64, factors: Vec<Term>, bytes: Term) -> Term {
     let product = factors.iter().fold(1_u128, |product, factor| {
         product.saturating_mul(match factor.number {
