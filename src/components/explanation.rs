@@ -41,7 +41,9 @@ pub fn ExplanationCard() -> impl IntoView {
         });
     });
     view! {
-        <Show when=move || is_explained.get()>
+        // Not only while it is explained: the focus can return only from a card that is still there
+        // when its number goes, whichever effect runs first.
+        <Show when=move || is_asked.get()>
             <Card card explanation />
         </Show>
     }
@@ -65,7 +67,7 @@ fn close(page: Page, card: NodeRef<html::Div>) {
 #[component]
 fn Card(
     card: NodeRef<html::Div>,
-    /// The explanation, which is `Some` while the card is shown.
+    /// The explanation; `None` only until the card closes.
     explanation: Memo<Option<Explanation>>,
 ) -> impl IntoView {
     let page = Page::of_context();
