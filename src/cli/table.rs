@@ -41,12 +41,21 @@ pub(super) fn table(analysis: &Analysis) -> String {
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    // Words are aligned left, figures right.
+    let are_words: Vec<bool> = ([false, true].into_iter())
+        .chain(
+            COLUMNS
+                .iter()
+                .map(|(_, quantity)| quantity.unit().is_none()),
+        )
+        .chain([false])
+        .collect();
     let mut out = headline(analysis);
     out.push('\n');
     for row in lines() {
         let mut line = String::new();
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let _ = if is_words(column) {
+        for ((cell, &width), &is_words) in row.iter().zip(&widths).zip(&are_words) {
+            let _ = if is_words {
                 write!(line, "{cell:<width$}  ")
             } else {
                 write!(line, "{cell:>width$}  ")
@@ -55,14 +64,6 @@ pub(super) fn table(analysis: &Analysis) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
-}
-
-/// Whether a column has words, which are aligned left: the ops, and quantities without a unit.
-fn is_words(column: usize) -> bool {
-    let Some(index) = column.checked_sub(2) else {
-        return column == 1;
-    };
-    (COLUMNS.get(index)).is_some_and(|(_, quantity)| quantity.unit().is_none())
 }
 
 fn row(analysis: &Analysis, values: &Values<'_>, id: KernelId) -> Vec<String> {

@@ -6,6 +6,7 @@ use fuseline_learn::language::Language;
 use fuseline_learn::lesson::library::{ListedLesson, listed_after};
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::lesson::progress::StepOutcome;
+use fuseline_learn::lesson::state::PageState;
 use fuseline_learn::lesson::task::Task;
 use fuseline_learn::lesson::{Lesson, LessonStep, StepStates};
 use fuseline_view::page::view::View;
@@ -16,15 +17,10 @@ impl Learning {
     /// changing it do not count. Tracked.
     pub fn has_page_changed(self) -> bool {
         let is_to_change = (self.task()).is_some_and(|task| task.is_done_on_page());
-        let Some(states) = self.states().filter(|_| !is_to_change) else {
+        let Some(of_step) = self.state().filter(|_| !is_to_change) else {
             return false;
         };
-        let is_answered = self.judged.with(Option::is_some);
-        let of_step = if is_answered {
-            states.answered.shared
-        } else {
-            states.asked.shared
-        };
+        let of_step = of_step.shared;
         let page = self.page();
         page.text.with(|text| *text != of_step.text)
             || page.chosen.policy.get() != of_step.policy
@@ -98,15 +94,19 @@ impl Learning {
 
     /// The views that the present step looks at, once it is answered those of its answer. Tracked.
     pub fn look(self) -> Vec<View> {
+        self.state().map(|state| state.look).unwrap_or_default()
+    }
+
+    /// The page as the present step shows it: as it asks, or as its answer does once there is one.
+    /// Tracked.
+    fn state(self) -> Option<PageState> {
+        let states = self.states()?;
         let is_answered = self.judged.with(Option::is_some);
-        let look = self.states().map(|states| {
-            if is_answered {
-                states.answered.look
-            } else {
-                states.asked.look
-            }
-        });
-        look.unwrap_or_default()
+        Some(if is_answered {
+            states.answered
+        } else {
+            states.asked
+        })
     }
 
     /// The page at the present step. Tracked.

@@ -93,12 +93,15 @@ fn shown(
             folding: folding.get(),
         };
         last_good.with(|last_good| {
-            let job = || Job {
-                input: AnalysisInput {
-                    step: Some(step),
-                    ..last_good.input()
-                },
-                task: picture.into(),
+            let job = || {
+                let job = Job::new(picture, last_good);
+                Job {
+                    input: AnalysisInput {
+                        step: Some(step),
+                        ..job.input
+                    },
+                    ..job
+                }
             };
             last_good.is_long().then(job)
         })

@@ -39,10 +39,11 @@ use fuseline_core::{Analysis, Kernel, KernelId};
 pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
     let counted = Counted::of(of, analysis)?;
+    let values = Values::new(analysis);
     let derived = match of {
         Subject::Program | Subject::Policy(_) => whole::derived(analysis, quantity, run)?,
         Subject::Kernel(_) | Subject::Again(_) => {
-            of_kernel(analysis, of.kernel_id(analysis)?, quantity, run)?
+            of_kernel(&values, of.kernel_id(analysis)?, quantity, run)?
         }
         Subject::Op(op) => of_lone_op(analysis, analysis.unfused.of_lone_op(op), quantity)?,
         Subject::Tensor(tensor) => {
@@ -53,16 +54,17 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
             bytes::of_tensor_at(analysis, id, tensor, quantity)?
         }
     };
-    Some(explained(figure, derived, counted, analysis))
+    Some(explained(figure, derived, counted, &values))
 }
 
 fn explained(
     figure: Figure,
     derived: Derived,
     counted: Counted<'_>,
-    analysis: &Analysis,
+    values: &Values<'_>,
 ) -> Explanation {
-    let marked = Values::new(analysis).marked(figure);
+    let analysis = values.analysis();
+    let marked = values.marked(figure);
     let term = derived.own.or_else(|| {
         let term = marked?.term("")?;
         Some(Term {
@@ -107,11 +109,12 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
         figure,
         derived,
         Counted::program(analysis),
-        analysis,
+        &Values::new(analysis),
     ))
 }
 
-fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) -> Option<Derived> {
+fn of_kernel(values: &Values<'_>, id: KernelId, quantity: Quantity, run: Run) -> Option<Derived> {
+    let analysis = values.analysis();
     let kernel = &analysis.fused.kernels[id];
     match (quantity, run) {
         (Quantity::Bytes, Run::Unfused) => Some(bytes::of_ops(analysis, id)),
@@ -126,7 +129,7 @@ fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) ->
         (Quantity::Bottleneck, _) => Some(time::limit(analysis, id)),
         (Quantity::Time, _) => Some(time::of_kernel(analysis, id)),
         (Quantity::LowerBound, _) => Some(time::bound_of_kernel(analysis, id)),
-        _ => resources::derived(analysis, id, quantity),
+        _ => resources::derived(values, id, quantity),
     }
 }
 

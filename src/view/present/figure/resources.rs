@@ -2,19 +2,17 @@
 
 use super::derived::Derived;
 use crate::present::derivation::Term;
-use crate::present::quantity::Quantity;
-use fuseline_core::analysis::Analysis;
-use fuseline_core::analysis::limits::{Estimate, limits};
+use crate::present::quantity::{Quantity, Values};
+use fuseline_core::analysis::limits::Estimate;
 use fuseline_core::model::ids::KernelId;
 
 /// A resource of a fused kernel; `None` for a view, and where the multiprocessors of the device are
 /// unknown.
-pub(super) fn derived(analysis: &Analysis, id: KernelId, quantity: Quantity) -> Option<Derived> {
-    if analysis.fused.kernels[id].is_free {
+pub(super) fn derived(values: &Values<'_>, id: KernelId, quantity: Quantity) -> Option<Derived> {
+    if values.analysis().fused.kernels[id].is_free {
         return None;
     }
-    let all = limits(analysis)?;
-    let launch = all.get(id)?.launch;
+    let launch = values.limits()?.get(id)?.launch;
     Some(match quantity {
         Quantity::OnChip => {
             let is_shared = !matches!(launch.estimate, Estimate::Elements { .. });

@@ -186,10 +186,7 @@ fn time(analysis: &Analysis, run: Run) -> Derived {
     let Some(predicted) = &analysis.predicted else {
         return bound(analysis, run);
     };
-    let outside = match run {
-        Run::Unfused => predicted.unfused_outside,
-        Run::Fused => predicted.fused_outside,
-    };
+    let outside = Values::new(analysis).outside(Scope::Program, Quantity::Time, run);
     Derived::by(sum(analysis, run, |id, _| {
         let time_s = match run {
             Run::Unfused => predicted.unfused_kernels.get(id).map(|times| times.time_s),

@@ -184,7 +184,12 @@ impl Values<'_> {
     }
 
     /// How a predicted time is outside the measured sizes.
-    fn outside(&self, scope: Scope, quantity: Quantity, run: Run) -> Option<Outside> {
+    pub(in crate::present) fn outside(
+        &self,
+        scope: Scope,
+        quantity: Quantity,
+        run: Run,
+    ) -> Option<Outside> {
         let predicted = self.analysis().predicted.as_ref()?;
         let [unfused, fused] = match (quantity, scope) {
             (Quantity::Time | Quantity::PredictedTime, Scope::Program) => {

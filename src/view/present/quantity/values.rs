@@ -263,31 +263,22 @@ impl<'a> Values<'a> {
             .predicted
             .as_ref()
             .and_then(|all| all.kernels.get(id));
-        let is_unfused = run == Run::Unfused;
-        let placement = if is_unfused {
-            &before.unfused_placement
-        } else {
-            &kernel.placement
+        let (placement, reads, bytes, bound_s, predicted_s) = match run {
+            Run::Unfused => (
+                &before.unfused_placement,
+                before.unfused_bytes_read,
+                before.unfused_bytes,
+                before.unfused_time_s,
+                predicted.map(|times| times.unfused_s),
+            ),
+            Run::Fused => (
+                &kernel.placement,
+                kernel.bytes_read,
+                kernel.bytes(),
+                kernel.placement.time_s,
+                predicted.map(|times| times.time_s),
+            ),
         };
-        let reads = if is_unfused {
-            before.unfused_bytes_read
-        } else {
-            kernel.bytes_read
-        };
-        let bytes = if is_unfused {
-            before.unfused_bytes
-        } else {
-            kernel.bytes()
-        };
-        let bound_s = if is_unfused {
-            before.unfused_time_s
-        } else {
-            kernel.placement.time_s
-        };
-        let predicted_s = predicted.map(|times| match run {
-            Run::Unfused => times.unfused_s,
-            Run::Fused => times.time_s,
-        });
         Some(match quantity {
             Quantity::Ops => count(kernel.ops.len()),
             Quantity::Recomputed => count(analysis.partition.recomputed.get(id)?.len()),
@@ -320,7 +311,7 @@ impl<'a> Values<'a> {
             Quantity::Bottleneck => Value::Word(bottleneck_name(analysis, id)),
             Quantity::RooflineBound => Value::Word(bound_word(placement.bound)),
             Quantity::Reached => percent(kernel.placement.time_s / predicted?.time_s),
-            _ if is_unfused => return None,
+            _ if run == Run::Unfused => return None,
             _ => return of_launch(self.limits()?.get(id)?, quantity),
         })
     }
