@@ -5,7 +5,7 @@ use fuseline_core::model::functions::{AttributeDefault, AttributeName, Function}
 use fuseline_core::model::ids::{IdVec, OpId};
 use fuseline_core::model::op::Op;
 use fuseline_core::model::program::{Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Program};
-use fuseline_core::resolve::attributes_in_numbers;
+use fuseline_core::resolve::{attributes_in_numbers, dimension_of};
 use std::collections::HashMap;
 
 /// The attributes and literals of one op.
@@ -98,6 +98,17 @@ impl Call {
             Some(AttributeValue::Sizes(sizes)) => sizes.iter().map(int_of).collect(),
             _ => self.size(name).map(|size| vec![size]),
         }
+    }
+
+    /// The dimension that `axis` names in a tensor of this rank, stated or by default.
+    pub(crate) fn axis(&self, rank: usize) -> Option<usize> {
+        dimension_of(self.size(AttributeName::Axis)?, rank)
+    }
+
+    /// The same where `axis` may be a list.
+    pub(crate) fn axes(&self, rank: usize) -> Option<Vec<usize>> {
+        let axes = self.sizes(AttributeName::Axis)?.into_iter();
+        axes.map(|axis| dimension_of(axis, rank)).collect()
     }
 
     /// Height and width, stated or by default.

@@ -7,7 +7,6 @@ use super::task::{Task, unfit};
 use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Heads, heads_between};
-use fuseline_core::resolve::dimension_of;
 
 /// The elements in their new order.
 pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
@@ -161,7 +160,7 @@ fn repeated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 }
 
 fn interleaved(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
-    let axis = axis_of(task, x.shape.len())?;
+    let axis = task.call.axis(x.shape.len())?;
     let (&own, &size) = (x.shape.get(axis)?, task.shape.get(axis)?);
     if own == 0 || size % own != 0 || task.elements() != x.values.len() / own * size {
         return None;
@@ -170,16 +169,8 @@ fn interleaved(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     Some(from_moved(task, x, axis, |place| place / times))
 }
 
-/// The axis that the call states, by default the last.
-pub(super) fn axis_of(task: &Task<'_>, rank: usize) -> Option<usize> {
-    dimension_of(task.call.size(AttributeName::Axis)?, rank)
-}
-
 fn flipped(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
-    let rank = x.shape.len();
-    let axes = task.call.sizes(AttributeName::Axis)?;
-    let axes = axes.into_iter().map(|axis| dimension_of(axis, rank));
-    let axes: Vec<usize> = axes.collect::<Option<_>>()?;
+    let axes = task.call.axes(x.shape.len())?;
     (*x.shape == *task.shape).then(|| {
         walk(task.shape, |index| {
             let mut from = index.to_vec();
@@ -192,7 +183,7 @@ fn flipped(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 }
 
 fn rolled(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
-    let axis = axis_of(task, x.shape.len())?;
+    let axis = task.call.axis(x.shape.len())?;
     let size = *x.shape.get(axis)?;
     let shift = task.call.size(AttributeName::Shift)?;
     let back = usize::try_from(shift.checked_rem_euclid(i64::try_from(size).ok()?)?).ok()?;

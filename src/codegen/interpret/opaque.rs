@@ -1,7 +1,7 @@
 //! Library kernels: attention, sorting and scatter.
 
 use super::array::{Array, count, offset, walk};
-use super::layout::{axis_of, place_of};
+use super::layout::place_of;
 use super::task::{Task, unfit, unknown_operator};
 use crate::calculator::Fold;
 use crate::evaluation_error::EvaluationError;
@@ -126,7 +126,7 @@ fn attention(
 fn sorted(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let axis = match &task.op.indexing {
         Some(indexing) => indexing.axis,
-        None => axis_of(task, x.shape.len())?,
+        None => task.call.axis(x.shape.len())?,
     };
     let &size = x.shape.get(axis)?;
     let &kept = task.shape.get(axis)?;

@@ -7,7 +7,6 @@ use crate::kernel_code::expression::Expr;
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Heads, heads_between};
-use fuseline_core::resolve::dimension_of;
 
 impl Definitions<'_> {
     pub(super) fn layout(&mut self, definition: &Definition<'_>) -> Defined {
@@ -125,8 +124,7 @@ impl Definitions<'_> {
                 }
             }
             Function::RepeatInterleave => {
-                let axis = definition.call.required_size(AttributeName::Axis)?;
-                let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
+                let axis = definition.call.axis(rank).ok_or_else(refuse)?;
                 let times = definition.op.shape.get(axis).zip(shape.get(axis));
                 let times = times
                     .and_then(|(all, own)| all.checked_div(*own))
@@ -135,17 +133,14 @@ impl Definitions<'_> {
                 *own = self.expressions.quotient(*own, times);
             }
             Function::Flip => {
-                let stated = definition.call.sizes(AttributeName::Axis);
-                for axis in stated.ok_or_else(refuse)? {
-                    let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
+                for axis in definition.call.axes(rank).ok_or_else(refuse)? {
                     let own = at.get_mut(axis).ok_or_else(refuse)?;
                     let last = self.expressions.constant(shape[axis] as i64 - 1);
                     *own = self.expressions.plus(last, *own, -1);
                 }
             }
             Function::Roll => {
-                let axis = definition.call.required_size(AttributeName::Axis)?;
-                let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
+                let axis = definition.call.axis(rank).ok_or_else(refuse)?;
                 let &size = shape.get(axis).ok_or_else(refuse)?;
                 let shift = definition
                     .call
