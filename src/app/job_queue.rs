@@ -160,6 +160,8 @@ const fn order(job: &Job) -> u8 {
         | Task::Sweep(_)
         | Task::Edges(_)
         | Task::Advice(_)
+        | Task::OnDevices(_)
+        | Task::FusionLimit(_)
         | Task::Report(_)
         | Task::Table(_) => 3,
     }

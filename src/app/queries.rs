@@ -10,8 +10,10 @@ use fuseline_core::{KernelId, OpId, Plan, Policy, TextEdit, edited, plan};
 use fuseline_view::picture::dag::Folding;
 use fuseline_view::picture::export::{HandoutPictures, Pictured};
 use fuseline_view::present::advice::{AdviceRow, advice_rows};
+use fuseline_view::present::fusion_limit::fusion_limit_text;
 use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::{Offer, merge_offers};
+use fuseline_view::present::on_devices::{DeviceRow, all_devices};
 use fuseline_view::present::report::{self, with_schema};
 use fuseline_view::present::steps;
 use fuseline_view::present::tables::{self, TableKind};
@@ -129,6 +131,8 @@ queries!(
     Edges,
     WhySeparate,
     Advice,
+    OnDevices,
+    FusionLimit,
     Effect,
     Merges,
     Report,
@@ -276,6 +280,34 @@ impl Query for Advice {
         of.analysis();
         at(Stage::Pricing);
         advice_rows(of.by_hand())
+    }
+}
+
+/// The program on every device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct OnDevices;
+
+impl Query for OnDevices {
+    type Answer = Vec<DeviceRow>;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> Vec<DeviceRow> {
+        let analysis = of.analysis();
+        at(Stage::Fusing);
+        all_devices(analysis)
+    }
+}
+
+/// What fusion can save at most, in a sentence; empty where nothing can be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct FusionLimit;
+
+impl Query for FusionLimit {
+    type Answer = String;
+
+    fn run(self, of: &AnalysedText, at: &mut dyn FnMut(Stage)) -> String {
+        let analysis = of.analysis();
+        at(Stage::Pricing);
+        fusion_limit_text(analysis)
     }
 }
 

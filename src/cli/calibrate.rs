@@ -93,7 +93,7 @@ fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
             let programs = programs_beside(folder, file.rows.iter())?;
             return Ok(Measured::of_patterns(file, programs));
         }
-        FileKind::Profile(kind @ (Kind::Table | Kind::Trace)) => format!(
+        FileKind::Profile(kind @ (Kind::Table | Kind::Trace | Kind::Averages)) => format!(
             "it is {}, which does not time both eager and compiled runs",
             kind.name()
         ),

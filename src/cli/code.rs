@@ -1,11 +1,12 @@
 //! `fuseline code FILE`: kernels as code.
 
-use super::Analysed;
 use super::failure::Failed;
 use super::output::print;
+use crate::analysed::Analysed;
 use fuseline_codegen::kernel_code::CodeLanguage;
 use fuseline_core::KernelId;
 use fuseline_view::present::kernel_code::{KernelCode, kernel_code, no_code};
+use fuseline_view::present::kernel_driver::triton_driver;
 use fuseline_view::present::names::{counted, op_names};
 
 /// Prints the code of all kernels, or of the kernel with this number.
@@ -52,6 +53,13 @@ pub(super) fn code(
             KernelCode::Refused(reason) => line(&mut text, &no_code(&reason)),
             KernelCode::Nothing => line(&mut text, KernelCode::NOTHING),
         }
+    }
+    let is_whole = number.is_none() && language == CodeLanguage::Triton;
+    if let Some(driver) = is_whole
+        .then(|| triton_driver(analysis, &parsed.program, statement_of_op))
+        .flatten()
+    {
+        text.extend(["\n\n", driver.as_str()]);
     }
     let unknown = analysis.graph.unknown_ops.len();
     if number.is_none() && unknown > 0 {

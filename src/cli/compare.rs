@@ -17,6 +17,8 @@ pub(super) fn report(folder: &Path) -> Result<(), Failed> {
         "h200.json",
         "h200_sizes.json",
         "h200_fresh.json",
+        "h200_decode.json",
+        "h200_decode_fresh.json",
         "h100.json",
     ] {
         let path = folder.join(name);
@@ -132,7 +134,7 @@ fn summary(rows: &[PredictedRow], text: &mut String) {
     /// Predicted and measured; `None` for a row that does not count.
     type Figure<'f> = &'f dyn Fn(&PredictedRow) -> Option<(f64, f64)>;
     let exceeds = |row: &PredictedRow| row.predicted.largest_kernel_bytes > L2_BYTES;
-    let figures: [(&str, Figure<'_>); 5] = [
+    let figures: [(&str, Figure<'_>); 6] = [
         (
             "DRAM reads without a matmul, data larger than the L2 cache",
             &|row| reads(row).filter(|_| !row.predicted.has_matmul && exceeds(row)),
@@ -144,6 +146,9 @@ fn summary(rows: &[PredictedRow], text: &mut String) {
             reads(row).filter(|_| row.predicted.has_matmul && reads_again(row))
         }),
         ("time", &|row| Some(times(row))),
+        ("time with a cold cache", &|row| {
+            Some((row.predicted.time_cold_us, row.row.time_cold_us?))
+        }),
         ("speedup of compiled over eager", &PredictedRow::speedup),
     ];
     for (what, figure) in figures {

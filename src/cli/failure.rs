@@ -21,15 +21,19 @@ pub(super) enum Failed {
         /// Errors, warnings and notes.
         diagnostics: Vec<Diagnostic>,
     },
-    /// Anything else.
-    Command {
+    /// The arguments do not fit each other, or the program.
+    Usage {
         /// What is wrong.
         problem: String,
-        /// What to do.
-        help: Option<String>,
+        /// What to write instead.
+        help: String,
     },
+    /// Anything else that is wrong.
+    Command(String),
     /// A failure whose reason the command has already printed.
     Reported,
+    /// The result is printed, but it leaves out ops of unknown shape, which its warnings name.
+    Incomplete,
 }
 
 /// An error of any kind. Only its message matters, because the command makes a [`Failed`] of it.
@@ -44,31 +48,29 @@ struct FailureReport {
 }
 
 impl Failed {
-    /// A failure with this problem and no help.
+    /// A failure with this problem.
     pub(super) fn command(problem: impl Display) -> Self {
-        Self::Command {
+        Self::Command(problem.to_string())
+    }
+
+    /// Wrong arguments, and what to write instead.
+    pub(super) fn usage(problem: impl Display, help: impl Display) -> Self {
+        Self::Usage {
             problem: problem.to_string(),
-            help: None,
+            help: help.to_string(),
         }
     }
 
-    /// A failure with this problem, and what to do about it.
-    pub(super) fn with_help(problem: impl Display, help: impl Display) -> Self {
-        Self::Command {
-            problem: problem.to_string(),
-            help: Some(help.to_string()),
-        }
-    }
-
-    /// Wrong arguments. The first paragraph of clap's message is the problem, the others the help.
-    pub(super) fn usage(problem: &clap::Error) -> Self {
+    /// Arguments that the parser refuses. The first paragraph of its message is the problem, the
+    /// others the help.
+    pub(super) fn unparsed(problem: &clap::Error) -> Self {
         let message = problem.to_string();
         let paragraphs = message.trim_start_matches("error: ").split("\n\n");
         let mut lines = paragraphs
             .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
             .filter(|line| !line.is_empty());
         let problem = lines.next().unwrap_or_default();
-        Self::with_help(problem, lines.collect::<Vec<_>>().join(". "))
+        Self::usage(problem, lines.collect::<Vec<_>>().join(". "))
     }
 
     /// A failure about a file, whose name leads the message.
@@ -94,15 +96,23 @@ impl Failed {
                 text,
                 diagnostics,
             } => complain(file, text, diagnostics),
-            Self::Command { problem, help } => {
-                let help = help.as_ref().map(|help| format!("  = help: {help}\n"));
-                tell(&format!("error: {problem}\n{}", help.unwrap_or_default()));
+            Self::Usage { problem, help } => {
+                tell(&format!("error: {problem}\n  = help: {help}\n"));
             }
-            Self::Reported => {}
+            Self::Command(problem) => tell(&format!("error: {problem}\n")),
+            Self::Reported | Self::Incomplete => {}
         }
     }
 
     fn report(&self) -> FailureReport {
+        let without_text = |problem: &String, help: Option<&String>| FailureReport {
+            file: None,
+            diagnostics: vec![DiagnosticReport::of_no_text(
+                Severity::Error,
+                problem.clone(),
+                help.cloned(),
+            )],
+        };
         match self {
             Self::Text {
                 file,
@@ -112,15 +122,9 @@ impl Failed {
                 file: Some(file.clone()),
                 diagnostics: DiagnosticReport::of_all(diagnostics, text),
             },
-            Self::Command { problem, help } => FailureReport {
-                file: None,
-                diagnostics: vec![DiagnosticReport::of_no_text(
-                    Severity::Error,
-                    problem.clone(),
-                    help.clone(),
-                )],
-            },
-            Self::Reported => FailureReport {
+            Self::Usage { problem, help } => without_text(problem, Some(help)),
+            Self::Command(problem) => without_text(problem, None),
+            Self::Reported | Self::Incomplete => FailureReport {
                 file: None,
                 diagnostics: Vec::new(),
             },

@@ -8,6 +8,7 @@ use fuseline_core::{FusionOptions, Objective};
 
 /// Options of the policies.
 #[derive(Args)]
+#[command(next_help_heading = "Fusion policy")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct FusionFlags {
     /// What the optimum minimizes.
@@ -29,6 +30,9 @@ pub(super) struct FusionFlags {
     /// The compiler generates its matmuls, which take an epilogue (policy inductor).
     #[arg(long)]
     max_autotune: bool,
+    /// The version of torch whose compiler is predicted (policy inductor).
+    #[arg(long, default_value = "2.11", value_name = "2.11|2.15", value_parser = PossibleValuesParser::new(["2.11", "2.15"]).map(|version| version == "2.15"), action = ArgAction::Set)]
+    torch_compile: bool,
     /// Run matmul, softmax and matmul in a row as one fused attention kernel.
     #[arg(long)]
     attention: bool,
@@ -36,6 +40,10 @@ pub(super) struct FusionFlags {
     /// less.
     #[arg(long, default_value = "on", value_name = "on|off", value_parser = PossibleValuesParser::new(["on", "off"]).map(|word| word == "on"), action = ArgAction::Set)]
     attention_search: bool,
+    /// Kernels of the policy that contain ops with one @kernel mark are one kernel (policies rules,
+    /// inductor and optimal).
+    #[arg(long)]
+    kernel_marks: bool,
     /// Maximum number of states that the search for the optimum visits.
     #[arg(long, default_value_t = FusionOptions::default().budget_states, value_name = "STATES")]
     budget: usize,
@@ -50,11 +58,13 @@ impl FusionFlags {
             prologue: self.prologue,
             after_reductions: self.after_reductions,
             max_autotune: self.max_autotune,
+            torch_2_15: self.torch_compile,
             attention: self.attention,
             // With `--attention`, the policy `none` models an eager run that calls attention as one
             // operation.
             eager_attention: self.attention,
             attention_search: self.attention_search,
+            keeps_marks: self.kernel_marks,
             budget_states: self.budget,
             ..FusionOptions::default()
         }

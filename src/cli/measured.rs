@@ -1,8 +1,8 @@
 //! `fuseline measured PROGRAM FILE...`: the visitor's own measurements beside predictions.
 
-use super::Analysed;
 use super::failure::{AnyError, Failed};
 use super::output::{json, print};
+use crate::analysed::Analysed;
 use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
 use fuseline_import::matching::{Matching, match_kernels, policy_of_variant, short_neighbours};
 use fuseline_import::profile::{MeasuredRun, Profile, Reader};
@@ -151,7 +151,7 @@ fn read(path: &Path) -> Result<Profile, AnyError> {
             return Err("it contains measured patterns but no run of this program: `fuseline calibrate FILE` makes records of them.".into());
         }
         FileKind::Text | FileKind::Model(_) | FileKind::Calibrations | FileKind::Device => {
-            return Err("This is not a measurement. Use a file that a program's script saved, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".into());
+            return Err("This is not a measurement. Use a file that a program's script saved, a table of ncu --csv, nsys stats or rocprof, or a trace or a printed table of torch.profiler.".into());
         }
     };
     let mut reader = Reader::new(kind);

@@ -1,6 +1,6 @@
 //! `svg`: a picture of a program as a file.
 
-use super::Analysed;
+use crate::analysed::Analysed;
 use fuseline_core::notation::import::{Form, form_of};
 use fuseline_view::picture::dag::{Folding, layout_of};
 use fuseline_view::picture::export::{PictureKind, Pictured, SCREEN, StyleSheets};

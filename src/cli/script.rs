@@ -1,8 +1,8 @@
 //! `fuseline script FILE`: a program as a script of PyTorch.
 
-use super::Analysed;
 use super::failure::Failed;
 use super::output::print;
+use crate::analysed::Analysed;
 use fuseline_view::present::pytorch::{refusal, script};
 use std::path::Path;
 

@@ -1,7 +1,10 @@
 //! `sweep`: every policy at many values of a param, and where something changes.
 
-use crate::choices::one_of;
+use crate::analysed::{Analysed, read_file};
+use crate::choices::{Choices, one_of};
+use crate::commands::ProgramFile;
 use crate::failure::Failed;
+use crate::output::{json, print};
 use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::analysis::sweep::{Measure, Sweep, SweepFigures, sweep};
 use fuseline_core::{Device, Options, Policy, Program};
@@ -12,7 +15,7 @@ use strum::VariantArray;
 
 /// A sweep as JSON.
 #[derive(Serialize)]
-pub(super) struct SweepReport {
+struct SweepReport {
     param: String,
     points: Vec<PointReport>,
     crossings: Vec<CrossingReport>,
@@ -46,12 +49,25 @@ struct CrossingReport {
     sentence: String,
 }
 
+/// Sweeps the param of a file and prints the result.
+pub(super) fn sweep_file(
+    program: &ProgramFile,
+    param: &str,
+    choices: &Choices,
+    is_json: bool,
+) -> Result<(), Failed> {
+    let options = choices.options_of_one()?;
+    let Analysed { parsed, .. } = read_file(program, &options)?;
+    let sweep = sweep_named(&parsed.program, param, &options)?;
+    print(&if is_json {
+        json(&sweep_report(&sweep, &options.device))?
+    } else {
+        sweep_table(&sweep, &options.device)
+    })
+}
+
 /// The sweep of the param with this name.
-pub(super) fn sweep_named(
-    program: &Program,
-    name: &str,
-    options: &Options,
-) -> Result<Sweep, Failed> {
+fn sweep_named(program: &Program, name: &str, options: &Options) -> Result<Sweep, Failed> {
     let params = swept_params(program);
     let param = params.iter().find(|param| param.name == name);
     let (problem, help) = match param {
@@ -71,11 +87,11 @@ pub(super) fn sweep_named(
             one_of(params.iter().map(|param| param.name.as_str())),
         ),
     };
-    Err(Failed::with_help(problem, help))
+    Err(Failed::usage(problem, help))
 }
 
 /// The sweep as data for JSON.
-pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
+fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
     let of_policy = |(&policy, figures): (&Policy, &SweepFigures)| PolicyReport {
         policy,
         bytes: figures.bytes,
@@ -109,7 +125,7 @@ pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
 }
 
 /// A table for each measure, and the crossings.
-pub(super) fn sweep_table(sweep: &Sweep, device: &Device) -> String {
+fn sweep_table(sweep: &Sweep, device: &Device) -> String {
     let mut text = String::new();
     for &measure in Measure::VARIANTS {
         let _ = writeln!(text, "{}", measure_title(measure, sweep, device));

@@ -34,13 +34,8 @@ pub(super) fn table(analysis: &Analysis) -> String {
         .collect();
     let values = Values::new(analysis);
     let kernels = analysis.fused.kernels.ids();
-    let rows: Vec<Vec<String>> = kernels.map(|id| row(analysis, &values, id)).collect();
-    let lines = || std::iter::once(&head).chain(&rows);
-    let width = |column: usize| {
-        let cells = lines().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut rows = vec![head];
+    rows.extend(kernels.map(|id| row(analysis, &values, id)));
     // Words are aligned left, figures right.
     let are_words: Vec<bool> = ([false, true].into_iter())
         .chain(
@@ -50,11 +45,23 @@ pub(super) fn table(analysis: &Analysis) -> String {
         )
         .chain([false])
         .collect();
-    let mut out = headline(analysis);
-    out.push('\n');
-    for row in lines() {
+    format!("{}\n{}", headline(analysis), aligned(&rows, &are_words))
+}
+
+/// Rows with their columns below each other, at the left where `are_words`, else at the right.
+pub(super) fn aligned(rows: &[Vec<String>], are_words: &[bool]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
         let mut line = String::new();
-        for ((cell, &width), &is_words) in row.iter().zip(&widths).zip(&are_words) {
+        let are_words = are_words.iter().copied().chain(std::iter::repeat(false));
+        for ((cell, &width), is_words) in row.iter().zip(&widths).zip(are_words) {
+            // Writing to a `String` cannot fail.
             let _ = if is_words {
                 write!(line, "{cell:<width$}  ")
             } else {

@@ -5,7 +5,7 @@ use fuseline_core::model::functions::{AttributeDefault, AttributeName, Function}
 use fuseline_core::model::ids::{IdVec, OpId};
 use fuseline_core::model::op::Op;
 use fuseline_core::model::program::{Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Program};
-use fuseline_core::resolve::{attributes_in_numbers, dimension_of};
+use fuseline_core::resolve::{attributes_in_numbers, dimension_of, values_by_name};
 use std::collections::HashMap;
 
 /// The attributes and literals of one op.
@@ -23,10 +23,7 @@ pub struct Call {
 
 /// The attributes and literals of each op, from its statement in `program`. `O(program + ops)`.
 pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<OpId, Call> {
-    let mut params = HashMap::with_capacity(program.params.len());
-    for param in &program.params {
-        params.entry(&*param.name.text).or_insert(param.value);
-    }
+    let params = values_by_name(program);
     let attributes = attributes_in_numbers(program, statement_of_op.iter().copied());
     let calls = statement_of_op.iter().zip(attributes);
     calls

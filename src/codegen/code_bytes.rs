@@ -3,6 +3,7 @@
 use crate::kernel_code::{Access, Code, Kernel};
 use fuseline_core::analysis::Analysis;
 use fuseline_core::cost::traffic::{Access as Moved, Views};
+use fuseline_core::model::graph::SizeSource;
 use fuseline_core::model::ids::{KernelId, TensorId};
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
@@ -23,7 +24,11 @@ pub fn code_bytes(
     let has_base = |own: TensorId, tensor: TensorId| views.base[own] == views.base[tensor];
     // A view counts as its base tensor, because both are the same bytes.
     let moved = |accesses: &[Moved], tensor: TensorId| -> u64 {
-        let own = accesses.iter().filter(|own| has_base(own.tensor, tensor));
+        // Code reads an operand by its strides, and no copy of it.
+        let operands = accesses
+            .iter()
+            .filter(|own| own.source != SizeSource::Copied);
+        let own = operands.filter(|own| has_base(own.tensor, tensor));
         own.map(|own| own.bytes).sum()
     };
     let mut known = HashSet::<(TensorId, bool), FxBuildHasher>::default();

@@ -23,6 +23,20 @@ pub(crate) type OfOne<C> = Box<dyn Fn(&mut C, Value<C>) -> Value<C>>;
 /// A function of two values.
 pub(crate) type OfTwo<C> = Box<dyn Fn(&mut C, Value<C>, Value<C>) -> Value<C>>;
 
+/// `(q - zero) * scale`.
+pub(crate) fn dequantized<C: Calculator>(
+    c: &mut C,
+    q: Value<C>,
+    scale: Value<C>,
+    zero: Option<Value<C>>,
+) -> Value<C> {
+    let centred = match zero {
+        Some(zero) => c.binary(Binary::Subtract, q, zero),
+        None => q,
+    };
+    c.binary(Binary::Multiply, centred, scale)
+}
+
 /// A function of one value. The lookup runs once for an op, its result once for each element.
 ///
 /// # Errors

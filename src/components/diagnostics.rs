@@ -59,6 +59,7 @@ fn Finding(row: FindingRow) -> impl IntoView {
         hint,
         span,
         fixes,
+        is_from_pytorch,
     } = row;
     let go_there = move |_| {
         if let Some(span) = span {
@@ -76,6 +77,20 @@ fn Finding(row: FindingRow) -> impl IntoView {
                 {hint.map(|hint| view! { <span class="diagnostic-hint">{sentence(&hint)}</span> })}
             </button>
             <FixButtons fixes />
+            {is_from_pytorch.then(|| view! { <FromPytorchButton /> })}
         </li>
+    }
+}
+
+/// Leads to the file that writes a PyTorch model in this notation.
+#[component]
+fn FromPytorchButton() -> impl IntoView {
+    let is_open = Page::of_context().screen.is_from_pytorch_open;
+    view! {
+        <div class="fixes">
+            <button type="button" class="fix" aria-haspopup="dialog" on:click=move |_| is_open.set(true)>
+                "From PyTorch"
+            </button>
+        </div>
     }
 }

@@ -188,7 +188,7 @@ fn Actions(of: Memo<Inspected>) -> impl IntoView {
     let change_button = move || {
         let change = change.get()?;
         let words = match change {
-            Change::Merge(a, b) => {
+            Change::Merge(a, b) | Change::MergeOnTop(a, b) => {
                 format!(
                     "Merge kernels {} and {}",
                     a.min(b).number(),

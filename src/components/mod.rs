@@ -5,6 +5,7 @@ pub mod app;
 pub mod bar;
 pub mod by_pointer;
 pub mod charts;
+pub mod check;
 pub mod class;
 pub mod diagnostics;
 pub mod dialog;

@@ -119,16 +119,21 @@ fn BestChange() -> impl IntoView {
             return None;
         }
         let rows = page.ask(queries::Advice)?;
-        Some(rows.iter().find(|row| row.matters()).cloned())
+        let mut large = rows.iter().filter(|row| row.matters());
+        let has_others = large.clone().any(|row| !row.advice.is_of_kernels());
+        Some((
+            large.find(|row| row.advice.is_of_kernels()).cloned(),
+            has_others,
+        ))
     });
     let follow = move |_| {
-        if let Some(row) = best.get_untracked().flatten() {
+        if let Some((Some(row), _)) = best.get_untracked() {
             keep_visible_focus(page);
             page.follow(row.advice);
         }
     };
     view! {
-        {move || best.get().map(|best| match best {
+        {move || best.get().map(|(best, has_others)| match best {
             Some(row) => {
                 let [time, bytes] = advice_gain(&row);
                 let cause = page.analysis.with_untracked(|analysis| advice_cause(analysis, row.advice));
@@ -140,8 +145,20 @@ fn BestChange() -> impl IntoView {
                 })
             }
             None => Either::Right(view! {
-                <p class="best-change quiet" title="Neither a merge of kernels nor an option saves more.">{format!("Further known changes save under {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
+                <p class="best-change quiet" title="Neither a merge of kernels nor an option saves more.">{nothing_left(has_others)}</p>
             }),
         })}
+    }
+}
+
+/// That no merge and no option saves much; `has_others`: a change of the program does.
+fn nothing_left(has_others: bool) -> String {
+    let percent = AdviceRow::LEAST_PERCENT;
+    if has_others {
+        format!(
+            "Further fusion saves under {percent} % of the time. What to do lists changes of the program."
+        )
+    } else {
+        format!("Further known changes save under {percent} % of the time.")
     }
 }

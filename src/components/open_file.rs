@@ -1,5 +1,5 @@
-//! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and models are converted to
-//! notation; a measurement is shown beside the program that is open.
+//! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines, printed graphs and models are
+//! converted to notation; a measurement is shown beside the program that is open.
 
 use crate::app::history::{Origin, example_after};
 use crate::app::state::{Notice, NoticeAction, Page};
@@ -7,16 +7,17 @@ use crate::components::file_reading::FileReading;
 use crate::components::open_profile::open_profile;
 use fuseline_browser as browser;
 use fuseline_browser::{Event, File};
-use fuseline_core::Span;
 use fuseline_core::input::check_size;
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::diagnostic::Code;
 use fuseline_core::notation::edit::paste_lines;
-use fuseline_core::notation::parse;
+use fuseline_core::notation::{leads_to_export, parse};
+use fuseline_core::{Diagnostic, Span};
 use fuseline_learn::results::handed_in::{begins_results, handed_in};
-use fuseline_view::opened::converted;
 use fuseline_view::opened::model_file::{FileKind, ModelFormat, ModelReader, START_BYTES, kind_of};
+use fuseline_view::opened::{TextError, converted};
 use fuseline_view::present::calibration::taken;
+use fuseline_view::present::words::with_hint;
 use leptos::ev;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -132,9 +133,10 @@ fn open(page: Page, text: &str) {
             let is_changed = page.open(converted.text.clone());
             tell_opened(page, converted.summary, converted.is_incomplete, is_changed);
         }
+        Some(Err(TextError::Foreign(refusal))) => tell_foreign(page, &refusal),
         other => {
-            if let Some(problem) = foreign(text) {
-                page.tell_failure(format!("This file was not opened: {problem}."));
+            if let Some(refusal) = foreign(text) {
+                tell_foreign(page, &refusal);
                 return;
             }
             // Notation, or a text that could not be converted, is shown as it is.
@@ -146,15 +148,20 @@ fn open(page: Page, text: &str) {
     }
 }
 
-/// For a text of another tool: what it is and how it can be opened. The editor shows a pasted one
-/// with this message; a file leaves the visitor's text alone.
-fn foreign(text: &str) -> Option<String> {
-    let problem = parse(text).diagnostics;
-    let problem = (problem.into_iter()).find(|problem| problem.code == Code::ForeignText)?;
-    Some(match problem.hint {
-        Some(hint) => format!("{}: {hint}", problem.message),
-        None => problem.message,
-    })
+/// The refusal of a text of another tool. The editor shows a pasted one with it; a file leaves the
+/// visitor's text alone.
+fn foreign(text: &str) -> Option<Diagnostic> {
+    let mut problems = parse(text).diagnostics.into_iter();
+    problems.find(|problem| problem.code == Code::ForeignText)
+}
+
+/// Says what a text of another tool is and how its model comes in.
+fn tell_foreign(page: Page, refusal: &Diagnostic) {
+    page.screen.notice.set(Some(Notice {
+        text: format!("This text was not opened: {}.", with_hint(refusal)),
+        is_failure: true,
+        action: leads_to_export(refusal).then_some(NoticeAction::FromPytorch),
+    }));
 }
 
 /// Whether a text is too large for the editor. If so, a message says it.
@@ -192,7 +199,10 @@ pub fn paste(page: Page, event: &Event, selected: Span) {
             let after = text.get(selected.end..).unwrap_or_default();
             let joined = format!("{before}{}{after}", pasted.replace("\r\n", "\n"));
             replace(page, &text, joined);
-            page.tell_failure(problem);
+            match problem {
+                TextError::Foreign(refusal) => tell_foreign(page, &refusal),
+                problem => page.tell_failure(problem),
+            }
         }
     }
 }

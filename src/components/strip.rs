@@ -102,6 +102,7 @@ fn ActionButton(
         NoticeAction::Undo => "Undo".to_owned(),
         NoticeAction::MarkKernels { kernels, .. } => format!("Start from {kernels}"),
         NoticeAction::OpenLink { .. } => "Open it anyway".to_owned(),
+        NoticeAction::FromPytorch => "From PyTorch".to_owned(),
         NoticeAction::OpenDocument { label, .. } => (*label).to_owned(),
     };
     let act = move |_| match &action {
@@ -114,6 +115,7 @@ fn ActionButton(
         NoticeAction::OpenLink { state, name } => {
             session.open_sent(SharedState::clone(state), name);
         }
+        NoticeAction::FromPytorch => session.page.screen.is_from_pytorch_open.set(true),
         NoticeAction::OpenDocument { id, .. } => session.open_document(id),
     };
     view! { <button type="button" on:click=act>{label}</button> }

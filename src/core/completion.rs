@@ -9,7 +9,7 @@ use crate::model::op_type::OpType;
 use crate::model::program::{Param, Program};
 use crate::notation::caret::{CallSoFar, Caret, Context, caret_at};
 use crate::notation::{parse, written_name};
-use crate::resolve::{bytes_of_further_iterations, resolve};
+use crate::resolve::{bytes_of_further_iterations, resolve, values_by_name};
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
 
@@ -244,6 +244,7 @@ fn values(text: &str, attribute: &str) -> Vec<Candidate> {
         AttributeKind::Flag => words(&["true", "false"]),
         AttributeKind::Approximation => words(&["tanh", "none"]),
         AttributeKind::Interpolation => words(&["nearest", "bilinear"]),
+        AttributeKind::Units => words(&["matrix", "vector"]),
         AttributeKind::Type => types(),
         AttributeKind::SizeOrUnknown => [params(text), words(&["unknown"])]
             .into_iter()
@@ -267,16 +268,21 @@ fn params(text: &str) -> Vec<Candidate> {
             param.value.to_string(),
         )
     };
-    program.params.iter().map(param).collect()
+    let values = values_by_name(&program);
+    let derived = program.derived.iter().map(|derived| {
+        let name = &derived.name.text;
+        let value = values.get(name.as_str()).map(i64::to_string);
+        Candidate {
+            inserted: written_name(name),
+            ..Candidate::new(name, CompletionKind::Param, value.unwrap_or_default())
+        }
+    });
+    program.params.iter().map(param).chain(derived).collect()
 }
 
 fn types() -> Vec<Candidate> {
     let of = |dtype: &DType| {
-        let bytes = match dtype.bytes() {
-            1 => "1 byte".to_owned(),
-            bytes => format!("{bytes} bytes"),
-        };
-        Candidate::new(dtype.name(), CompletionKind::Type, bytes)
+        Candidate::new(dtype.name(), CompletionKind::Type, dtype.size().to_string())
     };
     DType::VARIANTS.iter().map(of).collect()
 }

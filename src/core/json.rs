@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
     /// The text is not JSON, or holds another value.
-    #[error(transparent)]
-    Value(serde_path_to_error::Error<serde_json::Error>),
+    #[error("{}", with_short_path(.0))]
+    Value(#[source] serde_path_to_error::Error<serde_json::Error>),
     /// A number that Python's `json` writes and JSON does not have.
     #[error("{path}: {number} is not a JSON number at line {line} column {column}")]
     NumberOfPython {
@@ -23,6 +23,18 @@ pub enum JsonError {
     /// More text behind the value.
     #[error(transparent)]
     End(serde_json::Error),
+}
+
+/// Most characters of a path in a message: a deeper place is found by its line and column.
+const MAX_PATH_CHARS: usize = 200;
+
+fn with_short_path(problem: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    let path = problem.path().to_string();
+    if path.chars().count() > MAX_PATH_CHARS {
+        problem.inner().to_string()
+    } else {
+        problem.to_string()
+    }
 }
 
 /// White space, or the byte order mark that some editors write at the start of a file.

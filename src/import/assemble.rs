@@ -107,6 +107,7 @@ impl Writer {
         program.outputs = known.map(|known| nameless(known.name.clone())).collect();
         Ok(Imported {
             program,
+            sources: Vec::new(),
             opaque,
             shapeless: misfits.shapeless,
             notes,

@@ -47,6 +47,7 @@ impl Measured {
     pub fn of_script(profile: &Profile, pattern: &str, program: Program) -> Self {
         let row = |run: &MeasuredRun| {
             Some(MeasuredRow {
+                time_cold_us: None,
                 pattern: pattern.to_owned(),
                 size: program.params.iter().map(|param| param.value).collect(),
                 variant: run.variant.as_deref()?.parse().ok()?,

@@ -31,6 +31,17 @@ impl Constant {
         }
     }
 
+    /// A tensor without elements.
+    pub(crate) fn empty(shape: &[Size]) -> Self {
+        let sizes = shape.iter().map(|size| size.as_int().unwrap_or(1));
+        Self {
+            shape: sizes
+                .map(|size| usize::try_from(size).unwrap_or(0))
+                .collect(),
+            elements: Vec::new(),
+        }
+    }
+
     pub(crate) fn list(elements: Vec<Scalar>) -> Option<Self> {
         (elements.len() <= MAX_NUMBERS).then(|| Self {
             shape: vec![elements.len()],

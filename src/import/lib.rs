@@ -32,6 +32,9 @@ use indexmap::IndexMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     pub program: Program,
+    /// The line of source that each op comes from, empty where the file does not say it; none for
+    /// a file without source lines.
+    pub sources: Vec<String>,
     /// Number of ops of each operator that the notation lacks, in the order of their first op.
     pub opaque: IndexMap<String, usize>,
     /// Ops of unknown shape.

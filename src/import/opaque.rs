@@ -1,6 +1,7 @@
 //! Writes operators that no function of the notation computes.
 
-use crate::params::identifier;
+use crate::params::{Params, identifier};
+use crate::size::Size;
 use crate::statement::{Dims, packed, statements};
 use crate::writer::{Known, Writer};
 use fuseline_core::notation::written_name;
@@ -23,8 +24,41 @@ pub(crate) struct Part {
     pub(crate) known: Known,
     /// The sizes that the file states.
     pub(crate) dims: Option<Dims>,
-    /// FLOPs of the whole operator, as the notation writes them.
-    pub(crate) flops: Option<String>,
+    /// FLOPs of the whole operator.
+    pub(crate) flops: Option<Flops>,
+}
+
+/// The FLOPs of an operator, and the units that execute them.
+pub(crate) struct Flops {
+    count: Size,
+    units: &'static str,
+}
+
+impl Flops {
+    /// Those of products.
+    pub(crate) fn matrix(count: Size) -> Self {
+        Self {
+            count,
+            units: "matrix",
+        }
+    }
+
+    /// Those of single elements.
+    pub(crate) fn vector(count: Size) -> Self {
+        Self {
+            count,
+            units: "vector",
+        }
+    }
+
+    /// As the notation writes them.
+    fn text(&self, params: &Params) -> String {
+        let flops = format!("flops={}", params.one(&self.count));
+        match self.count.as_int() {
+            Some(0) => flops,
+            _ => format!("{flops}, units={}", self.units),
+        }
+    }
 }
 
 impl Writer {
@@ -39,7 +73,8 @@ impl Writer {
         arguments.push(format!("name={}", written_name(&identifier(operator.name))));
         let again = format!("opaque({})", arguments.join(", "));
         let flops = parts.iter().find_map(|part| part.flops.as_ref());
-        arguments.extend(flops.map(|flops| format!("flops={flops}")));
+        let is_fixed = flops.is_some_and(|flops| flops.count.is_sampled());
+        arguments.extend(flops.map(|flops| flops.text(&self.params)));
         // The first op has the FLOPs and the label.
         let mut call = format!("opaque({})", arguments.join(", "));
         let mut title = operator.title;
@@ -53,7 +88,7 @@ impl Writer {
             let ops = statements(&format!("{name} = {call} : {packed}")).unwrap_or_default();
             self.write(ops, &name, std::mem::take(&mut title), None);
             call.clone_from(&again);
-            part_of = Some(format!("rearrange({name})"));
+            part_of = Some(format!("part({name})"));
         }
         let mut written = vec![None; parts.len()];
         let (known, unknown): (Vec<usize>, Vec<usize>) =
@@ -77,7 +112,7 @@ impl Writer {
             let stated = dims.as_ref().map(|dims| (dims, known.dtype));
             let index = self.write(ops, name, std::mem::take(&mut title), stated);
             if let Some(own) = index.and_then(|index| self.tensors.get_mut(index)) {
-                own.is_fixed = known.is_fixed;
+                own.is_fixed = known.is_fixed || is_fixed;
             }
             written[at] = index;
         }

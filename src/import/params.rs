@@ -3,7 +3,7 @@
 
 use crate::size::{Size, size_of};
 use fuseline_core::model::diagnostic::Span;
-use fuseline_core::model::program::{Name, Param, ParamRange};
+use fuseline_core::model::program::{Expr, Name, Param, ParamRange};
 use fuseline_core::notation::{parse, print_expr};
 use std::collections::{HashMap, HashSet};
 
@@ -61,6 +61,25 @@ pub(crate) fn identifier(name: &str) -> String {
 /// The factors of [`Params::larger`].
 const FACTORS: [i64; 6] = [3, 5, 7, 11, 13, 17];
 
+/// What is known about the params of a file before it is read, by their names in the notation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chosen {
+    /// Values in place of defaults.
+    pub(crate) values: HashMap<String, i64>,
+    /// Params that are another size: a number, or a size over params that the file names earlier.
+    pub(crate) sizes: HashMap<String, Expr>,
+}
+
+impl Chosen {
+    /// These values of params, as a visitor states them.
+    pub(crate) fn of(values: &[(String, i64)]) -> Self {
+        Self {
+            values: values.iter().cloned().collect(),
+            sizes: HashMap::new(),
+        }
+    }
+}
+
 /// The params of an import.
 #[derive(Debug, Default)]
 pub(crate) struct Params {
@@ -72,13 +91,22 @@ pub(crate) struct Params {
     /// shows on which params a size depends.
     pub(crate) larger: Vec<i64>,
     ranges: Vec<Range>,
+    /// What is known about params before the file is read.
+    chosen: Chosen,
     /// By the name in the file.
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, Size>,
     /// By the name in the notation.
     by_identifier: HashMap<String, usize>,
 }
 
 impl Params {
+    pub(crate) fn new(chosen: Chosen) -> Self {
+        Self {
+            chosen,
+            ..Self::default()
+        }
+    }
+
     /// The size that a text of the file means: `batch`, `past + seq`, `4*s0`. Names that are not
     /// known yet become params where a dimension and a rank are given, those of an input.
     pub(crate) fn read(
@@ -87,8 +115,8 @@ impl Params {
         input: Option<(usize, usize)>,
         names: &mut Names,
     ) -> Option<Size> {
-        if let Some(&known) = self.by_name.get(text) {
-            return Some(Size::param(known));
+        if let Some(known) = self.by_name.get(text) {
+            return Some(known.clone());
         }
         let is_expression = text.len() <= MAX_EXPRESSION && !text.contains(['\n', '#', ']', ',']);
         let parsed = is_expression.then(|| parse(&format!("input x : f32[{text}]")));
@@ -96,7 +124,7 @@ impl Params {
         let dims = parsed.as_ref().and_then(|p| p.program.declarations.first());
         if let Some([dim]) = dims.map(|d| d.annotation.dims.as_slice()) {
             let mut param = |name: &str| match (self.by_name.get(name), input) {
-                (Some(&known), _) => Some(known),
+                (Some(known), _) => Some(known.clone()),
                 (None, Some(index)) => Some(self.declare(name, index, names)),
                 (None, None) => None,
             };
@@ -105,7 +133,7 @@ impl Params {
             }
         }
         let index = input?;
-        Some(Size::param(self.declare(text, index, names)))
+        Some(self.declare(text, index, names))
     }
 
     /// A new param for a dimension of an input.
@@ -114,15 +142,26 @@ impl Params {
         text: &str,
         (dim, rank): (usize, usize),
         names: &mut Names,
-    ) -> usize {
-        let (value, range) = default_of(text, dim, rank);
-        let index = self.add(names.claim(text), value, range);
-        self.by_name.insert(text.to_owned(), index);
-        index
+    ) -> Size {
+        let name = names.claim(text);
+        let known = self.chosen.sizes.get(&name);
+        let known = known.and_then(|expr| size_of(expr, &mut |name| self.size_of(name)));
+        let size = known.unwrap_or_else(|| {
+            let (value, range) = default_of(text, dim, rank);
+            Size::param(self.add(name, value, range))
+        });
+        // A sign such as `?` stands for another size at each place.
+        if text.contains(char::is_alphanumeric) {
+            self.by_name.insert(text.to_owned(), size.clone());
+        }
+        size
     }
 
     /// A new param of this name; gives its index.
     pub(crate) fn add(&mut self, name: String, value: i64, range: Range) -> usize {
+        let chosen = self.chosen.values.get(&name).copied();
+        let range = chosen.map_or(range, |value| with_value(range, value));
+        let value = chosen.unwrap_or(value);
         let index = self.names.len();
         self.by_identifier.insert(name.clone(), index);
         self.names.push(name);
@@ -134,9 +173,9 @@ impl Params {
         index
     }
 
-    /// The param of a name of the notation.
-    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
-        self.by_identifier.get(name).copied()
+    /// The param of a name of the notation, as a size.
+    pub(crate) fn size_of(&self, name: &str) -> Option<Size> {
+        self.by_identifier.get(name).copied().map(Size::param)
     }
 
     /// Sizes as the notation writes them.
@@ -182,11 +221,25 @@ impl Params {
 /// Smallest, largest and step.
 pub(crate) type Range = (i64, i64, i64);
 
+/// A range that has this value, too.
+fn with_value((min, max, step): Range, value: i64) -> Range {
+    let (min, max) = (min.min(value), max.max(value));
+    let (mut step, mut rest) = (step, value.saturating_sub(min) % step.max(1));
+    // The largest step that leads from the smallest value to this one, by Euclid.
+    while rest != 0 {
+        (step, rest) = (rest, step % rest);
+    }
+    (min, max, step)
+}
+
+/// The default of a height or a width.
+pub(crate) const IMAGE_SIZE: i64 = 224;
+
 /// Words in the name of a size, and what a size with such a name may be: its default, and smallest,
 /// largest and step of its range.
 const KINDS: &[(&[&str], i64, Range)] = &[
     (&["batch"], 8, (1, 256, 1)),
-    (&["height", "width"], 224, (32, 2048, 32)),
+    (&["height", "width"], IMAGE_SIZE, (32, 2048, 32)),
     (&["seq", "len", "tok", "time"], 512, (1, 16_384, 1)),
 ];
 

@@ -8,7 +8,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(what: impl Into<String>) -> Self {
+    /// A problem, as the end of a sentence without its period.
+    pub fn new(what: impl Into<String>) -> Self {
         Self { text: what.into() }
     }
 

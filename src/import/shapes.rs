@@ -16,7 +16,7 @@ pub(crate) type Sizes = Vec<Size>;
 
 /// The shape of a statement's output; `None` where it does not follow.
 pub(crate) fn infer(
-    function: Function,
+    function: Option<Function>,
     statement: &OpStatement,
     inputs: &[&[Size]],
     params: &Params,
@@ -29,9 +29,15 @@ pub(crate) fn infer(
             .map(|dim| call.size_of(dim))
             .collect();
     }
+    let function = function?;
     let first = *inputs.first()?;
     Some(match function.row().shape_rule {
-        ShapeRule::SameAsFirst | ShapeRule::PerChannel => first.to_vec(),
+        ShapeRule::SameAsFirst
+        | ShapeRule::PerChannel
+        | ShapeRule::Scatter
+        | ShapeRule::IndexAlong
+        | ShapeRule::IndexPut
+        | ShapeRule::SliceScatter => first.to_vec(),
         ShapeRule::Broadcast => {
             let mut shapes = inputs.iter();
             let start = shapes.next()?.to_vec();
@@ -87,7 +93,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn size_of(&self, expr: &Expr) -> Option<Size> {
-        size_of(expr, &mut |name| self.params.index_of(name))
+        size_of(expr, &mut |name| self.params.size_of(name))
     }
 
     fn value(&self, name: AttributeName) -> Option<&AttributeValue> {
@@ -212,14 +218,14 @@ fn reshape(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
         .cloned()
         .collect();
     let open = elements(input)?.div_exact(&elements(&known)?);
+    // A number of the text that an input has as a sampled size is that size.
+    let is_sampled = |size: &Size| input.iter().any(|own| own == size && own.is_sampled());
     shape
         .into_iter()
-        .map(|size| {
-            if is_open(&size) {
-                open.clone()
-            } else {
-                Some(size)
-            }
+        .map(|size| match size {
+            size if is_open(&size) => open.clone(),
+            size if is_sampled(&size) => Some(size.sampled()),
+            size => Some(size),
         })
         .collect()
 }
@@ -285,17 +291,22 @@ fn pad(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 /// any other is a number that holds at the defaults.
 fn by_samples(function: Function, call: &Call<'_>, inputs: &[&[Size]]) -> Option<Sizes> {
     let Params { values, larger, .. } = call.params;
-    let shape = sample(function, call, inputs, values)?;
-    let other = sample(function, call, inputs, larger).filter(|other| other.len() == shape.len());
+    let at_defaults = |size: &Size| size.value(values);
+    let at_larger = |size: &Size| size.larger_value(larger);
+    let shape = sample(function, call, inputs, &at_defaults)?;
+    let other = sample(function, call, inputs, &at_larger);
+    let other = other.filter(|other| other.len() == shape.len());
     let sizes = shape.iter().enumerate().map(|(index, &size)| {
         let other = other.as_ref().and_then(|other| other.get(index)).copied();
-        let is_same =
-            |known: &&Size| known.value(values) == Some(size) && known.value(larger) == other;
+        let is_same = |known: &&Size| at_defaults(known) == Some(size) && at_larger(known) == other;
         if other == Some(size) {
             return Size::from(size);
         }
-        let same = inputs.iter().flat_map(|shape| shape.iter()).find(is_same);
-        same.cloned().unwrap_or(Size::from(size))
+        // The dimension at the same index first: others may have the same values by chance.
+        let own = inputs.first().and_then(|shape| shape.get(index));
+        let mut others = inputs.iter().flat_map(|shape| shape.iter());
+        let same = own.filter(is_same).or_else(|| others.find(is_same));
+        same.cloned().unwrap_or(Size::from(size).sampled())
     });
     Some(sizes.collect())
 }
@@ -304,12 +315,12 @@ fn sample(
     function: Function,
     call: &Call<'_>,
     inputs: &[&[Size]],
-    values: &[i64],
+    value_of: &dyn Fn(&Size) -> Option<i64>,
 ) -> Option<Vec<i64>> {
     let shape_of = |shape: &&[Size]| {
         let sizes = shape.iter();
         sizes
-            .map(|size| u64::try_from(size.value(values)?).ok())
+            .map(|size| u64::try_from(value_of(size)?).ok())
             .collect::<Option<Vec<u64>>>()
     };
     let shapes: Vec<Vec<u64>> = inputs.iter().map(shape_of).collect::<Option<_>>()?;
@@ -320,7 +331,7 @@ fn sample(
     let types: Vec<(&[u64], DType)> = types.collect();
     let number = |expr: &Expr| {
         Some(Expr {
-            kind: ExprKind::Int(call.size_of(expr)?.value(values)?),
+            kind: ExprKind::Int(value_of(&call.size_of(expr)?)?),
             span: expr.span,
         })
     };

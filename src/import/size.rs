@@ -10,17 +10,35 @@ const MAX_TERMS: usize = 12;
 /// Most params in one term.
 const MAX_DEGREE: usize = 6;
 
+/// How many times as large a sampled number is at the second sample of the params. No param has this
+/// factor, so that no sampled number is taken for one.
+const SAMPLED_FACTOR: i64 = 19;
+
 /// A sum of terms, each an integer times params. The zero has no term.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Size {
     /// The params of each term, by index, ascending, and its factor, which is not 0. Ascending by
     /// params.
     terms: Vec<(Vec<usize>, i64)>,
+    /// Whether a number in it depends on params in a way that no sum of terms expresses, as the
+    /// windows of a convolution over an open image, and holds at their defaults.
+    is_sampled: bool,
 }
+
+impl PartialEq for Size {
+    fn eq(&self, other: &Self) -> bool {
+        self.terms == other.terms
+    }
+}
+
+impl Eq for Size {}
 
 impl From<i64> for Size {
     fn from(value: i64) -> Self {
-        Self::of_terms(vec![(Vec::new(), value)]).unwrap_or(Self { terms: Vec::new() })
+        Self::of_terms(vec![(Vec::new(), value)], false).unwrap_or(Self {
+            terms: Vec::new(),
+            is_sampled: false,
+        })
     }
 }
 
@@ -28,10 +46,39 @@ impl Size {
     pub(crate) fn param(index: usize) -> Self {
         Self {
             terms: vec![(vec![index], 1)],
+            is_sampled: false,
         }
     }
 
-    fn of_terms(mut terms: Vec<(Vec<usize>, i64)>) -> Option<Self> {
+    /// The same size, of which a number holds only at the defaults of the params.
+    #[must_use]
+    pub(crate) fn sampled(self) -> Self {
+        Self {
+            is_sampled: true,
+            ..self
+        }
+    }
+
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.is_sampled
+    }
+
+    /// Whether it depends on no param.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.as_int().is_some() && !self.is_sampled
+    }
+
+    /// The same size, sampled if it was computed from a size that depends on params.
+    #[must_use]
+    pub(crate) fn computed_from(self, source: &Self) -> Self {
+        if source.is_closed() {
+            self
+        } else {
+            self.sampled()
+        }
+    }
+
+    fn of_terms(mut terms: Vec<(Vec<usize>, i64)>, is_sampled: bool) -> Option<Self> {
         terms.sort_unstable();
         let mut sum: Vec<(Vec<usize>, i64)> = Vec::with_capacity(terms.len());
         for (params, factor) in terms {
@@ -42,7 +89,10 @@ impl Size {
         }
         sum.retain(|&(_, factor)| factor != 0);
         let is_small = |(params, _): &(Vec<usize>, i64)| params.len() <= MAX_DEGREE;
-        (sum.len() <= MAX_TERMS && sum.iter().all(is_small)).then_some(Self { terms: sum })
+        (sum.len() <= MAX_TERMS && sum.iter().all(is_small)).then_some(Self {
+            terms: sum,
+            is_sampled,
+        })
     }
 
     /// The number, where no param is in it.
@@ -63,7 +113,8 @@ impl Size {
     }
 
     pub(crate) fn add(&self, other: &Self) -> Option<Self> {
-        Self::of_terms([self.terms.as_slice(), &other.terms].concat())
+        let is_sampled = self.is_sampled || other.is_sampled;
+        Self::of_terms([self.terms.as_slice(), &other.terms].concat(), is_sampled)
     }
 
     pub(crate) fn sub(&self, other: &Self) -> Option<Self> {
@@ -79,7 +130,7 @@ impl Size {
                 terms.push((params, a.checked_mul(*b)?));
             }
         }
-        Self::of_terms(terms)
+        Self::of_terms(terms, self.is_sampled || other.is_sampled)
     }
 
     /// The exact quotient; `None` where none is found. A divisor of one term divides each term. A
@@ -88,15 +139,15 @@ impl Size {
         if self == divisor && !self.terms.is_empty() {
             return Some(Self::from(1));
         }
+        let is_sampled = self.is_sampled || divisor.is_sampled;
         let [(divisor, by)] = divisor.terms.as_slice() else {
             // A multiple by one term: `(S + 1)*H / (S + 1)`.
             let (first, last) = (divisor.terms.last()?, self.terms.last()?);
-            let lead = Self {
-                terms: vec![last.clone()],
+            let lead = |term: &(Vec<usize>, i64)| Self {
+                terms: vec![term.clone()],
+                is_sampled,
             };
-            let quotient = lead.div_exact(&Self {
-                terms: vec![first.clone()],
-            })?;
+            let quotient = lead(last).div_exact(&lead(first))?;
             return (quotient.mul(divisor)? == *self).then_some(quotient);
         };
         let mut terms = Vec::with_capacity(self.terms.len());
@@ -111,7 +162,18 @@ impl Size {
             }
             terms.push((left, factor / by));
         }
-        Self::of_terms(terms)
+        Self::of_terms(terms, is_sampled)
+    }
+
+    /// The quotient rounded up: exact where one is found, else a number at these values of the
+    /// params.
+    pub(crate) fn div_up(&self, divisor: &Self, params: &[i64]) -> Option<Self> {
+        self.div_exact(divisor).or_else(|| {
+            let (all, by) = (self.value(params)?, divisor.value(params)?);
+            let more = all.checked_add(by.checked_sub(1)?)?;
+            let number = Self::from(more.checked_div(by)?);
+            Some(number.computed_from(self).computed_from(divisor))
+        })
     }
 
     /// The value of the size at these values of the params.
@@ -122,6 +184,34 @@ impl Size {
             })?;
             sum.checked_add(term)
         })
+    }
+
+    /// The value of the size at the second sample of the params. Numbers that were sampled grow with
+    /// the params.
+    pub(crate) fn larger_value(&self, params: &[i64]) -> Option<i64> {
+        let value = self.value(params)?;
+        if self.is_sampled {
+            return value.checked_mul(SAMPLED_FACTOR);
+        }
+        Some(value)
+    }
+
+    /// The param that this size says is another size, where both differ by nothing: the last one
+    /// that stands alone in a term, with the sizes that it equals. `O(terms)`.
+    pub(crate) fn solved(&self) -> Option<(usize, Self)> {
+        let alone = |(params, factor): &&(Vec<usize>, i64)| {
+            matches!(params.as_slice(), [_]) && factor.abs() == 1
+        };
+        let (params, factor) = self
+            .terms
+            .iter()
+            .filter(alone)
+            .max_by_key(|(params, _)| params)?;
+        let param = *params.first()?;
+        let own = Self::param(param).mul(&Self::from(*factor))?;
+        let rest = self.sub(&own)?.mul(&Self::from(-factor))?;
+        let mut others = rest.terms.iter().flat_map(|(params, _)| params);
+        others.all(|&other| other < param).then_some((param, rest))
     }
 
     /// As the notation writes it; `names` are those of the params.
@@ -156,10 +246,10 @@ impl Size {
 /// The size that an expression of the notation means; `None` past the limits of [`Size`], for a
 /// quotient that is no size, and for a name that `param` does not know. The parser limits the depth
 /// of an expression.
-pub(crate) fn size_of(expr: &Expr, param: &mut dyn FnMut(&str) -> Option<usize>) -> Option<Size> {
+pub(crate) fn size_of(expr: &Expr, param: &mut dyn FnMut(&str) -> Option<Size>) -> Option<Size> {
     match &expr.kind {
         ExprKind::Int(value) => Some(Size::from(*value)),
-        ExprKind::Param(name) => param(name).map(Size::param),
+        ExprKind::Param(name) => param(name),
         ExprKind::Negate(operand) => Size::from(0).sub(&size_of(operand, param)?),
         ExprKind::Binary(operator, left, right) => {
             let (left, right) = (size_of(left, param)?, size_of(right, param)?);

@@ -8,18 +8,23 @@ use crate::writer::Known;
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
+use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::program::{
     Argument, AttributeValue, Literal, Name, OpStatement, TypeAnnotation,
 };
 use fuseline_core::notation::parse;
+use std::str::FromStr;
 
 /// A size for each dimension; `None` where a file does not say it.
 pub(crate) type Dims = Vec<Option<Size>>;
 
-/// The statements of a text, if all of them can be read and are calls of known functions.
+/// The statements of a text, if all of them can be read and are calls of known functions, or bare
+/// op types with the type that these need.
 pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     let parsed = parse(text);
-    let is_known = |op: &OpStatement| op.function().is_some();
+    let is_bare =
+        |op: &OpStatement| OpType::from_str(&op.callee.text).is_ok() && op.annotation.is_some();
+    let is_known = |op: &OpStatement| op.function().is_some() || is_bare(op);
     let ops = parsed.program.ops;
     let is_fine = parsed.diagnostics.is_empty() && ops.iter().all(is_known);
     (is_fine && !ops.is_empty()).then_some(ops)
@@ -58,13 +63,14 @@ pub(crate) fn merged_shape(
 
 /// The element type that the notation gives the output of a statement.
 pub(crate) fn dtype_of(
-    function: Function,
+    function: Option<Function>,
     op: &OpStatement,
     inputs: &[Option<&Known>],
 ) -> Option<DType> {
     if let Some(annotation) = &op.annotation {
         return Some(annotation.dtype);
     }
+    let function = function?;
     let mut attributes = op.attributes.iter();
     if let Some(AttributeValue::Word(name)) = attributes
         .find(|a| a.is(AttributeName::Dtype))
@@ -154,7 +160,8 @@ pub(crate) fn packed(parts: &[&Known], params: &Params) -> Option<String> {
     let mut size = Size::from(0);
     for part in parts {
         let count = elements(part.shape.as_deref()?)?;
-        let bytes = part.dtype.unwrap_or(DType::F32).bytes() / dtype.bytes();
+        let own = part.dtype.unwrap_or(DType::F32);
+        let bytes = own.size().addressed_bytes() / dtype.size().addressed_bytes();
         size = size.add(&count.mul(&Size::from(i64::from(bytes)))?)?;
     }
     (!others.is_empty()).then(|| format!("{}{}", dtype.name(), params.list(&[size])))

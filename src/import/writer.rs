@@ -2,14 +2,14 @@
 
 use crate::Problem;
 use crate::constant::Constant;
-use crate::params::{Names, Params};
+use crate::params::{Chosen, Names, Params, identifier};
 use crate::shapes::{Sizes, infer};
 use crate::size::Size;
-use crate::statement::{Dims, annotation, dtype_of, literals, merged_shape, nameless};
+use crate::statement::{Dims, annotation, dtype_of, literals, merged_shape, nameless, statements};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::op::TensorRole;
 use fuseline_core::model::program::OpStatement;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Most tensors that ops read, their sizes, and elements of folded values, so that a small file
 /// cannot fill the memory.
@@ -66,6 +66,14 @@ impl Default for Writer {
 }
 
 impl Writer {
+    /// A writer that knows this about the params of its file.
+    pub(crate) fn new(chosen: Chosen) -> Self {
+        Self {
+            params: Params::new(chosen),
+            ..Self::default()
+        }
+    }
+
     /// Adds a tensor; gives its index.
     pub(crate) fn tensor(&mut self, known: Known) -> usize {
         let index = self.tensors.len();
@@ -82,6 +90,11 @@ impl Writer {
             .map_or(0, Vec::len)
     }
 
+    /// What ops have read so far, which their import takes time for.
+    pub(crate) fn spent(&self) -> usize {
+        MAX_READS - self.reads_left + self.tensors.len()
+    }
+
     /// Counts what ops read against [`MAX_READS`].
     pub(crate) fn spend(&mut self, reads: usize) -> Result<(), Problem> {
         let left = self.reads_left.checked_sub(reads);
@@ -92,6 +105,74 @@ impl Writer {
             ))
         })?;
         Ok(())
+    }
+
+    /// Gives the outputs of a model their names in the file, because a node that changes nothing
+    /// may stand between the op that writes an output and the output. Where no op writes any of
+    /// them, a copy of each is an op. The indices of the outputs.
+    pub(crate) fn name_outputs(&mut self, outputs: &[(&str, usize)]) -> Vec<usize> {
+        let written: HashSet<usize> = self.ops.iter().map(|&(_, output)| output).collect();
+        if outputs.iter().any(|(_, output)| written.contains(output)) {
+            self.rename(outputs, &written);
+            return outputs.iter().map(|&(_, output)| output).collect();
+        }
+        let mut copies = Vec::with_capacity(outputs.len());
+        for &(name, output) in outputs {
+            let has_elements = |shape: &Sizes| shape.iter().all(|size| size.as_int() != Some(0));
+            let source = self.tensors.get(output);
+            let source = source.filter(|own| own.shape.as_ref().is_some_and(has_elements));
+            let source = source.map(|own| own.name.clone());
+            let copy = source.and_then(|source| {
+                let own = self.by_name.contains_key(&identifier(name));
+                let name = if own {
+                    self.names.claim(name)
+                } else {
+                    identifier(name)
+                };
+                let ops = statements(&format!("{name} = contiguous({source})"))?;
+                self.write(ops, &name, "", None)
+            });
+            copies.push(copy.unwrap_or(output));
+        }
+        copies
+    }
+
+    /// `O(ops + reads)`.
+    fn rename(&mut self, outputs: &[(&str, usize)], written: &HashSet<usize>) {
+        let labels = self.ops.iter().filter_map(|(op, _)| op.label.as_ref());
+        let labels: HashSet<String> = labels.map(|label| label.text.clone()).collect();
+        let mut renamed: HashMap<String, String> = HashMap::new();
+        let mut given: HashSet<usize> = HashSet::new();
+        for &(name, output) in outputs {
+            let name = identifier(name);
+            let holder = self.by_name.get(&name).copied();
+            let is_held = holder.is_some_and(|holder| {
+                holder == output || given.contains(&holder) || !written.contains(&holder)
+            });
+            let is_taken = is_held || labels.contains(&name) || self.params.names.contains(&name);
+            if is_taken || !written.contains(&output) || !given.insert(output) {
+                continue;
+            }
+            // A tensor inside a function may have the name of an output.
+            let other = holder.map(|holder| (holder, self.names.claim(&name)));
+            for (index, name) in other.into_iter().chain([(output, name)]) {
+                if let Some(known) = self.tensors.get_mut(index) {
+                    let old = std::mem::replace(&mut known.name, name.clone());
+                    self.by_name.insert(name.clone(), index);
+                    renamed.insert(old, name);
+                }
+            }
+        }
+        if renamed.is_empty() {
+            return;
+        }
+        for (op, _) in &mut self.ops {
+            for text in op.inputs.iter_mut().chain([&mut op.output]) {
+                if let Some(name) = renamed.get(&text.text) {
+                    text.text.clone_from(name);
+                }
+            }
+        }
     }
 
     /// Adds the statements of a node, the last of which writes its output, called `name`; gives its
@@ -123,9 +204,7 @@ impl Writer {
                 let own = self.names.claim(&format!("{name}{rest}"));
                 renamed.insert(std::mem::replace(&mut op.output.text, own.clone()), own);
             }
-            let Some(function) = op.function() else {
-                continue;
-            };
+            let function = op.function();
             let inputs = op.inputs.iter().map(|input| self.by_name.get(&input.text));
             let inputs = inputs.map(|index| index.and_then(|&index| self.tensors.get(index)));
             let inputs: Vec<Option<&Known>> = inputs.collect();
@@ -149,7 +228,8 @@ impl Writer {
                 // The inputs do not determine the type, so the statement has the file's.
                 op.annotation = Some(annotation(dtype, shape, &self.params));
             }
-            let literals = literals(function, &op, &inputs, &self.params);
+            let literals =
+                function.and_then(|function| literals(function, &op, &inputs, &self.params));
             if let Some((inputs, literals)) = literals {
                 (op.inputs, op.literals) = (inputs, literals);
             }

@@ -78,3 +78,25 @@ test('the table follows a slider, the open tab survives a reload, and other tabs
   await expect(panel(page)).toBeHidden();
   await expect(page.getByRole('tabpanel', { name: 'Steps' })).toBeVisible();
 });
+
+test('the policy is compared on every GPU, and a row chooses one', async ({ page }) => {
+  const text = await editor(page).inputValue();
+  await panel(page).getByLabel('This policy on every GPU').check();
+  const devices = panel(page).getByRole('group', { name: 'Table of GPUs' });
+  const rows = devices.getByRole('row');
+  const { devices: reports } = commandLine(['analyze', '-', '--device', 'a100-80,h200,mi300x'], text);
+  await expect(rows.nth(1)).toContainText('A100 SXM 80GB');
+  // A time is predicted where the device was measured.
+  for (const [name, { predicted_s }] of [['A100 SXM 80GB', reports[0]], ['H200', reports[1]], ['MI300X', reports[2]]]) {
+    const cells = rows.filter({ has: page.getByRole('button', { name, exact: true }) }).getByRole('cell');
+    await expect(cells.nth(3)).toHaveText(predicted_s === null ? '–' : /µs|ms/);
+  }
+  const slower = rows.filter({ has: page.getByRole('button', { name: 'MI300X', exact: true }) });
+  await expect(slower).toContainText('by lower bounds');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // The page now shows the other GPU, which comes first.
+  await slower.getByRole('button').press('Enter');
+  await expect(slower.getByRole('button')).toHaveAttribute('aria-pressed', 'true');
+  await expect(rows.nth(1)).toContainText('MI300X');
+  await expect(rows.nth(0)).toContainText('than MI300X');
+});

@@ -1,7 +1,7 @@
 // The numbers of "Why not", "What to do", "Sweep" and "Measured" explain themselves.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { numberBox, picker, result } from './visitor.mjs';
+import { choose, numberBox, picker, result } from './visitor.mjs';
 
 const openTab = (page, name) => page.getByRole('tab', { name, exact: true }).click();
 const card = (page, name) => page.getByRole('dialog', { name });
@@ -125,7 +125,7 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     await numbers(row).nth(4).click();
     await expect(card(page, 'measured kernels')).toContainText('nvjet_sm90');
     await page.keyboard.press('Escape');
-    await panel.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
+    await choose(panel.getByRole('radio', { name: 'speedup over eager' }));
     await numbers(table.getByRole('row', { name: /linear_bias_relu/ }).first()).nth(1).click();
     await expect(line(card(page, 'predicted speedup over eager'))).toHaveText(/ eager \/ .* in this run$/);
     await page.keyboard.press('Escape');

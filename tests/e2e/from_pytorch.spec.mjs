@@ -1,10 +1,10 @@
-// The file that writes a PyTorch model in the notation: shown, copied, saved, with the keyboard and
+// The file that saves a PyTorch model for the page: shown, copied, saved, with the keyboard and
 // without a network.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { notice, put } from './visitor.mjs';
+import { drop, notice } from './visitor.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCRIPT = readFileSync(`${ROOT}public/python/fuseline.py`, 'utf8');
@@ -23,7 +23,7 @@ test('the file is shown, copied and saved as it is', async ({ page, open, contex
   await open();
   await openDialog(page);
   expect(await dialog(page).locator('pre').textContent()).toBe(SCRIPT);
-  await expect(dialog(page)).toContainText('print(fuseline.export(model, x))');
+  await expect(dialog(page)).toContainText('fuseline.export(model, x)');
   await expect(dialog(page)).toContainText('dynamic_shapes={"x": {1: torch.export.Dim("seq", min=2, max=4096)}}');
   expect(await accessibilityFindings(page)).toEqual([]);
   await dialog(page).getByRole('button', { name: 'Copy it' }).click();
@@ -65,7 +65,7 @@ test('on a phone nothing is wider than the screen', async ({ page, open }) => {
 
 test('a model that PyTorch has exported is a program of the page', async ({ page, open }) => {
   await open();
-  await put(page, readFileSync(`${ROOT}tests/model/exported/vit.fuse`, 'utf8'));
+  await drop(page, 'vit.pt2', readFileSync(`${ROOT}tests/model/exported/vit.pt2`));
   // 12 layers of 31 ops, and 22 around them.
   await expect(page.locator('.headline')).toContainText('turns 394 kernels into');
 });

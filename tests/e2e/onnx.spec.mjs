@@ -27,11 +27,11 @@ test('a model is opened by the button, and what is not understood is named', asy
   await open();
   await page.getByText('Open', { exact: true }).click();
   await page.getByLabel('A file…').setInputFiles({ name: 'by_hand.onnx', mimeType: 'application/octet-stream', buffer: await model('by_hand') });
-  await expect(notice(page)).toContainText('3 ops of unknown operators are counted as opaque: 1 NonZero, 2 my.ops.Frobnicate. 1 op of unknown shape is not counted. Write its shape after a colon.');
+  await expect(notice(page)).toContainText('4 ops count as opaque: 1 NonZero, 2 my.ops.Frobnicate, 1 TopK.');
   // The picture is the model's, not that of the program before it.
   await expect.poll(async () => (await kernels(page)).flat()).toContain('best');
   await expect(page.locator('.headline')).toContainText('≥');
-  await expect(editor(page)).toHaveValue(/opaque\(inner\.x_2, name=NonZero\)/);
+  await expect(editor(page)).toHaveValue(/opaque\(inner\.x_2, name=NonZero, flops=0\)/);
 });
 
 test('a model that is cut off, and other files, say what was expected and leave the text', async ({ page, open }) => {

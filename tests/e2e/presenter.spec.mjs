@@ -2,7 +2,7 @@
 // from the last row.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { policyChoice, present } from './visitor.mjs';
+import { choose, policyChoice, present } from './visitor.mjs';
 
 const bar = (page) => page.getByRole('complementary', { name: 'Presenting' });
 const region = (page, name) => page.getByRole('region', { name, exact: true });
@@ -208,7 +208,7 @@ test('a workshop has slides and lessons, and Next leads through all of it', asyn
   await page.getByRole('button', { name: 'Learn', exact: true }).click();
   await page.getByText('For a class: a workshop of 45, 90 or 180 minutes').click();
   await expect(page.locator('.plan tbody tr')).toHaveCount(9);
-  await page.getByRole('radio', { name: '45 minutes' }).check({ force: true });
+  await choose(page.getByRole('radio', { name: '45 minutes' }));
   await expect(page.locator('.plan tbody tr')).toHaveCount(5);
   await page.getByRole('button', { name: 'Present the workshop' }).click();
 

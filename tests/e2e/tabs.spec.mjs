@@ -1,7 +1,7 @@
 // Tabs below the pictures: attention with sizes of its own, and the model against measurement.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, chooseView, notice, openTab, panel, picker, viewSwitch, write } from './visitor.mjs';
+import { choose, chooseExample, choosePolicy, chooseView, notice, openTab, panel, picker, viewSwitch, write } from './visitor.mjs';
 
 test('limits: each kernel with its figures; a warning stands in its row of both tables', async ({ page, open }) => {
   await open();
@@ -107,7 +107,7 @@ test('tiling: sliders by keyboard change figures and picture, keep the focus, an
   });
   await test.step('the order of the tiles', async () => {
     const before = await figure('all waves').textContent();
-    await page.getByRole('radio', { name: /row by row/ }).check({ force: true });
+    await choose(page.getByRole('radio', { name: /row by row/ }));
     expect(await figure('all waves').textContent()).not.toBe(before);
   });
   await test.step('the parts of the picture have names', async () => {
@@ -201,7 +201,7 @@ test.describe('attention', () => {
     await number.fill('6');
     await number.press('Tab');
     await expect(tab).toContainText('still holds all exponentials');
-    await tab.getByRole('radio', { name: 'online, blocks of 4' }).check({ force: true });
+    await choose(tab.getByRole('radio', { name: 'online, blocks of 4' }));
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await player.getByRole('button', { name: 'Play' }).click();
     await expect(tab).toContainText('step 3 of 3');
@@ -255,7 +255,7 @@ test('the profiler shows gaps, who launches, and the table of the selected kerne
   const tab = panel(page, 'Profiler');
   await expect(tab.getByRole('heading', { name: /^The GPU waits for Python \d/ })).toBeVisible();
   await expect(tab.locator('.mark-idle-gap')).toHaveCount(2);
-  await tab.getByRole('radio', { name: 'a CUDA graph' }).check({ force: true });
+  await choose(tab.getByRole('radio', { name: 'a CUDA graph' }));
   await expect(tab.locator('.mark-launch-call')).toHaveCount(1);
   await expect(tab).toContainText('Select a kernel, here or in the graph');
   expect(await accessibilityFindings(page)).toEqual([]);
@@ -278,7 +278,7 @@ test.describe('measured', () => {
     expect(fetched.length).toBe(24);
     await expect(tab.locator('tbody tr')).toHaveCount(54);
     await expect(tab.locator('.chart [role=button]')).toHaveCount(54);
-    await tab.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
+    await choose(tab.getByRole('radio', { name: 'speedup over eager' }));
     await expect(tab.locator('tbody tr')).toHaveCount(31);
     await expect(tab.locator('.legend li:visible')).toHaveText(['compiled', 'compiled, generated matmuls']);
     await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'H200, further sizes, not used to build it' });

@@ -102,6 +102,11 @@ test('tables are saved with exact numbers, and the graph for other programs', as
     expect(names[0]).toBe(first);
     expect(lines.length).toBeGreaterThan(0);
   }
+  await page.getByRole('button', { name: 'Pin', exact: true }).click();
+  const [pinnedName, pinned] = await exported(page, 'Pinned and present kernels as CSV');
+  expect(pinnedName).toBe('fuseline-pinned.csv');
+  const sums = rows(pinned).at(-1);
+  expect(sums.slice(0, 3)).toEqual(['all', String(bytes.fused), String(bytes.fused)]);
   const [dotName, dot] = await exported(page, /^Graph for Graphviz/);
   expect(dotName).toBe('fuseline-graph.dot');
   expect(dot.toString('utf8')).toMatch(/^digraph "Transformer block, 14 ops" \{\n/);

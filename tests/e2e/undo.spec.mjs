@@ -1,7 +1,7 @@
 // What undo and redo bring back: the last action, whatever it changed, and nothing else.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, editor, fragmentOf, notice, openTab, panel, picker, policyChoice, result, senderNote, slider, untilStored, viewSwitch, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, editor, fragmentOf, notice, openTab, panel, picker, policyChoice, result, senderNote, slider, untilStored, viewSwitch, write } from './visitor.mjs';
 
 const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
 const undo = (page) => page.locator('.history-buttons').getByRole('button', { name: 'Undo', exact: true });
@@ -37,7 +37,7 @@ test('undo takes back what was changed last: size, policy, GPU, option, view', a
   await slider(page, 'S').press('ArrowRight');
   await choosePolicy(page, 'optimal');
   await picker(page, 'GPU').selectOption('h200');
-  await viewSwitch(page, 'Unfused').check({ force: true });
+  await chooseView(page, 'Unfused');
   const unfused = viewSwitch(page, 'Unfused');
   await expect(unfused).toBeChecked();
 

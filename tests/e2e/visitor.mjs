@@ -28,8 +28,12 @@ export async function openTab(page, name) {
 
 /** A choice of the fusion policy, by its id. */
 export const policyChoice = (page, id) => page.locator(`.policies input[value="${id}"]`);
-/** Its bar covers its radio button. */
-export const choosePolicy = (page, id) => policyChoice(page, id).check({ force: true });
+/** Clicks the label, which covers its radio button. */
+export async function choose(radio) {
+  await radio.locator('xpath=ancestor::label').click();
+  await expect(radio).toBeChecked();
+}
+export const choosePolicy = (page, id) => choose(policyChoice(page, id));
 
 /** Opens the pane of the text, which a first visit finds folded. */
 export const openText = (page) => page.getByRole('button', { name: 'Program', exact: true }).click();
@@ -134,10 +138,7 @@ export async function chooseExample(page, title) {
   await picker(page, 'Example').selectOption({ label: title });
 }
 
-/** The words of the switch cover its radio buttons. */
-export async function chooseView(page, name) {
-  await viewSwitch(page, name).check({ force: true });
-}
+export const chooseView = (page, name) => choose(viewSwitch(page, name));
 
 /** The titles of all examples in the picker. */
 export async function exampleTitles(page) {

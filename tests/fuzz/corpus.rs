@@ -53,7 +53,7 @@ pub(crate) fn json_lists() -> Vec<Vec<u8>> {
 pub(crate) fn op_lines() -> Vec<Vec<u8>> {
     let line = |op: &Op| {
         let (name, op_type, output) = (&op.name, op.op_type.name(), &op.output);
-        let (inputs, shape, bytes) = (&op.inputs, &op.shape, op.bytes_per_element);
+        let (inputs, shape, bytes) = (&op.inputs, &op.shape, op.bytes_per_element.bytes());
         format!("    Op({name:?}, \"{op_type}\", {inputs:?}, {output:?}, {shape:?}, {bytes}),\n")
     };
     let list = |ops: Vec<Op>| format!("ops = [\n{}]\n", ops.iter().map(line).collect::<String>());

@@ -209,7 +209,7 @@ fn both_lengths_are_those_of_the_programs_attention() {
 fn the_tab_follows_type_and_sizes_of_the_program_until_a_size_is_chosen() {
     let in_program = |dtype: DType| TypedAttention {
         shape: AttentionShape {
-            bytes_per_element: dtype.bytes(),
+            bytes_per_element: dtype.size().addressed_bytes(),
             ..AttentionSizes::default().shape
         },
         dtype: Some(dtype),

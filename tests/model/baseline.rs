@@ -292,10 +292,42 @@ fn a_view_costs_nothing_and_its_readers_read_what_it_names() {
             .unwrap()
             .total
     };
-    assert_eq!(total(ReshapeCost::Copy, false), 128 + 64 + 64 + 64);
-    assert_eq!(total(ReshapeCost::Copy, true), 128 + 64);
+    assert_eq!(total(ReshapeCost::Copy, false), 64 + 64 + 64 + 64);
+    assert_eq!(total(ReshapeCost::Copy, true), 64 + 64);
     assert_eq!(total(ReshapeCost::View, false), 64 + 64);
     assert_eq!(total(ReshapeCost::View, true), 64 + 64);
+}
+
+#[test]
+fn parts_of_a_tensor_are_read_once_in_a_kernel_and_never_more_than_the_whole() {
+    let names = |count: usize| {
+        let names: Vec<String> = (0..count).map(|i| format!("p{i}")).collect();
+        names.join(", ")
+    };
+    let read = |ops: &[&str]| {
+        let text = format!("input x : f16[8, 8]\n{}", ops.join("\n"));
+        let text = format!("{text}\ny = concat({}, axis=0)", names(ops.len()));
+        let parsed = fuseline_core::notation::parse(&text);
+        // The compiler reads each part where the parts are joined.
+        let options = Options::of_policy(Policy::Inductor);
+        let analysis = fuseline_core::analyze_program(&parsed.program, &options);
+        let analysis = analysis.analysis.unwrap();
+        assert_eq!(analysis.fused.kernels.len(), 1, "{text}");
+        analysis.fused.traffic.bytes_read
+    };
+    let quarter = "p0 = slice(x, start=0, end=2, axis=0)";
+    assert_eq!(read(&[quarter]), 32);
+    assert_eq!(
+        read(&[quarter, "p1 = slice(x, start=4, end=6, axis=0)"]),
+        64
+    );
+    let half =
+        |name: &str, index: u64| format!("{name} = split(x, parts=2, index={index}, axis=0)");
+    assert_eq!(read(&[&half("p0", 0), &half("p1", 1)]), 128);
+    // Both have six of eight rows, so one kernel reads all.
+    let most = "p0 = slice(x, start=0, end=6, axis=0)";
+    assert_eq!(read(&[most, "p1 = slice(x, start=2, end=8, axis=0)"]), 128);
+    assert_eq!(read(&[most, "p1 = relu(x)"]), 128);
 }
 
 #[test]
@@ -306,7 +338,8 @@ fn undeclared_sizes_are_inferred_where_exact_and_assumed_elsewhere() {
         let graph = build_graph(&[op], known).unwrap();
         let mut tensors = graph.tensors.ids();
         let tensor = tensors.find(|&t| graph.tensor_name(t) == name).unwrap();
-        read_size(&graph, OpId::new(0), tensor, Externals::Declared)
+        let read = read_size(&graph, OpId::new(0), tensor, Externals::Declared);
+        (read.bytes, read.source)
     };
     let matmul = || Op::new("y", OpType::Matmul, &["x", "w"], "y", &[8, 5], 2);
     let x = TensorDecl::new("x", &[8, 3], 2);

@@ -137,8 +137,8 @@ const OUTSIDE: &[(&str, Option<Outside>)] = &[
         None,
     ),
     (
-        "input x : bf16[511, 4096]\nweight w : bf16[4096, 4096]\ny = matmul(x, w)\n",
-        Some(Outside::FewRows(511)),
+        "input x : bf16[1, 4096]\nweight w : bf16[4096, 4096]\ny = matmul(x, w)\n",
+        None,
     ),
     (
         "input x : bf16[512, 4096]\nweight w : bf16[4096, 4096]\ny = matmul(x, w)\n",
@@ -151,11 +151,19 @@ const OUTSIDE: &[(&str, Option<Outside>)] = &[
     ),
     (
         "input q : bf16[16, 1, 64]\ninput k : bf16[16, 2048, 64]\ninput v : bf16[16, 2048, 64]\ny = sdpa(q, k, v)\n",
-        Some(Outside::FewQueries(1)),
+        None,
     ),
     (
         "input q : bf16[1, 32, 2048, 64]\ninput k : bf16[1, 8, 2048, 64]\ninput v : bf16[1, 8, 2048, 64]\ny = sdpa(q, k, v, enable_gqa=true)\n",
-        Some(Outside::GroupedHeads(4)),
+        None,
+    ),
+    (
+        "input q : bf16[1, 32, 2048, 64]\ninput k : bf16[1, 2, 2048, 64]\ninput v : bf16[1, 2, 2048, 64]\ny = sdpa(q, k, v, enable_gqa=true)\n",
+        None,
+    ),
+    (
+        "input q : bf16[1, 64, 1, 64]\ninput k : bf16[1, 1, 2048, 64]\ninput v : bf16[1, 1, 2048, 64]\ny = sdpa(q, k, v, enable_gqa=true)\n",
+        Some(Outside::GroupedHeads(64)),
     ),
     (
         "input q : bf16[16, 2048, 64]\ninput k : bf16[16, 2048, 64]\ninput v : bf16[16, 2048, 64]\ny = sdpa(q, k, v)\n",
@@ -169,10 +177,7 @@ const OUTSIDE: &[(&str, Option<Outside>)] = &[
         "input q : bf16[16, 2048, 128]\ninput k : bf16[16, 2048, 128]\ninput v : bf16[16, 2048, 128]\ny = sdpa(q, k, v)\n",
         None,
     ),
-    (
-        "input x : bf16[1, 4096]\ny = silu(x)\n",
-        Some(Outside::FewElements(4096)),
-    ),
+    ("input x : bf16[1, 1024]\ny = silu(x)\n", None),
     // As many elements in one row run as in many.
     ("input x : bf16[16777216]\ny = silu(x)\n", None),
     (
@@ -180,21 +185,31 @@ const OUTSIDE: &[(&str, Option<Outside>)] = &[
         Some(Outside::FewColumns(1)),
     ),
     (
-        "input q : bf16[16, 4096, 64]\ninput k : bf16[16, 16, 64]\ninput v : bf16[16, 16, 64]\ny = sdpa(q, k, v)\n",
-        Some(Outside::FewKeys(16)),
+        "input q : bf16[16, 4096, 64]\ninput k : bf16[16, 8, 64]\ninput v : bf16[16, 8, 64]\ny = sdpa(q, k, v)\n",
+        Some(Outside::FewKeys(8)),
     ),
     (
-        "weight w : bf16[50000, 4096]\ninput i : i64[1]\ny = embedding(i, w)\n",
-        Some(Outside::FewElements(4096)),
+        "weight w : bf16[50000, 1024]\ninput i : i64[1]\ny = embedding(i, w)\n",
+        None,
     ),
+    ("input x : bf16[8, 4096]\ny = softmax(x)\n", None),
     (
-        "input x : bf16[8, 4096]\ny = softmax(x)\n",
+        "input x : bf16[8, 32768]\ny = softmax(x)\n",
         Some(Outside::FewRows(8)),
     ),
     ("input x : bf16[4096, 4096]\ny = softmax(x)\n", None),
     (
         "input x : bf16[4096, 4096]\ny = opaque(x, name=aten.nonzero) : bf16[4096, 4096]\n",
         Some(Outside::Opaque),
+    ),
+    // 348 and 167 µs in eager PyTorch 2.11 on an H200; a copy takes 19.
+    (
+        "input x : f16[4096, 4096]\ny = sort(x)\n",
+        Some(Outside::SortOrScan),
+    ),
+    (
+        "input x : f16[4096, 4096]\ny = cumsum(x)\n",
+        Some(Outside::SortOrScan),
     ),
     (
         "input x : bf16[4096, 4096]\ny = cast(x, dtype=f8)\n",
@@ -234,7 +249,7 @@ fn predictions_outside_the_measured_sizes_are_marked() {
 
 #[test]
 fn a_sweep_marks_the_values_outside_the_measured_sizes() {
-    let text = "param N = 64 in 64..4096 step 64\ninput x : bf16[N, 4096]\nweight w : bf16[4096, 4096]\n\
+    let text = "param N = 16 in 16..1024 step 16\ninput x : bf16[4096, 4096]\nweight w : bf16[4096, N]\n\
                 y = matmul(x, w)\n";
     let program = parse(text).program;
     let swept = sweep(&program, 0, &on("h100", Policy::Rules)).unwrap();
@@ -242,7 +257,7 @@ fn a_sweep_marks_the_values_outside_the_measured_sizes() {
         for figure in row.figures {
             assert_eq!(
                 figure.ends_with('?'),
-                row.value < 512,
+                row.value < 64,
                 "{} {figure}",
                 row.value
             );
@@ -252,7 +267,7 @@ fn a_sweep_marks_the_values_outside_the_measured_sizes() {
 
 #[test]
 fn a_small_part_outside_does_not_mark_the_sum() {
-    let text = "input x : bf16[8192, 8192]\ninput b : bf16[8192]\na = relu(x)\nc = gelu(b)\n";
+    let text = "input x : bf16[65536, 8192]\ninput b : bf16[64, 1]\nweight w : bf16[64, 64]\na = relu(x)\nc = matmul(w, b)\n";
     let analysis = analysis(text, &on("h200", Policy::Rules));
     let predicted = analysis.predicted.as_ref().unwrap();
     let marked: Vec<bool> = (predicted.kernels.iter())
@@ -356,7 +371,7 @@ fn a_ratio_of_unverified_times_is_marked_and_its_card_says_why() {
     for (queries, size, outside) in [
         (4096, 128, None),
         (4096, 512, Some(Outside::HeadSize(512))),
-        (1, 128, Some(Outside::FewQueries(1))),
+        (1, 128, None),
     ] {
         let mut options = on("h200", Policy::Inductor);
         options.fusion.attention = true;
@@ -430,11 +445,11 @@ fn a_speedup_of_short_times_is_rough() {
         "{long}"
     );
     assert!(
-        short_sentence.contains("× faster (±85 %)"),
+        short_sentence.contains("× faster (±94 %)"),
         "{short_sentence}"
     );
     assert!(
-        long_sentence.contains("× faster (±17 %)"),
+        long_sentence.contains("× faster (±15 %)"),
         "{long_sentence}"
     );
 }

@@ -196,13 +196,13 @@ fn bad_calls_end_with_a_reason_and_never_with_a_panic() {
         (
             vec!["analyze", "-", "--set", "S=1"],
             "y = relu(x) : f16[4]",
-            1,
+            2,
             "declares no params",
         ),
         (
             vec!["analyze", "-", "--set", "N=1"],
             NOTATION,
-            1,
+            2,
             "use one of: M",
         ),
         (
@@ -370,4 +370,11 @@ fn json_that_is_no_list_of_ops_is_refused_with_the_reason() {
     );
     assert!(refused(r#"{"ops": [], "tensors": 7}"#).contains("optionally `tensors`"));
     assert!(refused("[]").contains("there are no ops yet"));
+    // The path to a place so deep would hide what is wrong.
+    let deep = refused(&"[".repeat(10_000));
+    assert!(
+        deep.contains("recursion limit exceeded at line 1 column 128"),
+        "{deep}"
+    );
+    assert!(deep.len() < 200, "{deep}");
 }

@@ -219,44 +219,37 @@ fn attention_kernels_show_their_tiles_and_both_counts() {
     let call = |flags: &'static [&str]| [&["analyze", "-", "--device", "h200"], flags].concat();
     let apart = json(&call(&["--json"]), program);
     assert_eq!(apart["attentions"], serde_json::json!([]));
-    for flags in [
-        &["--json", "--attention"][..],
-        &["--json", "--policy", "inductor"],
-    ] {
-        let report = json(&call(flags), program);
-        let found = &report["attentions"][0];
-        assert_eq!(
-            found["ops"],
-            serde_json::json!(["s", "c", "p", "o"]),
-            "{flags:?}"
-        );
-        let numbers = [
-            "kernel",
-            "heads",
-            "group",
-            "query_rows",
-            "key_rows",
-            "query_tiles",
-            "key_tiles",
-        ];
-        let numbers = numbers.map(|name| found[name].as_u64().unwrap());
-        assert_eq!(numbers, [0, 4, 2, 64, 454, 8, 2]);
-        // Q and the result have four heads, K and V two.
-        let once = 2 * (2 * 4 + 2 * 2) * 512 * 64_u64;
-        let tiled = 2 * 4 * (2 * 512 * 64 + 8 * 2 * 512 * 64 + 512_u64);
-        assert_eq!(
-            (found["bytes_once"].as_u64(), found["bytes_tiled"].as_u64()),
-            (Some(once), Some(tiled))
-        );
-        assert_eq!(
-            (&found["counted"], &found["fits_cache"]),
-            (&"bytes_once".into(), &true.into())
-        );
-        let kernel = &report["kernels"][0];
-        let moved =
-            kernel["bytes_read"].as_u64().unwrap() + kernel["bytes_written"].as_u64().unwrap();
-        assert_eq!(moved, once);
-    }
+    // No pattern of the compiler has keys with fewer heads, which it copies for a matmul.
+    let compiled = json(&call(&["--json", "--policy", "inductor"]), program);
+    assert_eq!(compiled["attentions"], serde_json::json!([]));
+    let report = json(&call(&["--json", "--attention"]), program);
+    let found = &report["attentions"][0];
+    assert_eq!(found["ops"], serde_json::json!(["s", "c", "p", "o"]));
+    let numbers = [
+        "kernel",
+        "heads",
+        "group",
+        "query_rows",
+        "key_rows",
+        "query_tiles",
+        "key_tiles",
+    ];
+    let numbers = numbers.map(|name| found[name].as_u64().unwrap());
+    assert_eq!(numbers, [0, 4, 2, 64, 454, 8, 2]);
+    // Q and the result have four heads, K and V two.
+    let once = 2 * (2 * 4 + 2 * 2) * 512 * 64_u64;
+    let tiled = 2 * 4 * (2 * 512 * 64 + 8 * 2 * 512 * 64 + 512_u64);
+    assert_eq!(
+        (found["bytes_once"].as_u64(), found["bytes_tiled"].as_u64()),
+        (Some(once), Some(tiled))
+    );
+    assert_eq!(
+        (&found["counted"], &found["fits_cache"]),
+        (&"bytes_once".into(), &true.into())
+    );
+    let kernel = &report["kernels"][0];
+    let moved = kernel["bytes_read"].as_u64().unwrap() + kernel["bytes_written"].as_u64().unwrap();
+    assert_eq!(moved, once);
     let output = run(&call(&["--attention"]), program);
     let text = stdout(&output);
     assert!(

@@ -220,6 +220,23 @@ fn kernels_are_printed_as_code_all_or_one() {
     for kernel in ["# Kernel 1: ", "# Kernel 2: "] {
         assert!(stdout(&all).contains(kernel), "{all:?}");
     }
+    // Triton's file runs: it allocates what the kernels read and write, and launches each once.
+    let driver = stdout(&all).split("if __name__ == ").nth(1).unwrap();
+    let defined = stdout(&all)
+        .lines()
+        .filter_map(|line| line.strip_prefix("def launch"));
+    let defined: Vec<&str> = defined
+        .map(|line| line.split('(').next().unwrap())
+        .collect();
+    assert!(defined.len() >= 2, "{defined:?}");
+    for name in &defined {
+        let launches = driver
+            .matches(&format!("    launch{name}(tensors["))
+            .count();
+        assert_eq!(launches, 1, "{driver}");
+    }
+    assert!(driver.contains("        \"x\": torch.randn(["), "{driver}");
+    assert!(!stdout(&of(&["--kernel", "1"])).contains("__main__"));
     let one = of(&["--kernel", "1", "--language", "wgsl"]);
     assert!(stdout(&one).contains("@compute"), "{one:?}");
     assert!(!stdout(&one).contains("Kernel 2"), "{one:?}");

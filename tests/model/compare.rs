@@ -1,7 +1,7 @@
 //! Policies side by side: the numbers of each policy, and the edges on which they differ.
 
 use crate::random_graph::fusable_ops;
-use fuseline_core::analysis::compare::{compare, ranked};
+use fuseline_core::analysis::compare::{Compared, compare, ranked};
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::model::options::Switch;
 use fuseline_core::{
@@ -480,5 +480,47 @@ fn without_fusion_each_op_is_a_kernel_beside_fused_attention_too() {
     assert_eq!(
         none.analysis.fused.traffic.total,
         chosen.unfused.traffic.total
+    );
+}
+
+#[test]
+fn a_policy_with_fewer_bytes_than_the_proven_ones_is_named() {
+    // A kernel would keep two rows of 513 kB, of `x` and of `z`, which only the search minds.
+    let text = "input x : f32[4096, 128256]\ninput z : f32[4096, 128256]\nr = sum(x)\nt = sum(z)\n\
+                c = mul(x, r)\nd = mul(z, t)\ny = add(c, d)\ns = softmax(y)\n";
+    let parsed = notation::parse(text);
+    let outcome = analyze_program(&parsed.program, &Options::of_policy(Policy::Optimal));
+    let all = compare(&outcome.analysis.unwrap());
+    let note = |all: &[Compared]| {
+        let rows = policy_rows(all, Policy::Optimal, Objective::Bytes);
+        let row = rows.into_iter().find(|row| row.policy == Policy::Optimal);
+        row.unwrap().note
+    };
+    let named = "; torch.compile has fewer, in kernels that the search does not allow";
+    assert!(note(&all).contains(named), "{}", note(&all));
+    let alone = all.into_iter().filter(|one| one.policy == Policy::Optimal);
+    let alone: Vec<Compared> = alone.collect();
+    assert!(!note(&alone).contains("does not allow"));
+}
+
+/// The product of few rows is a library call that takes no residual, so the two as one kernel are
+/// generated code, which is slower than both.
+#[test]
+fn a_policy_that_is_predicted_to_be_faster_than_the_least_lower_bound_is_named() {
+    let text = "input x : f8e4m3[8, 14336]\nweight w : f8e4m3[14336, 4096]\ninput a : f32[1]\n\
+                input b : f32[1]\ninput r : bf16[8, 4096]\n\
+                y = scaled_matmul(x, w, a, b) : bf16[8, 4096]\nz = add(y, r)\n";
+    let parsed = notation::parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    let mut options = Options::of_policy(Policy::Optimal);
+    options.fusion.objective = Objective::Time;
+    options.device = fuseline_core::device("h200").unwrap().clone();
+    let all = compare(&analyze_program(&parsed.program, &options).analysis.unwrap());
+    let rows = policy_rows(&all, Policy::Optimal, Objective::Time);
+    let row = rows.iter().find(|row| row.policy == Policy::Optimal);
+    let note = &row.unwrap().note;
+    assert!(
+        note.contains("is predicted to be faster: the search minimizes the lower bound"),
+        "{note}"
     );
 }

@@ -90,7 +90,7 @@ fn sizes_types_and_statements_have_their_own_words() {
     assert_eq!(labels("in|"), ["input"]);
     assert_eq!(taken("we|"), "weight ");
     assert_eq!(labels("input x : b|"), ["bf16", "bool"]);
-    assert_eq!(labels("y = relu(x) : f3|"), ["f32"]);
+    assert_eq!(labels("y = relu(x) : f3|"), ["f32", "f8e4m3"]);
     assert_eq!(labels("param S = 8\ninput x : f16[|]"), ["S"]);
     assert_eq!(labels("param S = 8\ninput x : f16[2*|, 4]"), ["S"]);
     assert_eq!(labels(&format!("{HEAD}output s|")), ["scores"]);
@@ -120,7 +120,7 @@ fn nothing_is_offered_where_nothing_known_may_stand() {
 #[test]
 fn an_unclosed_bracket_does_not_reach_the_next_statement() {
     assert_eq!(labels("y = relu(x\nz = gel|")[0], "gelu");
-    assert_eq!(labels("y = relu(x\ninput z : f3|"), ["f32"]);
+    assert_eq!(labels("y = relu(x\ninput z : f3|"), ["f32", "f8e4m3"]);
 }
 
 proptest! {

@@ -154,6 +154,7 @@ fn a_long_name_makes_no_wide_picture() {
             unknown: Some(Box::new(UnknownOperator {
                 name: Some(name.clone()),
                 flops: None,
+                units: None,
             })),
             ..Op::new("z", OpType::Elementwise, &["y"], &name[2..], &[8, 8], 2)
         },

@@ -108,7 +108,7 @@ fn gpus_with_f8_have_twice_the_rate_of_f16() {
     ] {
         let device = device(id).unwrap();
         let peak = |dtype| device.matmul_peak(dtype, F32Matmul::F32).unwrap();
-        let (f8, f16) = (peak(DType::F8), peak(DType::F16));
+        let (f8, f16) = (peak(DType::F8e4m3), peak(DType::F16));
         assert_eq!(f8.computed_as, None, "{id}");
         let ratio = f8.figure.value / f16.figure.value;
         assert!((1.99..2.03).contains(&ratio), "{id}: {ratio}");
@@ -124,7 +124,7 @@ fn figures_that_the_vendors_state() {
             let peak = device.matmul_peak(dtype, F32Matmul::Tf32);
             peak.map(|peak| (peak.figure.value / 1e12).round())
         };
-        [DType::F32, DType::F16, DType::F8].map(tera)
+        [DType::F32, DType::F16, DType::F8e4m3].map(tera)
     };
     assert_eq!(peaks("b300"), [Some(1125.0), Some(2250.0), Some(4500.0)]);
     let v5p = device("tpu-v5p").unwrap();

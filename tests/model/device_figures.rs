@@ -105,7 +105,7 @@ fn rates_that_are_left_out_are_unknown_or_fall_back_to_a_wider_type() {
     };
     for f32_matmul in [F32Matmul::F32, F32Matmul::Tf32] {
         assert_eq!(rate(&bare, DType::F16, f32_matmul), Some((3e14, false)));
-        assert_eq!(rate(&bare, DType::F8, f32_matmul), Some((3e14, false)));
+        assert_eq!(rate(&bare, DType::F8e4m3, f32_matmul), Some((3e14, false)));
         assert_eq!(rate(&bare, DType::F32, f32_matmul), Some((2e13, true)));
         assert_eq!(rate(&bare, DType::I8, f32_matmul), None);
         assert_eq!(rate(&bare, DType::F64, f32_matmul), None);

@@ -142,7 +142,7 @@ fn set_dtype_writes_the_most_frequent_one() {
     );
     assert_eq!(main_dtype(&parse("y = relu(x)").program), None);
     let tie = parse("input a : f8[1]\ninput b : f32[1]").program;
-    assert_eq!(main_dtype(&tie), Some(DType::F8));
+    assert_eq!(main_dtype(&tie), Some(DType::F8e4m3));
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn a_program_of_another_text_breaks_nothing() {
     let program = parse(TEXT).program;
     for text in ["", "é", "y = relu(x)"] {
         set_param(text, &program, 0, 1);
-        set_dtype(text, &program, DType::F8);
+        set_dtype(text, &program, DType::F8e4m3);
         add_op(text, &program, None);
         for op in 0..4 {
             remove_op(text, &program, op);

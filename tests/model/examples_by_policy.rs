@@ -47,11 +47,11 @@ const FIGURES: &[(&str, [(usize, u64); 4])] = &[
     ("softmax", [(5, 536_936_448), (4, 402_718_720), (1, 134_217_728), (1, 134_217_728)]),
     ("siblings", [(3, 402_702_336), (3, 402_702_336), (1, 134_266_880), (3, 402_702_336)]),
     ("few_rows", [(2, 4_194_304), (1, 2_097_152), (2, 3_145_728), (1, 2_097_152)]),
-    ("long_rows", [(2, 671_350_784), (1, 402_915_328), (1, 402_915_328), (2, 671_350_784)]),
+    ("long_rows", [(2, 671_350_784), (1, 402_915_328), (1, 402_915_328), (1, 402_915_328)]),
     ("recompute", [(5, 536_887_296), (3, 268_451_840), (2, 134_234_112), (2, 201_342_976)]),
-    ("gpt2", [(51, 704_702_464), (20, 339_781_632), (12, 241_201_152), (9, 213_936_128)]),
-    ("gpt2_layers", [(253, 3_683_685_888), (145, 2_098_238_976), (133, 2_124_977_664), (109, 1_871_746_560)]),
-    ("llama", [(46, 3_949_002_752), (16, 2_124_447_744), (16, 2_283_814_912), (12, 2_048_933_888)]),
+    ("gpt2", [(51, 692_119_552), (20, 327_198_720), (12, 241_201_152), (9, 213_936_128)]),
+    ("gpt2_layers", [(253, 3_570_439_680), (145, 1_984_992_768), (133, 2_124_977_664), (109, 1_871_746_560)]),
+    ("llama", [(46, 3_995_140_096), (16, 2_124_447_744), (15, 2_341_486_592), (12, 2_048_933_888)]),
     ("resnet_bottleneck", [(10, 616_703_488), (3, 205_661_696), (6, 359_802_368), (3, 205_661_696)]),
 ];
 
@@ -74,11 +74,9 @@ const WITH_ATTENTION: &[(&str, (usize, u64))] = &[
     ("llama", (10, 975_192_064)),
 ];
 
-/// Where the rules keep more on chip than a block has, which no legal kernel does.
-const BEYOND_THE_CHIP: &[&str] = &["long_rows"];
-/// Where the compiler moves fewer bytes than any legal kernels: it keeps a long row, joins
-/// siblings, or computes ops twice.
-const BELOW_THE_OPTIMUM: &[&str] = &["siblings", "long_rows", "recompute"];
+/// Where the compiler moves fewer bytes than any legal kernels: it joins siblings, or computes ops
+/// twice.
+const BELOW_THE_OPTIMUM: &[&str] = &["siblings", "recompute"];
 
 /// Without attention as one kernel, except where the compiler recognizes it.
 fn analysis(text: &str, policy: Policy) -> Analysis {
@@ -105,16 +103,14 @@ fn kernels_and_bytes_of_every_example() {
     assert_eq!(found, FIGURES);
 }
 
-/// The optimum is proven, and no other policy needs less if its kernels are those of the baseline
-/// rules.
+/// The optimum is proven, and the rules never need less.
 #[test]
 fn the_optimum_of_every_example_is_proven() {
     for (example, (id, figures)) in EXAMPLES.iter().zip(FIGURES) {
         let certificate = analysis(example.text, Policy::Optimal).certificate.unwrap();
         assert!(certificate.is_optimal, "{}", example.id);
         let [none, rules, _, optimal] = *figures;
-        assert!(rules.1 <= none.1 && optimal.1 <= none.1, "{id}");
-        assert_eq!(rules.1 < optimal.1, BEYOND_THE_CHIP.contains(id), "{id}");
+        assert!(optimal.1 <= rules.1 && rules.1 <= none.1, "{id}");
     }
 }
 

@@ -146,3 +146,16 @@ fn the_worker_writes_the_same_tables() {
         assert_eq!(*csv, expected, "{}", kind.name());
     }
 }
+
+/// The launches of all kernels are those of the program, with the second half of a reduction.
+#[test]
+fn the_launches_of_the_kernels_add_up() {
+    let text = "input x : f16[33554432]\ny = sum(x)\n";
+    let outcome = analyze_program(&parse(text).program, &Options::of_policy(Policy::Inductor));
+    let kernels = table(text, &outcome, TableKind::Kernels);
+    let column = kernels.head.iter().position(|&head| head == "launches");
+    let launches = kernels.rows.iter().map(|row| row[column.unwrap()].parse());
+    let launches: usize = launches.map(Result::<usize, _>::unwrap).sum();
+    assert_eq!(launches, outcome.analysis.unwrap().fused.launches);
+    assert_eq!(launches, 2);
+}

@@ -234,6 +234,8 @@ fn assert_fixes_hold(text: &str) -> usize {
 #[rustfmt::skip]
 const OFFERED: &[(&str, &[&str])] = &[
     ("input x : f16[4]\ny = gellu(x)", &["Write `gelu`"]),
+    ("input x : f16[4]\ny = relu_(x)\nz = gelu(x)", &["Read `y`"]),
+    ("input x : f16[4]\ny = sub_(1, x)", &["Write `sub`"]),
     ("input x : fp16[4]\ny = relu(x)", &["Write `f16`"]),
     ("param heads = 4\ninput x : f16[headz]\ny = relu(x)", &["Write `heads`"]),
     ("input x : f16[2*Q]\ny = relu(x)", &["Declare `param Q = 1024`"]),

@@ -89,6 +89,10 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("max_pool2d(i, kernel=3)", &[2, 6, 3, 2]),
     ("max_pool2d(i, kernel=3, stride=2, padding=1)", &[2, 6, 5, 4]),
     ("avg_pool2d(i, kernel=[9, 7])", &[2, 6, 1, 1]),
+    ("dequantize(m, r)", &[8, 6]),
+    ("dequantize(q, v, r)", &[3, 8, 6]),
+    ("scaled_matmul(m, n, r, s)", &[8, 5]),
+    ("scaled_matmul(q, t, s, s, transpose_b=true)", &[3, 8, 5]),
     ("matmul(m, n)", &[8, 5]),
     ("matmul(m, t, transpose_b=true)", &[8, 5]),
     ("matmul(n, t, transpose_a=true, transpose_b=true)", &[5, 5]),
@@ -131,7 +135,14 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("scatter_add(m, j, p, axis=1)", &[8, 6]),
     ("index_copy(m, l, n2, axis=0)", &[8, 6]),
     ("index_add(m, l, n2, axis=0)", &[8, 6]),
+    ("index_put(m, l, n2)", &[8, 6]),
+    ("index_put(m, l, s)", &[8, 6]),
+    ("index_put(q, l, l, n2)", &[3, 8, 6]),
+    ("slice_scatter(m, n2, start=2, end=5, axis=0)", &[8, 6]),
+    ("slice_scatter(m, n2, start=-6, step=2, axis=0)", &[8, 6]),
+    ("copy(m, r)", &[8, 6]),
     ("rearrange(m, r) : f16[5]", &[5]),
+    ("part(m) : f16[8, 2]", &[8, 2]),
     ("opaque(m, r, name=aten.fft_rfft, flops=96) : f16[8, 4]", &[8, 4]),
     ("contiguous(q)", &[3, 8, 6]),
     ("contiguous(q, shape=[24, 6])", &[24, 6]),
@@ -245,7 +256,7 @@ fn an_annotation_is_checked() {
         };
         let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
         assert!(!resolved(&text(shape)).ops.is_empty(), "{call}");
-        if matches!(name, "rearrange" | "full" | "arange" | "opaque") {
+        if matches!(name, "rearrange" | "part" | "full" | "arange" | "opaque") {
             // Its shape is the annotation.
             continue;
         }
@@ -295,6 +306,9 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("topk(m, count=7)", Code::UnknownAttribute, "`count` is 7"),
     ("scatter(m, j, m)", Code::ShapeMismatch, "`m` f16[8, 6] has another shape than `j` i64[8, 4]"),
     ("index_add(m, e, m)", Code::ShapeMismatch, "`e` i64[2, 3] is not a list of indices"),
+    ("index_put(m, l, p)", Code::ShapeMismatch, "`p` f16[8, 4] does not broadcast into `m` f16[3, 6]"),
+    ("slice_scatter(m, n2, start=2, axis=0)", Code::ShapeMismatch, "`n2` f16[3, 6] has another shape than the range of `m` f16[8, 6], [6, 6]"),
+    ("copy(r, m)", Code::ShapeMismatch, "`m` f16[8, 6] does not broadcast into `r` f16[8, 1]"),
     ("index_copy(m, l, n, axis=0)", Code::ShapeMismatch, "`n` f16[6, 5] needs a slice of `m` f16[8, 6] along axis 0 for each element of `l` i64[3]"),
     ("sum(m, axis=2)", Code::UnknownAttribute, "`axis` is 2, but `m` f16[8, 6] has 2 dimensions"),
     ("softmax(m, axis=-3)", Code::UnknownAttribute, "`axis` is -3, but `m` f16[8, 6] has 2 dimensions"),
@@ -403,7 +417,9 @@ fn every_row_is_consistent() {
         assert!(f.min_inputs <= f.max_inputs, "{function}");
         assert!(!f.summary.is_empty() && !f.flops_source.is_empty());
         let is_counted = match f.op_type {
-            OpType::Elementwise | OpType::Reduction => f.max_inputs > 0,
+            OpType::Elementwise | OpType::Reduction => {
+                f.max_inputs > 0 && *function != Function::Copy
+            }
             OpType::Matmul => false,
             // Most move elements only, and a library's kernel may count otherwise.
             OpType::Reshape | OpType::Opaque => f.flops_per_element > 0,

@@ -254,13 +254,11 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
 /// share of the time is by what takes longest in the prediction.
 #[test]
 fn a_program_that_fusing_slows_names_the_kernel_that_loses() {
-    let block = example(NEXT).unwrap();
-    let program = notation::parse(block.text).program;
-    let small = notation::edit::set_param(block.text, &program, 0, 128);
+    let text = "input x : bf16[256, 16384]\nweight w : bf16[16384, 4096]\ninput r : bf16[256, 4096]\n\
+                down = matmul(x, w)\nresid2 = add(down, r)\ny = relu(resid2)\n";
     let mut options = Options::of_policy(Policy::Rules);
-    options.conventions.reshape = block.opening.reshape;
     options.device = device("h100").unwrap().clone();
-    let outcome = analyze_program(&notation::parse(&small).program, &options);
+    let outcome = analyze_program(&notation::parse(text).program, &options);
     let analysis = outcome.analysis.unwrap();
     let predicted = analysis.predicted.as_ref().unwrap();
     assert!(predicted.speedup() < 0.9);
@@ -271,7 +269,7 @@ fn a_program_that_fusing_slows_names_the_kernel_that_loses() {
     .unwrap();
     assert!(
         told.notes.iter().any(|note| {
-            note.starts_with("Kernel 10 (down + resid2) takes 103 µs")
+            note.starts_with("Kernel 1 (down + resid2 + y) takes ")
                 && note.ends_with(
                     "its matmul is generated, because the library has no call for all of it.",
                 )

@@ -144,7 +144,7 @@ fn essence(op: &Op) -> Op {
         &inputs,
         &op.output,
         &op.shape,
-        op.bytes_per_element,
+        op.bytes_per_element.addressed_bytes(),
     )
 }
 
@@ -227,7 +227,7 @@ fn published_cases_mean_the_same_as_op_lines() {
                 format!(
                     "Op({name:?}, {op_type:?}, {inputs:?}, {output:?}, ({}), {}),",
                     shape.concat(),
-                    op.bytes_per_element
+                    op.bytes_per_element.bytes()
                 )
             })
             .collect();

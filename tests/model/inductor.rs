@@ -369,11 +369,16 @@ fn long_chains_of_views_and_wide_concats_stay_cheap() {
     assert_eq!(members, 3001);
 }
 
-/// The compiler reads the source of a slice again in each kernel that uses the slice.
-fn slice_read_by(readers: std::ops::Range<u64>, rows: u64) -> Outcome {
-    let mut text = format!("input big : f16[{rows}, 1048576]\ns = slice(big, end=1, axis=0)\n");
+/// The compiler reads an image again in each kernel that uses a smaller one made of it.
+fn image_read_by(readers: std::ops::Range<u64>, rows: u64) -> Outcome {
+    let mut text = format!(
+        "input big : f16[1, 1, {rows}, 1048576]\ns = interpolate(big, size=[1, 1048576])\n"
+    );
     for i in readers {
-        let _ = writeln!(text, "input x{i} : f16[{i}, 1048576]\ny{i} = add(s, x{i})");
+        let _ = writeln!(
+            text,
+            "input x{i} : f16[1, 1, {i}, 1048576]\ny{i} = add(s, x{i})"
+        );
     }
     let parsed = parse(&text);
     analyze_program(&parsed.program, &Options::of_policy(Policy::Inductor))
@@ -381,7 +386,7 @@ fn slice_read_by(readers: std::ops::Range<u64>, rows: u64) -> Outcome {
 
 #[test]
 fn kernels_that_compute_again_may_move_more_and_say_so() {
-    let analysis = slice_read_by(2..4, 1024).analysis.unwrap();
+    let analysis = image_read_by(2..4, 1024).analysis.unwrap();
     let (before, after) = (analysis.unfused.traffic, analysis.fused.traffic);
     assert!(after.total > before.total, "{after:?}");
     assert_eq!(
@@ -396,7 +401,7 @@ fn kernels_that_compute_again_may_move_more_and_say_so() {
 #[test]
 fn sums_of_what_is_read_again_are_exact_or_refused() {
     const ROW_BYTES: u64 = 2 << 20;
-    let analysis = slice_read_by(2..12, 1 << 37).analysis.unwrap();
+    let analysis = image_read_by(2..12, 1 << 37).analysis.unwrap();
     let traffic = analysis.fused.traffic;
     let of_readers = (2..12).sum::<u64>() * ROW_BYTES;
     assert_eq!(traffic.bytes_read, 10 * (ROW_BYTES << 37) + of_readers);
@@ -407,7 +412,7 @@ fn sums_of_what_is_read_again_are_exact_or_refused() {
         unfused - traffic.total.cast_signed()
     );
 
-    let refused = slice_read_by(2..12, 1 << 40);
+    let refused = image_read_by(2..12, 1 << 40);
     assert_eq!(refused.analysis, None);
     let [problem] = &refused.diagnostics[..] else {
         panic!("{:?}", refused.diagnostics);

@@ -20,7 +20,7 @@ fn of_two_equally_near_values_the_even_one_is_stored() {
         [1.0 + unit / 2.0, 1.0 + 1.5 * unit].map(bf16),
         [1.0, 1.0 + 2.0 * unit]
     );
-    let f8 = |value| rounded(value, DType::F8);
+    let f8 = |value| rounded(value, DType::F8e4m3);
     assert_eq!([17.0, 18.0, 19.0].map(f8), [16.0, 18.0, 20.0]);
     assert_eq!(rounded(16_777_217.0, DType::F32), 16_777_216.0);
     assert_eq!(rounded(0.1, DType::F64), 0.1);
@@ -39,7 +39,7 @@ fn values_below_the_smallest_normal_one_lose_digits_and_then_vanish() {
         [0.0, least, 0.0]
     );
     let least = 0.5_f64.powi(9);
-    let f8 = |value| rounded(value, DType::F8);
+    let f8 = |value| rounded(value, DType::F8e4m3);
     assert_eq!(
         [least, 0.5 * least, 1.5 * least].map(f8),
         [least, 0.0, 2.0 * least]
@@ -57,11 +57,11 @@ fn what_is_too_large_overflows() {
     assert_eq!(rounded(3.4e38, DType::Bf16), f64::INFINITY);
     // E4M3 has no infinity.
     assert_eq!(
-        [448.0, 464.0].map(|value| rounded(value, DType::F8)),
+        [448.0, 464.0].map(|value| rounded(value, DType::F8e4m3)),
         [448.0, 448.0]
     );
-    assert!(rounded(465.0, DType::F8).is_nan());
-    assert!(rounded(f64::INFINITY, DType::F8).is_nan());
+    assert!(rounded(465.0, DType::F8e4m3).is_nan());
+    assert!(rounded(f64::INFINITY, DType::F8e4m3).is_nan());
     assert_eq!(
         [130.0, -1.9, 1e30].map(|value| rounded(value, DType::I8)),
         [-126.0, -1.0, -1.0]

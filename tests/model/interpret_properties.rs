@@ -7,7 +7,7 @@ use fuseline_core::examples::{EXAMPLES, Example};
 use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{
-    Op, OpType, Options, Partition, Policy, TensorDecl, analyze_program, build_graph, plan,
+    DType, Op, OpType, Options, Partition, Policy, TensorDecl, analyze_program, build_graph, plan,
 };
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -51,11 +51,11 @@ pub(crate) fn with_functions(ops: Vec<Op>) -> Vec<Op> {
 /// The same, all in f64.
 fn in_f64(ops: &[Op], externals: &[TensorDecl]) -> (Vec<Op>, Vec<TensorDecl>) {
     let ops = ops.iter().map(|op| Op {
-        bytes_per_element: 8,
+        bytes_per_element: DType::F64.size(),
         ..op.clone()
     });
     let externals = externals.iter().map(|tensor| TensorDecl {
-        bytes_per_element: 8,
+        bytes_per_element: DType::F64.size(),
         ..tensor.clone()
     });
     (ops.collect(), externals.collect())

@@ -6,8 +6,8 @@ use fuseline::STYLE_SHEETS;
 use fuseline::app::analysed::{AnalysedText, AnalysisInput, PlacedPlan};
 use fuseline::app::jobs::Job;
 use fuseline::app::queries::{
-    Advice, Answer, Asked, Edges, Effect, Handout, Merges, Picture, PlanUnder, Report, Stage,
-    Steps, Sweep, Task, WhySeparate,
+    Advice, Answer, Asked, Edges, Effect, FusionLimit, Handout, Merges, Picture, PlanUnder, Report,
+    Stage, Steps, Sweep, Task, WhySeparate,
 };
 use fuseline::app::runner::Runner;
 use fuseline::app::text_limits::{
@@ -239,11 +239,12 @@ fn an_answer_does_not_depend_on_what_was_asked_before() {
             };
             let folding = Folding::Iterations;
             let is_fused = true;
-            let tasks: [Task; 6] = [
+            let tasks: [Task; 7] = [
                 Picture { folding }.into(),
                 Steps.into(),
                 edges.into(),
                 Advice.into(),
+                FusionLimit.into(),
                 Report.into(),
                 Handout { is_fused, folding }.into(),
             ];

@@ -171,7 +171,7 @@ fn threads_that_only_load_are_hoppers() {
             let kernels = limits(&analysis)?;
             kernels.iter().map(|kernel| kernel.threads_per_block).max()
         };
-        let is_hopper = ["h100-pcie", "h100", "h200"].contains(&&*device.id);
+        let is_hopper = ["h100-pcie", "h100", "h20", "gh200", "h200"].contains(&&*device.id);
         let expected = if is_hopper { 384 } else { 256 };
         for text in [product, attention] {
             assert!(

@@ -69,7 +69,7 @@ fn producers_and_consumers_are_offered_alike() {
     // Merged with the sum, which reads it as well, the kernel would wait for itself.
     assert_eq!(partners(&of_b), ["kernel 1 (a)", "kernel 3 (s)"]);
     let kernels = |of: &Offer| match of.change {
-        Change::Merge(a, b) => [a, b],
+        Change::Merge(a, b) | Change::MergeOnTop(a, b) => [a, b],
         Change::Cut { .. } => panic!("{of:?}"),
     };
     let id = KernelId::new;

@@ -302,6 +302,7 @@ fn program() -> impl Strategy<Value = Program> {
                 HashSet::new(),
             );
             let mut program = Program {
+                derived: Vec::new(),
                 unreadable: Vec::new(),
                 mentioned: HashSet::new(),
                 blocks: Vec::new(),

@@ -4,7 +4,7 @@ use crate::onnx_files::{Model, attribute_graph, field, field_start, int, node, o
 use fuseline_view::opened::model_file::{FileKind, ModelFormat, kind_of, read_model};
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
-fn refused(bytes: &[u8]) -> String {
+pub(crate) fn refused(bytes: &[u8]) -> String {
     (read_model(ModelFormat::Onnx, Cursor::new(bytes)).unwrap_err()).to_string()
 }
 

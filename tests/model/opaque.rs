@@ -254,3 +254,32 @@ fn what_it_needs_is_said() {
         assert_eq!((found[0].code, found[0].message.as_str()), (code, message));
     }
 }
+
+/// FLOPs on stated units have a peak, so the operator has a lower bound and a predicted time.
+#[test]
+fn stated_units_give_its_flops_a_time() {
+    let flops = 2 * 4096 * 8192 * 8192;
+    for (units, kernel_flops) in [("matrix", [flops, 0]), ("vector", [0, flops])] {
+        let text = PRODUCT.replace("8192*8192)", &format!("8192*8192, units={units})"));
+        let options = Options {
+            device: device("h200").unwrap().clone(),
+            ..Options::of_policy(Policy::Rules)
+        };
+        let outcome = analyze_program(&parse(&text).program, &options);
+        assert_eq!(outcome.diagnostics, [], "{text}");
+        let analysis = outcome.analysis.unwrap();
+        let id = KernelId::new(0);
+        let kernel = &analysis.fused.kernels[id];
+        let work = kernel.work;
+        assert_eq!([work.matrix_flops, work.vector_flops], kernel_flops);
+        assert_eq!(work.opaque_flops, None);
+        assert!(!kernel.placement.is_incomplete());
+        // f8 on the matrix units of an H200: 1,979 TFLOP/s.
+        let least_s = if units == "matrix" { 277e-6 } else { 8e-3 };
+        assert!(kernel.placement.time_s > least_s, "{units}");
+        assert!(kernel.placement.time_s < 1.2 * least_s, "{units}");
+        let predicted = &analysis.predicted.as_ref().unwrap().kernels[id];
+        assert!(predicted.time_s >= least_s, "{units}");
+        assert_eq!(predicted.outside, Some(Outside::Opaque));
+    }
+}

@@ -194,7 +194,12 @@ fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
             15.7,
         ),
         ("f16", "v100", "f16 matrix units 125 TFLOP/s", 125.0),
-        ("f8", "a100-80", "f8 as f16 matrix units 312 TFLOP/s", 311.9),
+        (
+            "f8",
+            "a100-80",
+            "f8e4m3 as f16 matrix units 312 TFLOP/s",
+            311.9,
+        ),
         ("f32", "a100-80", "f32 vector units 19.5 TFLOP/s", 19.5),
         ("f64", "h200", "f64 matrix units 66.9 TFLOP/s", 66.9),
         ("f64", "l4", "f64 vector units 470 GFLOP/s ?", 0.47),
@@ -205,7 +210,7 @@ fn a_type_that_the_device_lacks_is_named_with_the_one_that_it_computes_in() {
             "bf16 as f32 vector units 10.6 TFLOP/s ?",
             10.6,
         ),
-        ("f8", "gaudi-2", "f8 matrix units 865 TFLOP/s", 865.0),
+        ("f8", "gaudi-2", "f8e4m3 matrix units 865 TFLOP/s", 865.0),
     ] {
         let analysis = product(dtype, id);
         let texts = roof_words(&analysis);

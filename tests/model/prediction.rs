@@ -11,6 +11,8 @@ const FILES: [&str; 2] = ["h200.json", "h200_sizes.json"];
 /// Sizes measured after the model was finished, and a GPU of which it has no figure; without
 /// counters.
 const UNSEEN: [&str; 2] = ["h200_fresh.json", "h100.json"];
+/// Few rows and few queries, as in decode steps: at sizes that made the model, and at others.
+const DECODE: [&str; 2] = ["h200_decode.json", "h200_decode_fresh.json"];
 
 fn predictions(file: &str) -> Vec<(MeasuredRow, Predicted)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/measured");
@@ -105,6 +107,26 @@ fn times_are_within_a_quarter_for_nine_in_ten() {
             errors.median <= 0.08 && errors.ninth_decile <= 0.25,
             "{file}: {errors:?}"
         );
+    }
+}
+
+#[test]
+fn decode_steps_are_within_a_tenth_at_the_median_warm_and_cold() {
+    for file in DECODE {
+        let rows = predictions(file);
+        let warm: Vec<_> = (rows.iter())
+            .map(|(row, p)| (p.time_us, row.time_us))
+            .collect();
+        let cold: Vec<_> = (rows.iter())
+            .map(|(row, p)| (p.time_cold_us, row.time_cold_us.unwrap()))
+            .collect();
+        for pairs in [warm, cold] {
+            let errors = errors(&pairs).unwrap();
+            assert!(
+                errors.count > 160 && errors.median <= 0.10 && errors.ninth_decile <= 0.30,
+                "{file}: {errors:?}"
+            );
+        }
     }
 }
 

@@ -414,6 +414,6 @@ fn the_command_line_takes_a_measured_device() {
         problem.contains("device.kernel_s is 0e0, and must be from 1e-8 to 1e-2"),
         "{problem}"
     );
-    let unknown = run(&["analyze", "-", "--device", "h20"], "");
+    let unknown = run(&["analyze", "-", "--device", "h19"], "");
     assert!(stderr(&unknown).contains("or a file that a program's script saved on a GPU"));
 }

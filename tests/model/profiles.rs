@@ -223,7 +223,7 @@ fn what_is_no_measurement_gets_a_sentence() {
     let half = &trace[..trace.len() / 2];
     let with_nan = trace.replacen("\"dur\": 48.0", "\"dur\": NaN", 1);
     let raw = String::from_utf8(file("ncu_raw.csv")).unwrap();
-    let without_columns = "A table of kernels needs the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace).";
+    let without_columns = "A table of kernels needs the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace), or those of rocprof.";
     let cases: &[(Kind, &str, String)] = &[
         (Kind::Trace, half, "This trace is cut off after 40 events and 11210 bytes. It may have been copied while the profiler was still writing.".to_owned()),
         (Kind::Trace, &with_nan, "This trace is not valid JSON at line 154, byte 4960, after 20 events: NaN is not a JSON number.".to_owned()),

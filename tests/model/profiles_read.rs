@@ -2,7 +2,7 @@
 //! counters of bytes, and numbers.
 
 use crate::profiles::{file, profile, told};
-use fuseline_import::profile::{Kind, read_profile};
+use fuseline_import::profile::{Kind, Recognised, read_profile, recognise};
 
 /// A GPU runs what a step launches when the CPU is in the next step, so launches tell whose kernels
 /// they are.
@@ -110,5 +110,146 @@ fn numbers_with_decimal_commas() {
             is_close && found.is_some() == expected.is_some(),
             "{time} {unit}, {read}: {found:?}"
         );
+    }
+}
+
+/// A spreadsheet with decimal commas separates fields by semicolons, and cells that are copied from
+/// it by tabs.
+#[test]
+fn a_table_that_a_spreadsheet_saved() {
+    let lines = [
+        "==PROF== Connected to process 7",
+        "\"ID\";\"Kernel Name\";\"gpu__time_duration.sum\";\"dram__bytes_read.sum\"",
+        "\"\";\"\";\"us\";\"Mbyte\"",
+        "\"0\";\"rms_norm\";\"3,14\";\"0,07\"",
+        "\"1\";\"add<int, float>\";\"1.002,5\";\"1,5\"",
+    ];
+    for end in ["\n", "\r\n"] {
+        for lines in [
+            lines.map(str::to_owned),
+            lines.map(|line| line.replace('"', "")),
+        ] {
+            let text = lines.join(end) + end;
+            assert_eq!(
+                recognise("table.txt", text.as_bytes()),
+                Some(Recognised::Readable(Kind::Table))
+            );
+            let profile = read_profile(Kind::Table, text.as_bytes()).unwrap();
+            let [first, second] = &profile.runs[0].kernels[..] else {
+                panic!("two kernels");
+            };
+            assert_eq!(&*first.name, "rms_norm");
+            assert_eq!(&*second.name, "add<int, float>");
+            let times_us = [first, second].map(|kernel| format!("{:.2}", kernel.time_s * 1e6));
+            assert_eq!(times_us, ["3.14", "1002.50"]);
+            assert_eq!(first.read_bytes, Some(70_000));
+        }
+    }
+    let cut = lines.map(|line| line.replace("1.002,5", "much")).join("\n");
+    let problem = read_profile(Kind::Table, cut.as_bytes()).unwrap_err();
+    assert!(
+        problem
+            .to_string()
+            .starts_with("Line 5 of this table: \"much\""),
+        "{problem}"
+    );
+}
+
+/// A table of sums has no call, so the greatest common divisor of its counts is one, and what ran
+/// once prepares something.
+#[test]
+fn tables_of_sums_give_one_call() {
+    for (name, product) in [
+        ("nsys_kern_sum.csv", "Kernel2"),
+        ("rocprof_stats.csv", "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32.kd"),
+        (
+            "rocprofv3_kernel_stats.csv",
+            "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32",
+        ),
+        (
+            "key_averages.txt",
+            "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_6...",
+        ),
+    ] {
+        let profile = profile(name);
+        assert!(profile.runs[0].is_summed, "{name}");
+        let relu = if name == "rocprof_stats.csv" {
+            "- triton_poi_fused_relu_0.kd 30000 - -"
+        } else {
+            "- triton_poi_fused_relu_0 30000 - -"
+        };
+        let product = format!("- {product} 50000 - -");
+        assert_eq!(told(&profile), [&product, &product, relu], "{name}");
+    }
+}
+
+#[test]
+fn launches_of_rocm() {
+    for (name, suffix, columns) in [
+        ("rocprof.csv", ".kd", 1),
+        ("rocprofv3_kernel_trace.csv", "", 2),
+    ] {
+        let profile = profile(name);
+        // A grid of ROCm counts threads, not blocks.
+        assert_eq!(
+            told(&profile),
+            [
+                format!("- Cijk_Ailk_Bljk_HHS_BH_MT128x128x32{suffix} 50000 - 256x{columns}x1"),
+                format!("- triton_poi_fused_relu_0{suffix} 30000 - 4096x1x1"),
+            ],
+            "{name}"
+        );
+        let start_s = profile.runs[0].kernels[1].start_s.unwrap();
+        assert!((start_s - 58e-6).abs() < 1e-9, "{name}: {start_s}");
+    }
+}
+
+/// The window of Nsight Compute writes units into the names of columns.
+#[test]
+fn tables_of_the_window_of_nsight_compute() {
+    assert_eq!(
+        told(&profile("ncu_window.csv")),
+        ["- add_kernel 12350 - 1024x1x1", "- gemm 49570 - 64x2x1"]
+    );
+    let raw = profile("ncu_window_raw.csv");
+    assert_eq!(told(&raw), ["- add_kernel 12350 4702000 1024x1x1"]);
+    assert_eq!(raw.device.as_deref(), Some("NVIDIA H100 80GB HBM3"));
+}
+
+#[test]
+fn a_trace_of_jax_is_told_in_its_words() {
+    assert_eq!(
+        told(&profile("jax_trace.json")),
+        [
+            "- cublas_gemm_128x64_tn 50000 - 128x2x1",
+            "- loop_add_fusion 30000 - 1024x1x1",
+        ]
+    );
+    let text = String::from_utf8(file("jax_trace.json")).unwrap();
+    let on_cpu = text.replace("kernel_details", "details");
+    let problem = read_profile(Kind::Trace, on_cpu.as_bytes()).unwrap_err();
+    assert_eq!(
+        problem.to_string(),
+        "This trace of JAX has 7 events but no kernel of a GPU. Record one call where JAX runs on a GPU: jax.profiler.start_trace(folder), the call with block_until_ready(), jax.profiler.stop_trace()."
+    );
+}
+
+#[test]
+fn a_printed_table_without_kernels_gets_a_sentence() {
+    let text = String::from_utf8(file("key_averages.txt")).unwrap();
+    let refused = |text: &str| {
+        let problem = read_profile(Kind::Averages, text.as_bytes()).unwrap_err();
+        problem.to_string()
+    };
+    let without = "This table of torch.profiler has no kernel of a GPU. Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA].";
+    assert_eq!(refused(&text.replace("Self CUDA", "Self Any ")), without);
+    let operators: Vec<&str> = text.lines().take(5).collect();
+    assert_eq!(refused(&operators.join("\n")), without);
+    assert_eq!(
+        refused(&text.replace("---", "")),
+        "This table of torch.profiler lacks its head: copy all that key_averages().table() prints, with the lines of dashes."
+    );
+    for end in 0..text.len() {
+        let _ = read_profile(Kind::Averages, &text.as_bytes()[..end]);
     }
 }

@@ -85,7 +85,9 @@ proptest! {
     fn the_scan_does_what_the_baseline_rules_say((ops, externals) in random_graph::ops(14)) {
         let graph = build_graph(&ops, &externals).unwrap();
         let kernels = plan(&graph, &Options::of_policy(Policy::Rules)).partition;
-        let groups: Vec<&[OpId]> = kernels.kernels.iter().collect();
+        let mut groups: Vec<&[OpId]> = kernels.kernels.iter().collect();
+        // They run in the order that needs the least memory.
+        groups.sort_by_key(|group| group.last());
         prop_assert_eq!(groups, rules_by_the_letter(&graph));
     }
 

@@ -395,7 +395,7 @@ fn start_and_par_explain_themselves_and_par_tells_no_kernels() {
             Amount::Seconds(_) => Quantity::LowerBound,
         };
         let told = explanation(Figure::unfused(Subject::Program, quantity), &start).unwrap();
-        assert_eq!(told.value, amount_text(posed.start), "{id}");
+        assert_eq!(told.value, amount_text(posed.unfused), "{id}");
         let told = posed.par_explanation();
         assert_eq!(told.value, amount_text(posed.par), "{id}");
         let term = told.term.unwrap();

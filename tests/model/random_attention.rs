@@ -38,7 +38,7 @@ pub(crate) fn with_attention(ops: &[Op], drawn: &[Option<Parts>]) -> Vec<Op> {
         let mut push = |function, op_type, inputs: &[&str], columns| {
             let name = of(&all.len().to_string());
             let shape = [rows, columns];
-            let bytes = op.bytes_per_element;
+            let bytes = op.bytes_per_element.addressed_bytes();
             let made = Op::new(&name, op_type, inputs, &name, &shape, bytes);
             all.push(made.with_function(function));
             name

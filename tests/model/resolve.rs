@@ -1,5 +1,6 @@
 //! Resolving a text to ops: element types, K, order, and random texts.
 
+use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::notation::parse;
 use fuseline_core::resolve::{Resolved, resolve};
@@ -38,7 +39,8 @@ ffn_up: y1 = matmul(x, w)
     assert!(ops.iter().all(|op| op.shape == [2048, 16384]));
     assert!(
         ops.iter()
-            .all(|op| op.dtype == Some(DType::F16) && op.bytes_per_element == 2)
+            .all(|op| op.dtype == Some(DType::F16)
+                && op.bytes_per_element == ElementSize::of_bytes(2))
     );
     assert_eq!(ops[0].k, Some(4096));
     assert_eq!(ops[0].inputs, ["x", "w"]);
@@ -69,7 +71,7 @@ fn element_types_come_from_the_first_input_or_the_annotation() {
     ] {
         let resolved = resolved(&format!("{head}y = {call}"));
         assert_eq!(resolved.ops[0].dtype, Some(dtype), "{call}");
-        assert_eq!(resolved.ops[0].bytes_per_element, dtype.bytes(), "{call}");
+        assert_eq!(resolved.ops[0].bytes_per_element, dtype.size(), "{call}");
     }
 }
 

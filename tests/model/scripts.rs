@@ -165,6 +165,9 @@ const CASES: &[(&str, &str)] = &[
     ("y = scatter_add(x, j, s, axis=1)", "torch.scatter_add(x, 1, j, s)"),
     ("y = index_copy(q, h, q, axis=0)", "torch.index_copy(q, 0, h, q)"),
     ("y = index_add(q, h, q, axis=0)", "torch.index_add(q, 0, h, q)"),
+    ("y = index_put(q, h, q)", "q.index_put((h,), q)"),
+    ("y = slice_scatter(x, x)", "torch.slice_scatter(x, x, 1, 0, 8, 1)"),
+    ("y = copy(x, w)", "torch.empty_like(x).copy_(w)"),
     ("y = index(x, i)", "x[i]"),
     ("y = flip(x, axis=[0, 1])", "x.flip(0, 1)"),
     ("y = roll(x, shift=-2, axis=0)", "x.roll(-2, 0)"),
@@ -220,6 +223,10 @@ const CASES: &[(&str, &str)] = &[
     ("y = avg_pool2d(image, kernel=3, stride=1, padding=1)", "F.avg_pool2d(image, (3, 3), (1, 1), (1, 1))"),
     ("y = matmul(x, w, transpose_b=true)", "x @ w.mT"),
     ("y = matmul(x, v)", "x @ v.to(torch.float16)"),
+    ("y = dequantize(x, g)", "x.to(torch.float16) * g"),
+    ("y = dequantize(x, s, j)", "(x.to(torch.float16) - j.repeat_interleave(4, -1).to(torch.float16)) * s.repeat_interleave(4, -1)"),
+    ("y = scaled_matmul(o, wide, n, n, transpose_b=true) : f16[16, 32]", "torch._scaled_mm(o, wide.mT, scale_a=n, scale_b=n, out_dtype=torch.float16)"),
+    ("y = scaled_matmul(o, wide, d, e, transpose_b=true) : f32[16, 32]", "(torch._scaled_mm(o, wide.mT, scale_a=d.float(), scale_b=e.mT, out_dtype=torch.bfloat16)).to(torch.float32)"),
     ("y = linear(x, w)", "F.linear(x, w)"),
     ("y = conv1d(q, u, padding=1)", "F.conv1d(q, u, padding=1)"),
     ("y = conv2d(image, k, stride=2, padding=1)", "F.conv2d(image, k, stride=(2, 2), padding=(1, 1))"),
@@ -247,6 +254,11 @@ input q : f16[2, 4, 4]
 input t : f16[1, 8, 4]
 input h : i64[2]
 input b : bool[4, 4]
+input o : f8[16, 64]
+weight wide : f8e5m2[32, 64]
+input n : f32[]
+input d : f16[16, 1]
+input e : f32[32, 1]
 weight u : f16[5, 4, 3]\n";
 
 #[test]
@@ -273,7 +285,7 @@ fn every_function_has_its_counterpart() {
         // A variant is called by an attribute, and what is not known has no counterpart.
         let is_other = matches!(
             function,
-            Function::GeluErf | Function::BatchNormTrain | Function::Opaque
+            Function::GeluErf | Function::BatchNormTrain | Function::Opaque | Function::Part
         );
         assert!(is_other || called(function.name()), "{function}");
     }
@@ -306,6 +318,15 @@ fn what_pytorch_cannot_run_is_named() {
     let of_f8 = reasons("input x : f8[8, 8]\nweight w : f8[8, 8]\ny = matmul(x, w) : f16[8, 8]\n");
     assert_eq!(of_f8.len(), 1, "{of_f8:?}");
     assert!(of_f8[0].1.contains("scales"), "{of_f8:?}");
+    let of_blocks = reasons(
+        "input x : f8[8, 8]\ninput s : f32[8, 2]\ny = scaled_matmul(x, x, s, s) : bf16[8, 8]\n",
+    );
+    assert!(
+        of_blocks[0].1.contains("one for each row and column"),
+        "{of_blocks:?}"
+    );
+    let of_half = reasons("input x : i4[8, 8]\ns = cast(x, dtype=f16)\n");
+    assert!(of_half[0].1.contains("4 bits"), "{of_half:?}");
 }
 
 #[test]

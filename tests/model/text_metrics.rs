@@ -2,7 +2,7 @@
 
 use fuseline_core::model::op::shape_text;
 use fuseline_view::picture::dag::metrics::{
-    SMALL_FONT_PX, fit_text, reserved_shape_width, text_width,
+    SMALL_FONT_PX, fit_name, fit_text, reserved_shape_width, text_width,
 };
 
 #[test]
@@ -15,6 +15,18 @@ fn long_text_is_cut_to_the_width() {
     assert_eq!(fit_text("gelu", 100.0, 11.0), "gelu");
     assert_eq!(fit_text("", 0.0, 11.0), "");
     assert_eq!(fit_text("名前名前名前", 30.0, 11.0), "名…");
+}
+
+#[test]
+fn a_long_name_keeps_its_end() {
+    let names = ["q", "k"].map(|end| format!("{}proj_{end}", "layers_0_self_attn_".repeat(600)));
+    let [query, key] = names.each_ref().map(|name| fit_name(name, 100.0, 11.0));
+    assert_eq!(query, "layer…attn_proj_q");
+    assert_eq!(key, "layer…attn_proj_k");
+    assert!(text_width(&query, 11.0) <= 100.0);
+    assert_eq!(fit_name("gelu", 100.0, 11.0), "gelu");
+    assert_eq!(fit_name("gelu", 0.0, 11.0), "…");
+    assert_eq!(fit_name("名前名前名前", 40.0, 11.0), "…名前");
 }
 
 #[test]

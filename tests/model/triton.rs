@@ -17,10 +17,12 @@ fn type_of(dtype: DType) -> &'static str {
         DType::F32 => "*fp32",
         DType::F16 => "*fp16",
         DType::Bf16 => "*bf16",
-        DType::F8 => "*fp8e4nv",
+        DType::F8e4m3 => "*fp8e4nv",
+        DType::F8e5m2 => "*fp8e5",
         DType::I64 => "*i64",
         DType::I32 => "*i32",
         DType::I8 => "*i8",
+        DType::F4 | DType::I4 => panic!("no kernel has an argument of 4 bits"),
         DType::Bool => "*i1",
     }
 }
@@ -61,10 +63,35 @@ fn sized(program: &Program, size: Option<i64>) -> Program {
 fn a_store_of_one_row_has_the_shape_of_its_tile() {
     let (analysis, kernels) = analysed(&parse(SMALL[0]).program, Policy::Rules).unwrap();
     let (code, _) = printed(&analysis.graph, &kernels[0]).unwrap();
-    assert!(
-        code.contains("tl.store(z_ptr + column + row, z, mask=(row < 1))"),
-        "{code}"
-    );
+    assert!(code.contains("tl.store(z_ptr + column + row, z)"), "{code}");
+}
+
+/// `tl.dot` takes at least 16 rows, columns and steps.
+#[test]
+fn a_product_of_few_rows_or_columns_is_summed_on_vector_units() {
+    for (sizes, tile) in [
+        ([1, 4096, 4096], Some("(1, 64)")),
+        ([15, 512, 512], Some("(16, 64)")),
+        ([512, 512, 3], Some("(64, 4)")),
+        ([1, 64, 1], Some("(1, 1)")),
+        ([16, 512, 512], None),
+        ([512, 8, 512], None),
+    ] {
+        let [rows, k, columns] = sizes;
+        let text = format!(
+            "input x : f16[{rows}, {k}]\nweight w : f16[{k}, {columns}]\ny = matmul(x, w)\n"
+        );
+        let (analysis, kernels) = analysed(&parse(&text).program, Policy::None).unwrap();
+        let (code, _) = printed(&analysis.graph, &kernels[0]).unwrap();
+        assert_eq!(code.contains("tl.dot("), tile.is_none(), "{code}");
+        if let Some(tile) = tile {
+            assert!(
+                code.contains(&format!("y = tl.zeros({tile}, tl.float32)")),
+                "{code}"
+            );
+            assert!(code.contains("y += tl.sum(left[:, :, None] * right[None, :, :], axis=1)"));
+        }
+    }
 }
 
 /// Products of one row, one column and one step, and loops over one element.

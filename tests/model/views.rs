@@ -14,8 +14,11 @@ fn a_switch_concerns_the_policies_that_look_at_it() {
         let shown = switches.filter(|switch| switch.concerns(policy));
         shown.map(Switch::name).collect()
     };
-    assert_eq!(shown(Policy::Rules), ["attention"]);
-    assert_eq!(shown(Policy::Inductor), ["max-autotune", "attention"]);
+    assert_eq!(shown(Policy::Rules), ["attention", "kernel-marks"]);
+    assert_eq!(
+        shown(Policy::Inductor),
+        ["max-autotune", "torch-2.15", "attention", "kernel-marks"]
+    );
     assert_eq!(
         shown(Policy::Optimal),
         [
@@ -23,7 +26,8 @@ fn a_switch_concerns_the_policies_that_look_at_it() {
             "prologue",
             "after-reductions",
             "attention",
-            "attention-search"
+            "attention-search",
+            "kernel-marks"
         ]
     );
     for &policy in Policy::VARIANTS {

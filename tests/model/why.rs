@@ -34,6 +34,10 @@ pub(crate) fn under(policy: Policy) -> Options {
     Options::of_policy(policy)
 }
 
+/// While `t` runs, `e` and `x` wait for `y` and `w`.
+const TWO_LONG_ROWS: &str = "input x : f16[64, 1024]\ninput z : f16[64, 1024]\ne = add(x, z)\n\
+                             t = sum(e)\ny = mul(e, t)\nw = mul(x, y)\n";
+
 const RULES: &str = "\
 input x : f16[64, 128]
 weight w : f16[128, 128]
@@ -113,18 +117,13 @@ fn the_legality_names_figures_and_paths() {
         device: small_device(1024),
         ..under(Policy::Optimal)
     };
-    let (reason, _) = ask(
-        "input x : f16[64, 1024]\nbig = max(x)\nlow = sub(x, big)\n",
-        &small,
-        "big",
-        "low",
-    );
+    let (reason, _) = ask(TWO_LONG_ROWS, &small, "y", "w");
     assert_eq!(
         reason,
         Reason::OnChip {
-            reduction: OpId::new(0),
-            values: 1,
-            needed_bytes: 4096,
+            reduction: OpId::new(1),
+            values: 2,
+            needed_bytes: 8192,
             available_bytes: 1024,
         }
     );
@@ -324,13 +323,8 @@ fn facts_are_the_figures_and_ops_of_the_words() {
         serde_json::to_value(named).unwrap()
     };
     assert_eq!(
-        facts(
-            "input x : f16[64, 1024]\nbig = max(x)\nlow = sub(x, big)\n",
-            &small,
-            "big",
-            "low"
-        ),
-        json!({ "reason_kind": "on_chip", "reason_facts": { "reduction": "big", "values": 1, "needed_bytes": 4096, "available_bytes": 1024 } })
+        facts(TWO_LONG_ROWS, &small, "y", "w"),
+        json!({ "reason_kind": "on_chip", "reason_facts": { "reduction": "t", "values": 2, "needed_bytes": 8192, "available_bytes": 1024 } })
     );
     assert_eq!(
         facts(

@@ -118,7 +118,7 @@ async fn the_selection_stays_on_the_op_of_the_same_name() {
         page.selection.get_untracked()
     };
     // `act` is the second op.
-    let before_up = TEXT.replace("up:", "first = exp(x)\nup:");
+    let before_up = TEXT.replace("up: y = matmul(x", "first = exp(x)\nup: y = matmul(first");
     page.select(Selection::Op(OpId::new(1)));
     assert_eq!(edit(before_up.clone()).await, Selection::Op(OpId::new(2)));
     assert_eq!(

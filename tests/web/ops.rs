@@ -196,7 +196,8 @@ async fn a_row_keeps_its_elements_and_the_focus_while_values_change_and_others_c
     page.edit(TEXT.replace("256", "512"), Origin::Single);
     settled().await;
     assert_eq!(shown(&shape), "f16[512, 512]");
-    page.edit(TEXT.replace("up:", "a = exp(x)\nup:"), Origin::Single);
+    let before_up = TEXT.replace("up: y = matmul(x", "a = exp(x)\nup: y = matmul(a");
+    page.edit(before_up, Origin::Single);
     settled().await;
     assert_eq!(root.all(".op-rows > table tbody tr").len(), 4);
     assert_eq!(root.texts("tbody .badge"), ["1", "2", "2", "3"]);

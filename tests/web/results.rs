@@ -85,9 +85,13 @@ async fn a_kernel_that_is_not_listed_takes_no_focus_later() {
 
 #[wasm_bindgen_test]
 async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
-    let is_drawn = RwSignal::new(false);
+    let [is_drawn, are_devices_shown] = [RwSignal::new(false), RwSignal::new(false)];
     let ranked_by = RwSignal::new(Objective::Bytes);
-    let (root, page) = over(TEXT, move |_| view! { <ComparePanel is_drawn ranked_by /> }).await;
+    let (root, page) = over(
+        TEXT,
+        move |_| view! { <ComparePanel is_drawn are_devices_shown ranked_by /> },
+    )
+    .await;
     // Three of them keep one tensor on chip. No kernel is stated, so *manual* has no row.
     assert_eq!(
         root.texts("tbody button[aria-pressed]"),

@@ -93,6 +93,8 @@ pub enum NoticeAction {
         /// Its short name.
         name: String,
     },
+    /// Shows how a PyTorch model comes in.
+    FromPytorch,
     /// Opens a stored document.
     OpenDocument {
         id: String,

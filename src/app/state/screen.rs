@@ -3,6 +3,7 @@
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::explained::Explained;
 use fuseline_browser as browser;
+use fuseline_core::analysis::launches::Launcher;
 use fuseline_learn::puzzle::source::PuzzleSource;
 use fuseline_view::page::tab::Tab;
 use leptos::prelude::*;
@@ -25,6 +26,8 @@ pub struct Screen {
     pub(super) moves: RwSignal<Option<usize>>,
     /// The open tab of the panel below the pictures.
     pub tab: RwSignal<Tab>,
+    /// Who launches the kernels on the timeline of *Profiler*.
+    pub launcher: RwSignal<Launcher>,
     /// The number that explains itself.
     pub explained: RwSignal<Option<Explained>, LocalStorage>,
     /// The latest message.
@@ -35,6 +38,8 @@ pub struct Screen {
     pub focus_request: RwSignal<Option<FocusRequest>>,
     /// Whether the handout is shown.
     pub is_handout_open: RwSignal<bool>,
+    /// Whether the page shows how a PyTorch model comes in.
+    pub is_from_pytorch_open: RwSignal<bool>,
     /// Whether the page is being printed.
     pub is_printing: ReadSignal<bool>,
 }
@@ -49,11 +54,13 @@ impl Screen {
             puzzle: RwSignal::new(None),
             moves: RwSignal::new(None),
             tab: RwSignal::default(),
+            launcher: RwSignal::default(),
             explained: RwSignal::new_local(None),
             notice: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             focus_request: RwSignal::new(None),
             is_handout_open: RwSignal::new(false),
+            is_from_pytorch_open: RwSignal::new(false),
             is_printing: browser::is_printing(),
         }
     }

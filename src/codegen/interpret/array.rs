@@ -39,6 +39,22 @@ impl Array<'_> {
         Some(Cow::Owned(values))
     }
 
+    /// The values of blocks at each element of a shape, each size of which is a multiple of the
+    /// array's own; `None` if one is not.
+    pub(super) fn by_blocks(&self, shape: &[usize]) -> Option<Vec<f64>> {
+        let added = shape.len().checked_sub(self.shape.len())?;
+        let pairs = self.shape.iter().zip(shape.get(added..)?);
+        let blocks = pairs.map(|(&own, &size)| {
+            (own > 0 && size.is_multiple_of(own)).then(|| (size / own).max(1))
+        });
+        let blocks: Vec<usize> = blocks.collect::<Option<_>>()?;
+        Some(walk(shape, |index| {
+            let own = index.iter().skip(added).zip(&blocks);
+            let at: Vec<usize> = own.map(|(place, block)| place / block).collect();
+            self.at(&at)
+        }))
+    }
+
     /// The element at an index, which must lie inside the array.
     pub(super) fn at(&self, index: &[usize]) -> f64 {
         let offset = offset(&self.shape, index);

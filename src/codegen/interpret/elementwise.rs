@@ -43,6 +43,7 @@ pub(super) fn elementwise(
             )
         }
         (Function::Dropout, [x]) => dropout(task, x),
+        (Function::Dequantize, [q, factors @ ..]) => dequantized(task, q, factors),
         (Function::BatchNorm, [x, factors @ ..]) => batch_norm(task, x, factors),
         (Function::Rotary, [x, cos, sin]) => rotary(task, x, [cos, sin]),
         (Function::Where, [condition, a, b]) => {
@@ -53,6 +54,8 @@ pub(super) fn elementwise(
                 .map(|(&holds, (&a, &b))| if holds == 0.0 { b } else { a })
                 .collect())
         }
+        // Rounding to the element type of `x` converts it.
+        (Function::Copy, [_, source]) => Ok(broadcast(task, source)?.into_owned()),
         (_, [x]) => {
             let value = of_one(function, call)?;
             let x = broadcast(task, x)?;
@@ -119,6 +122,28 @@ fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> 
             } else {
                 task.arithmetic.round(x * factor)
             }
+        })
+        .collect())
+}
+
+/// `(q - zero) * scale`, with scales and zero points of blocks.
+pub(super) fn dequantized(
+    task: &Task<'_>,
+    q: &Array<'_>,
+    factors: &[Array<'_>],
+) -> Result<Vec<f64>, EvaluationError> {
+    let mut arithmetic = task.arithmetic;
+    let blocks = factors.iter().map(|factor| factor.by_blocks(&q.shape));
+    let blocks: Option<Vec<Vec<f64>>> = blocks.collect();
+    let blocks = blocks.ok_or_else(|| unfit(task, factors))?;
+    let [scale, zero @ ..] = &blocks[..] else {
+        return Err(unfit(task, factors));
+    };
+    let values = q.values.iter().zip(scale).enumerate();
+    Ok(values
+        .map(|(place, (&q, &scale))| {
+            let zero = zero.first().and_then(|zeros| zeros.get(place));
+            elements::dequantized(&mut arithmetic, q, scale, zero.copied())
         })
         .collect())
 }

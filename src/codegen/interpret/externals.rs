@@ -100,7 +100,13 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
             ),
             0,
         )
-        | (Some(Function::Div | Function::FloorDivide | Function::Remainder), 1) => Kind::Positive,
+        | (
+            Some(
+                Function::Div | Function::FloorDivide | Function::Remainder | Function::Dequantize,
+            ),
+            1,
+        )
+        | (Some(Function::ScaledMatmul), 2 | 3) => Kind::Positive,
         (Some(Function::BatchNorm), 2) if operands > 3 => Kind::Positive,
         (Some(Function::BatchNorm), 1) if operands > 3 => normal(0.0, 0.1),
         (
@@ -167,7 +173,7 @@ fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
             Function::Scatter | Function::ScatterAdd | Function::IndexCopy | Function::IndexAdd,
             &[x, own, _],
         ) if own == index => along_axis(x),
-        (Function::Index, [x, indices @ ..]) => {
+        (Function::Index, [x, indices @ ..]) | (Function::IndexPut, [x, indices @ .., _]) => {
             let place = indices.iter().position(|&own| own == index)?;
             graph.tensor_shape(*x)?.get(place).copied()
         }

@@ -4,23 +4,25 @@
 use fuseline_core::model::dtype::DType;
 
 /// Rounds to the nearest value of an element type, ties to even. A finite value beyond the largest
-/// becomes infinite; in eight-bit floats, which are E4M3 and have no infinity, it becomes NaN.
-/// Integers are truncated toward zero.
+/// becomes infinite; E4M3 has no infinity, so it becomes NaN there, and E2M1 has no NaN either, so
+/// it becomes the largest. Integers are truncated toward zero.
 pub fn rounded(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F64 => value,
         DType::F32 => single(value),
         DType::Bf16 => BF16.rounded(value),
         DType::F16 => F16.rounded(value),
-        DType::F8 => E4M3.rounded(value),
-        DType::I64 | DType::I32 | DType::I8 => whole(value, dtype),
+        DType::F8e4m3 => E4M3.rounded(value),
+        DType::F8e5m2 => E5M2.rounded(value),
+        DType::F4 => E2M1.rounded(value),
+        DType::I64 | DType::I32 | DType::I8 | DType::I4 => whole(value, dtype),
         DType::Bool => f64::from(u8::from(value != 0.0)),
     }
 }
 
 /// A value of this type as a register holds it: all floats but f64 are computed in f32.
 pub(super) fn in_register(value: f64, dtype: DType) -> f64 {
-    if matches!(dtype, DType::Bf16 | DType::F16 | DType::F8) {
+    if dtype.is_float() && dtype != DType::F64 {
         single(value)
     } else {
         rounded(value, dtype)
@@ -29,18 +31,11 @@ pub(super) fn in_register(value: f64, dtype: DType) -> f64 {
 
 /// Keeps floats as they are and rounds integers and booleans to their type.
 pub(super) fn exactly(value: f64, dtype: DType) -> f64 {
-    if is_float(dtype) {
+    if dtype.is_float() {
         value
     } else {
         rounded(value, dtype)
     }
-}
-
-pub(super) const fn is_float(dtype: DType) -> bool {
-    matches!(
-        dtype,
-        DType::F64 | DType::F32 | DType::Bf16 | DType::F16 | DType::F8
-    )
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "rounding is meant")]
@@ -57,6 +52,8 @@ fn whole(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::I32 => f64::from(whole as i32),
         DType::I8 => f64::from(whole as i8),
+        // The low four bits, the highest of which is the sign.
+        DType::I4 => f64::from((whole as i8) << 4 >> 4),
         _ => whole as f64,
     }
 }
@@ -70,7 +67,7 @@ pub struct FloatFormat {
     pub min_exponent: i32,
     /// Its largest finite value.
     pub largest: f64,
-    /// The result of overflow: infinity or NaN.
+    /// The result of overflow: infinity, NaN or the largest value.
     overflow: f64,
 }
 
@@ -111,6 +108,20 @@ const E4M3: FloatFormat = FloatFormat {
     overflow: f64::NAN,
 };
 
+const E5M2: FloatFormat = FloatFormat {
+    digits: 3,
+    min_exponent: -14,
+    largest: 57_344.0,
+    overflow: f64::INFINITY,
+};
+
+const E2M1: FloatFormat = FloatFormat {
+    digits: 2,
+    min_exponent: 0,
+    largest: 6.0,
+    overflow: 6.0,
+};
+
 impl FloatFormat {
     /// The format of an element type; `None` for whole numbers.
     pub const fn of(dtype: DType) -> Option<Self> {
@@ -119,8 +130,10 @@ impl FloatFormat {
             DType::F32 => F32,
             DType::Bf16 => BF16,
             DType::F16 => F16,
-            DType::F8 => E4M3,
-            DType::I64 | DType::I32 | DType::I8 | DType::Bool => return None,
+            DType::F8e4m3 => E4M3,
+            DType::F8e5m2 => E5M2,
+            DType::F4 => E2M1,
+            DType::I64 | DType::I32 | DType::I8 | DType::I4 | DType::Bool => return None,
         })
     }
 

@@ -46,6 +46,10 @@ pub(super) fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, 
             };
             scattered(task, [x, &places, source])
         }
+        (Function::IndexPut, [x, indices @ .., source]) => put(task, x, indices, source),
+        (Function::SliceScatter, [x, source]) => {
+            with_range(task, x, source).ok_or_else(|| unfit(task, inputs))
+        }
         _ => Err(unfit(task, inputs)),
     }
 }
@@ -209,4 +213,77 @@ fn scattered(
         0.0
     });
     wrong.map_or(Ok(result), Err)
+}
+
+/// `x` with `x[i, j, ..]` replaced by the source. Of several writes to one position the last one
+/// stays.
+fn put(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    indices: &[Array<'_>],
+    source: &Array<'_>,
+) -> Result<Vec<f64>, EvaluationError> {
+    let refuse = || unfit(task, &[x.clone(), source.clone()]);
+    let (along, behind) = x.shape.split_at_checked(indices.len()).ok_or_else(refuse)?;
+    let places = indices.iter().try_fold(Vec::new(), |shape, index| {
+        broadcast_shape(&shape, &index.shape)
+    });
+    let places = places.ok_or_else(refuse)?;
+    let inner = count(behind);
+    let indices = indices.iter().map(|index| index.broadcast(&places));
+    let indices: Vec<_> = indices.collect::<Option<_>>().ok_or_else(refuse)?;
+    let source = source.broadcast(&[&places, behind].concat());
+    let source = source.ok_or_else(refuse)?;
+    let mut result = x.values.to_vec();
+    for (at, slice) in source.chunks(inner.max(1)).enumerate() {
+        let mut start = 0;
+        for (index, &size) in indices.iter().zip(along) {
+            start = start * size + place_of(index.get(at).copied().unwrap_or(f64::NAN), size)?;
+        }
+        let own = result.get_mut(start * inner..(start + 1) * inner);
+        own.ok_or_else(refuse)?.copy_from_slice(slice);
+    }
+    Ok(result)
+}
+
+/// The shape to which two shapes are broadcast.
+fn broadcast_shape(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+    let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    let mut shape = long.to_vec();
+    for (size, &other) in shape.iter_mut().rev().zip(short.iter().rev()) {
+        match (*size, other) {
+            (own, 1) => *size = own,
+            (1, other) => *size = other,
+            (own, other) if own == other => {}
+            _ => return None,
+        }
+    }
+    Some(shape)
+}
+
+/// `x` with a range along an axis replaced by the source.
+fn with_range(task: &Task<'_>, x: &Array<'_>, source: &Array<'_>) -> Option<Vec<f64>> {
+    let indexing = task.op.indexing.as_ref()?;
+    let axis = indexing.axis;
+    let start = usize::try_from(indexing.start).ok()?;
+    let step = usize::try_from(indexing.step).ok()?;
+    let rank = x.shape.len();
+    let last = source.shape.get(axis)?.checked_sub(1)?;
+    let end = last.checked_mul(step)?.checked_add(start)?;
+    let others_fit = source.shape.len() == rank
+        && (0..rank).all(|place| place == axis || x.shape[place] == source.shape[place]);
+    if *x.shape != *task.shape || !others_fit || end >= x.shape[axis] {
+        return None;
+    }
+    let mut result = x.values.to_vec();
+    let mut values = source.values.iter();
+    walk(&source.shape, |at| {
+        let mut to = at.to_vec();
+        to[axis] = start + at[axis] * step;
+        if let (Some(own), Some(&value)) = (result.get_mut(offset(&x.shape, &to)), values.next()) {
+            *own = value;
+        }
+        0.0
+    });
+    Some(result)
 }

@@ -3,6 +3,7 @@
 
 use super::arithmetic::Arithmetic;
 use super::array::{Array, count, offset, walk};
+use super::elementwise::dequantized;
 use super::task::{Task, unfit};
 use crate::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
@@ -98,6 +99,22 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
         (Function::Matmul, [_, ..]) if task.call.has(AttributeName::K) => packed(task, inputs),
+        (Function::ScaledMatmul, [a, b, scales @ ..]) => {
+            // The scales have the layout of the operands as they are stored.
+            let widened = |operand: &Array<'_>, place: usize| {
+                let own = scales.get(place..=place).ok_or_else(refuse)?;
+                Ok::<_, EvaluationError>(Array {
+                    shape: Cow::Owned(operand.shape.to_vec()),
+                    values: Cow::Owned(dequantized(task, operand, own)?),
+                })
+            };
+            let operands = [widened(a, 0)?, widened(b, 1)?];
+            let product = Task {
+                function: Function::Matmul,
+                ..*task
+            };
+            self::product(&product, &operands)
+        }
         (Function::Matmul, [a, b]) => {
             let a = Matrices::of(a).ok_or_else(refuse)?;
             let b = Matrices::of(b).ok_or_else(refuse)?;

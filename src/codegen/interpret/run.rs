@@ -116,7 +116,7 @@ impl Prepared<'_> {
     /// f64 if one of the types is f64, and for integers, which f64 holds exactly; else f32.
     fn arithmetic(&self, op: OpId) -> Arithmetic {
         let output = self.dtypes[self.graph.output[op]];
-        let is_whole = matches!(output, DType::I64 | DType::I32 | DType::I8);
+        let is_whole = output.is_integer();
         let mut inputs = self.graph.inputs[op].iter();
         if is_whole
             || output == DType::F64

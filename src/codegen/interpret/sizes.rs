@@ -73,7 +73,8 @@ impl Budget {
 pub(super) enum Types {
     /// As written.
     Own,
-    /// What shaders compute: f32 for all floats, and no 8-bit integers, which overflow at 127.
+    /// What shaders compute: f32 for all floats, and no integers below 32 bits, which overflow
+    /// early.
     F32,
     /// The work of shaders: four bytes an element, and f32 arithmetic, even for integers.
     Words,
@@ -83,7 +84,7 @@ impl Types {
     const fn of(self, own: DType) -> DType {
         match (self, own) {
             (Self::Own, _) | (Self::F32, DType::I64 | DType::I32 | DType::Bool) => own,
-            (Self::F32, DType::I8) => DType::I32,
+            (Self::F32, DType::I8 | DType::I4) => DType::I32,
             (Self::F32 | Self::Words, _) => DType::F32,
         }
     }
@@ -309,12 +310,12 @@ fn shader_steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 
 fn retype(resolved: &mut Resolved, types: Types) {
     for op in &mut resolved.ops {
         if let Some(dtype) = op.element_type().map(|own| types.of(own)) {
-            (op.dtype, op.bytes_per_element) = (Some(dtype), dtype.bytes());
+            (op.dtype, op.bytes_per_element) = (Some(dtype), dtype.size());
         }
     }
     for tensor in &mut resolved.externals {
         if let Some(dtype) = tensor.element_type().map(|own| types.of(own)) {
-            (tensor.dtype, tensor.bytes_per_element) = (Some(dtype), dtype.bytes());
+            (tensor.dtype, tensor.bytes_per_element) = (Some(dtype), dtype.size());
         }
     }
 }

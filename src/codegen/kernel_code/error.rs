@@ -33,6 +33,9 @@ pub enum CodegenError {
     /// An input without a shape.
     #[error("the size of an input is unknown")]
     UnknownInput,
+    /// A tensor with two elements a byte.
+    #[error("`{0}` has elements of 4 bits, which have no address of their own")]
+    FourBits(String),
     /// More elements than an integer counts.
     #[error("a tensor is too large")]
     TensorTooLarge,

@@ -24,11 +24,14 @@ pub use expression::{Expr, ExprId, Expressions, SharedId};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
 pub use kernel::{Argument, Grid, Kernel, Removed, RightOperand, Statement};
 pub use print::{
-    Access, Code, CodeLanguage, LONGEST_SHARED_ROW, Line, Naming, Shader, TILE, cuda, triton, wgsl,
+    Access, Code, CodeLanguage, LONGEST_SHARED_ROW, Line, Naming, Shader, TILE, cuda, triton,
+    triton_launch, wgsl,
 };
 
 use crate::call::{Call, calls};
 use crate::interpret::{ops_of, stored};
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, KernelId, OpId, TensorId};
 use fuseline_core::model::op::Op;
@@ -135,6 +138,11 @@ impl<'a> Coder<'a> {
         let is_read_through = |op: OpId| self.runs_nothing[self.partition.kernel_of[op]];
         with_views(graph, &mut ops, is_read_through);
         let mut kernel = schedule::kernel(graph, self.calls, &ops, &written)?;
+        let is_half = |dtype: DType| dtype.size() == ElementSize::HALF_BYTE;
+        if let Some(argument) = kernel.arguments.iter().find(|own| is_half(own.dtype)) {
+            let name = graph.tensor_name(argument.tensor).to_owned();
+            return Err(CodegenError::FourBits(name));
+        }
         kernel.removed = removed::removed(graph, &kernel, &ops, |op| self.is_view[op]);
         Ok(Some(kernel))
     }

@@ -4,6 +4,8 @@ use super::expression::{Expr, ExprId};
 use super::kernel::{Kernel, Removed, Statement, visit};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
+use fuseline_core::model::options::Externals;
+use fuseline_core::model::sizes::read_size;
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
@@ -17,11 +19,9 @@ pub(super) fn removed(
     is_view: impl Fn(OpId) -> bool,
 ) -> Vec<Removed> {
     let expressions = &kernel.expressions;
-    let is_own = |op: OpId| ops.binary_search(&op).is_ok();
     // A free view has no bytes of its own: a kernel loads its base tensor.
     let base = |mut tensor: TensorId| {
         while let Some(op) = graph.tensors[tensor].producer
-            && is_own(op)
             && is_view(op)
             && let Some(&input) = graph.inputs[op].first()
         {
@@ -40,16 +40,38 @@ pub(super) fn removed(
         }
         readers
     };
-    // The kernel loads a tensor once under each name, so only further readers save a load.
+    let is_part = |(op, name): (OpId, TensorId)| {
+        let read = read_size(graph, op, name, Externals::Declared);
+        read.part_of.is_some()
+    };
+    let is_all = |tensor: TensorId, (op, name): (OpId, TensorId)| {
+        let bytes = |tensor: TensorId| graph.tensors[tensor].bytes();
+        let is_whole = name == tensor || bytes(name).is_some() && bytes(name) == bytes(tensor);
+        is_whole && !is_part((op, name))
+    };
+    // Only further readers save a load. Where one reads all of the tensor, they are all others.
+    // Else the kernel loads it once under each name, and readers of parts save a load only where
+    // another reads the whole of that name.
     let further_readers = |tensor: TensorId| {
+        let mut all = readers(tensor);
+        if let Some(first) = all.iter().position(|&reader| is_all(tensor, reader)) {
+            all.remove(first);
+            return all;
+        }
+        let (parts, wholes): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|&reader| is_part(reader));
         let mut loaded = Vec::new();
-        let mut readers = readers(tensor);
-        readers.retain(|&(_, name)| {
-            let is_loaded = loaded.contains(&name);
-            loaded.push(name);
-            is_loaded
-        });
-        readers
+        let mut further: Vec<(OpId, TensorId)> = Vec::new();
+        for (op, name) in wholes {
+            if loaded.contains(&name) {
+                further.push((op, name));
+            } else {
+                loaded.push(name);
+            }
+        }
+        further.extend(parts.into_iter().filter(|(_, name)| loaded.contains(name)));
+        further.sort_unstable();
+        further
     };
     let is_stored = |tensor: TensorId| {
         let mut written = kernel.arguments.iter().filter(|own| own.is_written);
@@ -59,7 +81,7 @@ pub(super) fn removed(
     let mut all = Vec::new();
     let mut add = |value: ExprId| {
         if let Expr::Read { tensor, place, .. } = expressions.exprs[value]
-            && known.insert(tensor)
+            && known.insert(base(tensor))
             && let Some(argument) = kernel.arguments.iter().find(|own| own.tensor == tensor)
         {
             all.push(Removed {
@@ -68,7 +90,7 @@ pub(super) fn removed(
                 dtype: argument.dtype,
                 place,
                 is_store_removed: false,
-                readers: further_readers(tensor),
+                readers: further_readers(base(tensor)),
             });
         }
         for &(tensor, place) in expressions.places.get(&value).into_iter().flatten() {

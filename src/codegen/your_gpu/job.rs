@@ -245,14 +245,6 @@ fn buffer(reference: &Reference, tensor: TensorId, most_drawn: usize) -> Result<
     })
 }
 
-/// Whether shaders hold elements of this type as f32; else they are i32.
-const fn is_float(dtype: DType) -> bool {
-    matches!(
-        dtype,
-        DType::F64 | DType::F32 | DType::Bf16 | DType::F16 | DType::F8
-    )
-}
-
 /// Encodes elements as the GPU stores them.
 #[allow(
     clippy::cast_possible_truncation,
@@ -260,7 +252,7 @@ const fn is_float(dtype: DType) -> bool {
 )]
 pub fn words(values: &[f64], dtype: DType) -> Vec<u8> {
     let word = |&value: &f64| {
-        if is_float(dtype) {
+        if dtype.is_float() {
             (value as f32).to_le_bytes()
         } else {
             (value as i32).to_le_bytes()
@@ -273,7 +265,7 @@ pub fn words(values: &[f64], dtype: DType) -> Vec<u8> {
 pub fn elements(bytes: &[u8], dtype: DType) -> Vec<f64> {
     let (chunks, _) = bytes.as_chunks::<4>();
     let element = |&word: &[u8; 4]| {
-        if is_float(dtype) {
+        if dtype.is_float() {
             f64::from(f32::from_le_bytes(word))
         } else {
             f64::from(i32::from_le_bytes(word))

@@ -33,6 +33,7 @@ pub fn ExportMenu() -> impl IntoView {
             </button>
         }
     };
+    let is_pinned = move || page.against.pinned.with(Option::is_some);
     view! {
         <Menu label="Export" is_at_end=true closes_on_choice=true panel_class="export-menu">
             <section aria-labelledby="export-pictures">
@@ -48,7 +49,18 @@ pub fn ExportMenu() -> impl IntoView {
             </section>
             <section aria-labelledby="export-tables">
                 <h2 id="export-tables">"Tables as CSV"</h2>
-                <div class="export-tables">{TableKind::VARIANTS.iter().copied().map(table).collect_view()}</div>
+                <div class="export-tables">
+                    {TableKind::VARIANTS.iter().copied().map(table).collect_view()}
+                    <Show when=is_pinned>
+                        <button
+                            type="button"
+                            aria-label="Pinned and present kernels as CSV"
+                            on:click=move |_| page.save_pinned()
+                        >
+                            "Pinned and present"
+                        </button>
+                    </Show>
+                </div>
             </section>
             <section aria-labelledby="export-data">
                 <h2 id="export-data">"Data"</h2>

@@ -29,7 +29,11 @@ pub fn FusionMenu() -> impl IntoView {
     let switches = move || {
         let policy = page.chosen.policy.get();
         let switches = Switch::VARIANTS.iter().copied();
-        switches.filter(move |switch| switch.concerns(policy))
+        // Without marks their switch would do nothing.
+        let has_marks = page.marks_kernels() || page.chosen.fusion.get().keeps_marks;
+        switches.filter(move |&switch| {
+            switch.concerns(policy) && (has_marks || switch != Switch::KernelMarks)
+        })
     };
     view! {
         <Menu label="Options" is_changed=Signal::derive(is_changed)>

@@ -1,4 +1,4 @@
-//! The file that writes a PyTorch model in this notation: shown, copied or saved.
+//! The Python file that saves a PyTorch model for this page: shown, copied or saved.
 
 use crate::app::state::Page;
 use crate::components::by_pointer::ByPointer;
@@ -65,14 +65,13 @@ fn Script() -> impl IntoView {
     view! {
         <ol>
             <li>"Save the file beside your code. It needs nothing but PyTorch 2.6 or newer."</li>
-            <li>"Write "<code>"import fuseline"</code>" and "<code>"print(fuseline.export(model, x))"</code>". The model is traced, not run."</li>
+            <li>"Write "<code>"import fuseline"</code>" and "<code>"fuseline.export(model, x)"</code>", which writes a .pt2 file. The model is traced, not run, and the file holds no weights."</li>
             <li>
                 "For sliders of its sizes, name them: "
                 <code>"fuseline.export(model, x, dynamic_shapes={\"x\": {1: torch.export.Dim(\"seq\", min=2, max=4096)}})"</code>
             </li>
             <li>
-                "Paste the text that it prints into the editor, or "
-                <ByPointer mouse="drop it on the page as a file." touch="open it as a file." />
+                <ByPointer mouse="Drop the file on the page, or open it." touch="Open the file." />
             </li>
         </ol>
         <div class="from-pytorch-buttons">

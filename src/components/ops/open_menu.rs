@@ -17,7 +17,7 @@ use leptos::{ev, html};
 pub fn OpenMenu() -> impl IntoView {
     let is_open = RwSignal::new(false);
     let button = NodeRef::<html::Summary>::new();
-    let is_dialog_open = RwSignal::new(false);
+    let is_dialog_open = Page::of_context().screen.is_from_pytorch_open;
     let show_script = move |_| {
         // The dialog gives the focus back to what has it now.
         browser::focus(button);

@@ -23,7 +23,7 @@ pub fn StandingLine(puzzling: Puzzling, posed: Arc<Posed>) -> impl IntoView {
         Amount::Seconds(_) => Quantity::LowerBound,
     };
     let (start_amount, par) = (posed.start, amount_text(posed.par));
-    let start = StoredValue::new(amount_text(start_amount));
+    let start = StoredValue::new(amount_text(posed.unfused));
     let language = posed.puzzle.language();
     let explanation_of_par = ExplanationOf::own(move || Some(posed.par_explanation()));
     let gone_pct = move || {

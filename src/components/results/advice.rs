@@ -1,6 +1,6 @@
 //! The *What to do* tab: what would save time, the most first.
 
-use crate::app::queries::Advice;
+use crate::app::queries::{Advice, FusionLimit};
 use crate::app::state::{ExplanationOf, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
@@ -18,8 +18,12 @@ use std::sync::Arc;
 pub fn AdvicePanel() -> impl IntoView {
     let page = Page::of_context();
     let advice = Memo::new(move |_| page.ask(Advice));
+    let limit = Memo::new(move |_| page.ask(FusionLimit).map(Arc::unwrap_or_clone));
     view! {
         <div class="advice-panel">
+            <Show when=move || limit.with(|limit| limit.as_ref().is_some_and(|text| !text.is_empty()))>
+                <p class="advice-limit">{move || limit.get()}</p>
+            </Show>
             <AdviceTable advice />
             <Show when=move || advice.with(Option::is_none)>
                 <WorkLine />

@@ -1,8 +1,11 @@
-//! The *Compare* tab: all policies in a table and, on request, on one roofline.
+//! The *Compare* tab: all policies in a table and, on request, on one roofline; and the program on
+//! every device.
 
+use super::devices::DeviceTable;
 use super::policy_legend::PolicyLegend;
 use crate::app::state::Page;
 use crate::components::charts::{LargeChart, height_of};
+use crate::components::check::Check;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::figure_cells::{ColumnHead, FigureCell};
@@ -25,6 +28,8 @@ use leptos::prelude::*;
 pub fn ComparePanel(
     /// Whether the roofline of all policies is shown.
     is_drawn: RwSignal<bool>,
+    /// Whether the table of devices is shown.
+    are_devices_shown: RwSignal<bool>,
     /// What the policies are ranked by.
     ranked_by: RwSignal<Objective>,
 ) -> impl IntoView {
@@ -102,16 +107,13 @@ pub fn ComparePanel(
             <Show when=is_incomplete>
                 <WorkLine />
             </Show>
-            <label class="check">
-                <input
-                    type="checkbox"
-                    prop:checked=is_drawn
-                    on:change:target=move |event| is_drawn.set(event.target().checked())
-                />
-                <span>"All policies on one roofline"</span>
-            </label>
+            <Check is_set=is_drawn words="All policies on one roofline" />
             <Show when=move || is_drawn.get()>
                 <Roofline />
+            </Show>
+            <Check is_set=are_devices_shown words="This policy on every GPU" />
+            <Show when=move || are_devices_shown.get()>
+                <DeviceTable />
             </Show>
         </div>
     }

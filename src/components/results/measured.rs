@@ -21,7 +21,7 @@ use std::sync::Arc;
 use strum::IntoEnumIterator;
 
 /// The measured files, each with the id of its device and its label.
-const FILES: [(&str, &str, &str); 4] = [
+const FILES: [(&str, &str, &str); 6] = [
     ("h200", "h200", "H200, one size of each"),
     (
         "h200_sizes",
@@ -32,6 +32,16 @@ const FILES: [(&str, &str, &str); 4] = [
         "h200_fresh",
         "h200",
         "H200, further sizes, not used to build it",
+    ),
+    (
+        "h200_decode",
+        "h200",
+        "H200, few rows and queries, used to build the model",
+    ),
+    (
+        "h200_decode_fresh",
+        "h200",
+        "H200, few rows and queries, not used to build it",
     ),
     ("h100", "h100", "H100, with rates scaled from the H200"),
 ];

@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod attention;
 pub mod compare;
+pub mod devices;
 pub mod figure_cells;
 pub mod kernel_code;
 pub mod kernel_details;
@@ -33,7 +34,6 @@ use compare::ComparePanel;
 use fuseline_browser as browser;
 use fuseline_codegen::interpret::Setup;
 use fuseline_core::Objective;
-use fuseline_core::analysis::launches::Launcher;
 use fuseline_view::page::view::View;
 use fuseline_view::present::attention::AttentionChoice;
 use fuseline_view::present::kernels::fused_kernels_note;
@@ -62,12 +62,12 @@ const SEEN_PX: f64 = 240.0;
 pub fn Results() -> impl IntoView {
     let page = Page::of_context();
     let is_compare_drawn = RwSignal::new(false);
+    let are_devices_shown = RwSignal::new(false);
     let ranked_by = RwSignal::new(Objective::default());
     let edge_order = RwSignal::new(None);
     let attention = RwSignal::new(AttentionChoice::default());
     let tiling = RwSignal::new(TilingChoice::default());
     let sweeping = Sweeping::new(page);
-    let launcher = RwSignal::new(Launcher::default());
     let measured = MeasuredState::new();
     let your_gpu = YourGpu::new(page);
     let precision_setup = RwSignal::new(Setup::default());
@@ -83,7 +83,10 @@ pub fn Results() -> impl IntoView {
             .into_any()
         }
         Tab::Advice => view! { <AdvicePanel /> }.into_any(),
-        Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
+        Tab::Compare => {
+            view! { <ComparePanel is_drawn=is_compare_drawn are_devices_shown ranked_by /> }
+                .into_any()
+        }
         Tab::Sweep => view! { <SweepPanel sweeping /> }.into_any(),
         Tab::Why => view! { <WhyPanel chosen_order=edge_order /> }.into_any(),
         Tab::Steps => view! { <StepsPanel /> }.into_any(),
@@ -91,7 +94,7 @@ pub fn Results() -> impl IntoView {
         Tab::Tiling => view! { <TilingView choice=tiling /> }.into_any(),
         Tab::Attention => view! { <AttentionView choice=attention /> }.into_any(),
         Tab::Precision => view! { <PrecisionView setup=precision_setup /> }.into_any(),
-        Tab::Profiler => view! { <ProfilerView launcher /> }.into_any(),
+        Tab::Profiler => view! { <ProfilerView launcher=page.screen.launcher /> }.into_any(),
         Tab::Measured => view! {
             <YourMeasurement />
             <MeasuredView state=measured />

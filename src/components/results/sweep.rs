@@ -4,6 +4,7 @@ use super::policy_legend::{Marker, PolicyLegend};
 use crate::app::state::{ExplanationOf, Page, SetIfChanged};
 use crate::app::sweeping::Sweeping;
 use crate::components::charts::{LargeChart, height_of};
+use crate::components::check::Check;
 use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
 use crate::components::sentence::sentence;
@@ -91,14 +92,7 @@ fn Choices(sweeping: Sweeping) -> impl IntoView {
             >
                 {measures.collect_view()}
             </Picker>
-            <label class="check">
-                <input
-                    type="checkbox"
-                    prop:checked=sweeping.is_relative
-                    on:change:target=move |event| sweeping.is_relative.set(event.target().checked())
-                />
-                <span>"relative to no fusion"</span>
-            </label>
+            <Check is_set=sweeping.is_relative words="relative to no fusion" />
         </div>
     }
 }

@@ -74,7 +74,7 @@ pub fn estimate_memory_traffic(
         }
         Traffic::new(read, written, unfused_total)
     };
-    let unfused = count(none::partition(&graph), None);
+    let unfused = count(none::eager(&graph, conventions), None);
     Ok(if fused {
         count(
             rules::partition(&graph, &mut Log::default()),

@@ -6,9 +6,11 @@ use crate::fusion::attention::{Attention, find};
 use crate::fusion::reason::Reason;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
-use crate::model::options::{Options, Policy};
+use crate::model::options::{Options, Policy, Switch};
 use crate::model::program::Program;
-use crate::notation::edit::{Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels};
+use crate::notation::edit::{
+    Marked, ShownKernels, Unmarkable, cut_edge, mark_merged, merge_kernels,
+};
 use crate::notation::parse;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::HashSet;
@@ -16,8 +18,11 @@ use std::collections::HashSet;
 /// A change of the kernels that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Change {
-    /// Two kernels become one.
+    /// Two kernels become one, and marks state all kernels.
     Merge(KernelId, KernelId),
+    /// Two kernels become one, and the policy decides on all others. Without a policy that fuses,
+    /// marks state all kernels.
+    MergeOnTop(KernelId, KernelId),
     /// The consumer and what follows it leave the kernel that both run in.
     Cut {
         /// The op that writes the tensor.
@@ -28,11 +33,29 @@ pub enum Change {
 }
 
 impl Change {
+    /// The choices under which the changed text is shown.
+    pub fn options_after(self, options: &Options) -> Options {
+        let mut after = options.clone();
+        if self.keeps_policy(options.policy) {
+            after.fusion.keeps_marks = true;
+        } else {
+            after.policy = Policy::Manual;
+        }
+        after
+    }
+
+    /// Whether the policy decides on the other kernels after the change.
+    pub const fn keeps_policy(self, policy: Policy) -> bool {
+        matches!(self, Self::MergeOnTop(..)) && Switch::KernelMarks.concerns(policy)
+    }
+
     /// Whether the analysis has the kernels or ops that it names.
     fn is_of(self, analysis: &Analysis) -> bool {
         let partition = &analysis.partition;
         match self {
-            Self::Merge(a, b) => a.max(b).index() < partition.kernels.len(),
+            Self::Merge(a, b) | Self::MergeOnTop(a, b) => {
+                a.max(b).index() < partition.kernels.len()
+            }
             Self::Cut { producer, consumer } => {
                 producer.max(consumer).index() < partition.kernel_of.len()
             }
@@ -59,10 +82,10 @@ pub struct KernelsInText<'a> {
 /// The state after a change.
 #[derive(Debug)]
 pub struct Changed {
-    /// The text, which marks all kernels.
+    /// The text with its marks.
     pub text: String,
-    /// Its analysis under [`Policy::Manual`]. That policy computes nothing twice and splits illegal
-    /// kernels, so other kernels may differ from those that were shown, too.
+    /// Its analysis under [`Change::options_after`]. [`Policy::Manual`] computes nothing twice and
+    /// splits illegal kernels, so other kernels may differ from those that were shown, too.
     pub analysis: Analysis,
     /// The saving of the merge alone, in one iteration; `None` for a cut.
     pub merge: Option<Price>,
@@ -118,13 +141,17 @@ pub fn change(change: Change, shown: KernelsInText<'_>) -> Result<Changed, Uncha
         options: &analysis.options,
     };
     let (marked, [a, b], merge) = match change {
-        Change::Merge(a, b) => {
+        Change::Merge(a, b) | Change::MergeOnTop(a, b) => {
             let merge = Why::new(analysis).merge(a, b);
             let merge = merge.map_err(|reason| Unchanged::Illegal {
                 reason,
                 are_in_attention: are_in_attention(analysis, [a, b]),
             })?;
-            let merged = merge_kernels(text, program, kernels, a, b);
+            let merged = if change.keeps_policy(analysis.options.policy) {
+                mark_merged(text, program, kernels, a, b)
+            } else {
+                merge_kernels(text, program, kernels, a, b)
+            };
             (merged, [a, b], Some(merge))
         }
         Change::Cut { producer, consumer } => {
@@ -139,10 +166,7 @@ pub fn change(change: Change, shown: KernelsInText<'_>) -> Result<Changed, Uncha
         text: mut marked,
         cuts_iterations,
     } = marked.map_err(Unchanged::Unmarkable)?;
-    let options = Options {
-        policy: Policy::Manual,
-        ..analysis.options.clone()
-    };
+    let options = change.options_after(&analysis.options);
     let analyzed = |text: &str| {
         let program = parse(text).program;
         let outcome = analyze_program(&program, &options);
@@ -182,6 +206,13 @@ pub fn change(change: Change, shown: KernelsInText<'_>) -> Result<Changed, Uncha
         && after.partition.kernel_of.get(producer) == after.partition.kernel_of.get(consumer)
     {
         return Err(Unchanged::IsAttention);
+    }
+    if let Change::MergeOnTop(..) = change {
+        let kernels = [a, b].map(|kernel| partition.kernels.get(kernel)?.first());
+        let [first, second] = kernels.map(|op| after.partition.kernel_of.get(*op?));
+        if first.is_none() || first != second {
+            return Err(Unchanged::Lost);
+        }
     }
     let is_repeated = |&statement: &usize| program.block_of_op(statement).is_some();
     Ok(Changed {

@@ -1,7 +1,8 @@
-//! All policies on one program, side by side.
+//! All policies on one program, or several devices, side by side.
 
-use crate::analysis::{Analysis, analyze_plan};
+use crate::analysis::{Analysis, analyze_graph, analyze_plan};
 use crate::fusion::{Plan, plan};
+use crate::model::device::Device;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::options::{Objective, Options, Policy};
@@ -70,6 +71,15 @@ pub fn ranked(all: &[Compared], by: Objective) -> Vec<&Compared> {
         Objective::Time | Objective::Measured => fused(a).1.total_cmp(&fused(b).1),
     });
     ranked
+}
+
+/// The program of `chosen` on another device, under its other options. As long as an analysis.
+pub fn on_device(chosen: &Analysis, device: &Device) -> Analysis {
+    let options = Options {
+        device: device.clone(),
+        ..chosen.options.clone()
+    };
+    analyze_graph(chosen.graph.clone(), &options)
 }
 
 impl Compared {

@@ -1,7 +1,7 @@
 //! Measurements on a real GPU, and what the model predicts for them.
 
 use crate::Device;
-use crate::analysis::device_model::device_count;
+use crate::analysis::device_model::{device_count, first_run_s};
 use crate::analysis::{Analysis, Kernel, analyze_program};
 use crate::json::{JsonError, is_blank, read_json};
 use crate::model::device::device_called;
@@ -42,6 +42,9 @@ pub struct MeasuredRow {
     pub variant: Variant,
     /// Time of one run when the program runs repeatedly, in microseconds.
     pub time_us: f64,
+    /// Time of one run with nothing of the program in the cache; `None` if it was not measured.
+    #[serde(default)]
+    pub time_cold_us: Option<f64>,
     /// Names of the kernels that ran.
     pub kernels: Vec<String>,
     /// Bytes that its kernels read from DRAM, caches flushed before each. `None` if they were not
@@ -89,8 +92,10 @@ impl Variant {
 /// A row beside its prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
-    /// Time of one run.
+    /// Time of one run when the program runs repeatedly.
     pub time_us: f64,
+    /// Time of one run with nothing of the program in the cache.
+    pub time_cold_us: f64,
     /// Bytes that kernels read from DRAM with cold caches.
     pub dram_read_bytes: f64,
     /// Compulsory reads of the kernels, in bytes.
@@ -205,6 +210,7 @@ fn predicted(analysis: &Analysis) -> Option<Predicted> {
     Some(Predicted {
         kernels: kernels.iter_enumerated().map(kernel).collect(),
         time_us: predicted.fused_s * 1e6,
+        time_cold_us: first_run_s(analysis)? * 1e6,
         dram_read_bytes: count.dram_read_bytes,
         compulsory_read_bytes: analysis.fused.traffic.bytes_read,
         launches: analysis.fused.launches,

@@ -3,13 +3,14 @@
 //! Kernels run in their order. A tensor that a kernel writes is live from that kernel to the last
 //! one that reads it, a result of the program to the end, also where ops read it. Inputs and
 //! weights are live all the time, for the caller of a PyTorch program holds them. A tensor that no
-//! kernel writes stays on chip, and a view indexes the bytes of another tensor: neither needs
-//! memory of its own. Workspaces of libraries and what an allocator loses are not counted.
+//! kernel writes stays on chip, a view indexes the bytes of another tensor, and the result of an op
+//! in place is in the memory of another one: none needs memory of its own. Workspaces of libraries
+//! and what an allocator loses are not counted.
 
 use crate::analysis::execution::{Execution, Kernel, PeakMemory};
 use crate::analysis::result::Analysis;
-use crate::cost::traffic::Views;
-use crate::model::graph::Graph;
+use crate::cost::traffic::{Access, Views};
+use crate::model::graph::{Graph, SizeSource, Tensor};
 use crate::model::ids::{IdVec, KernelId, TensorId};
 use crate::model::options::Externals;
 use crate::model::sizes::read_size;
@@ -18,8 +19,11 @@ use smallvec::SmallVec;
 /// A tensor in device memory, and the kernels that run while it is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// Which tensor; of a view the tensor whose bytes it indexes.
+    /// Which tensor; of a view the tensor whose bytes it indexes, of a result in place the first
+    /// one that a kernel wrote into its memory.
     pub tensor: TensorId,
+    /// Whether it is a copy of the tensor, made for a library call.
+    pub is_copy: bool,
     /// Bytes that it occupies.
     pub bytes: u64,
     /// The first kernel that runs while it is live.
@@ -42,8 +46,10 @@ fn external_sizes(graph: &Graph) -> IdVec<TensorId, u64> {
     for (op, inputs) in graph.inputs.iter_enumerated() {
         for &tensor in inputs {
             if graph.tensors[tensor].is_external() {
-                let (size, _) = read_size(graph, op, tensor, Externals::Declared);
-                bytes[tensor] = size.max(bytes[tensor]);
+                // An op may read a part of a tensor, or only write into it.
+                let declared = graph.tensors[tensor].bytes();
+                let read = || read_size(graph, op, tensor, Externals::Declared).bytes;
+                bytes[tensor] = declared.unwrap_or_else(read).max(bytes[tensor]);
             }
         }
     }
@@ -91,16 +97,33 @@ fn written_lifetimes<'a>(
     kernels: &'a IdVec<KernelId, Kernel>,
     views: &Views,
 ) -> impl Iterator<Item = Lifetime> + use<'a> {
-    let last_use = last_uses(graph, kernels, views);
+    let memory = views.memory(graph);
+    let last_use = last_uses(graph, kernels, &memory);
+    let mut has_memory: IdVec<TensorId, bool> =
+        graph.tensors.iter().map(Tensor::is_external).collect();
     kernels.iter_enumerated().flat_map(move |(first, kernel)| {
-        let writes = kernel.traffic.writes.iter();
-        let lifetime = |tensor: TensorId| Lifetime {
-            tensor,
-            bytes: graph.tensors[tensor].bytes().unwrap_or(0),
-            first,
-            last: last_use[tensor].map_or(first, |last| last.max(first)),
+        let is_copy = |write: &Access| write.source == SizeSource::Copied;
+        let is_new = |write: &&Access| {
+            is_copy(write) || !std::mem::replace(&mut has_memory[memory[write.tensor]], true)
         };
-        let lifetimes = writes.map(|write| lifetime(write.tensor));
+        let lifetime = |write: &Access| {
+            let (tensor, is_copy) = (write.tensor, is_copy(write));
+            // A copy lives while its kernel runs.
+            let last = last_use[memory[tensor]].filter(|_| !is_copy);
+            let bytes = if is_copy {
+                write.bytes
+            } else {
+                graph.tensors[tensor].bytes().unwrap_or(0)
+            };
+            Lifetime {
+                tensor,
+                is_copy,
+                bytes,
+                first,
+                last: last.map_or(first, |last| last.max(first)),
+            }
+        };
+        let lifetimes = kernel.traffic.writes.iter().filter(is_new).map(lifetime);
         lifetimes.collect::<SmallVec<[Lifetime; 2]>>()
     })
 }
@@ -118,6 +141,7 @@ pub fn lifetimes(analysis: &Analysis, execution: &Execution) -> Vec<Lifetime> {
     let external = |(tensor, &bytes): (TensorId, &u64)| {
         let lifetime = Lifetime {
             tensor,
+            is_copy: false,
             bytes,
             first,
             last,
@@ -130,19 +154,22 @@ pub fn lifetimes(analysis: &Analysis, execution: &Execution) -> Vec<Lifetime> {
         .collect()
 }
 
-/// For each tensor the last kernel that needs it; for results of the program the last one of all.
+/// For each tensor that stands for a memory the last kernel that needs it; for that of a result of
+/// the program the last one of all.
 fn last_uses(
     graph: &Graph,
     kernels: &IdVec<KernelId, Kernel>,
-    views: &Views,
+    memory: &IdVec<TensorId, TensorId>,
 ) -> IdVec<TensorId, Option<KernelId>> {
     let mut last_use = IdVec::from_elem(None, graph.tensors.len());
     for &output in graph.output.iter().filter(|&&output| graph.is_held(output)) {
-        last_use[views.base[output]] = kernels.ids().last();
+        last_use[memory[output]] = kernels.ids().last();
     }
     for (id, kernel) in kernels.iter_enumerated() {
-        for read in &kernel.traffic.reads {
-            let last = &mut last_use[views.base[read.tensor]];
+        // A write in place into a part of a tensor needs the rest of it, too.
+        let traffic = &kernel.traffic;
+        for access in traffic.reads.iter().chain(&traffic.writes) {
+            let last = &mut last_use[memory[access.tensor]];
             *last = (*last).max(Some(id));
         }
     }
@@ -155,7 +182,7 @@ pub struct LiveAtPeak {
     /// Bytes of inputs and weights.
     pub external_bytes: u64,
     /// The tensors that kernels have written and that are still needed, or are written just then.
-    pub tensors: Vec<TensorId>,
+    pub written: Vec<Lifetime>,
 }
 
 /// The tensors that add up to [`Execution::peak_memory`]. `O(ops + reads)`.
@@ -169,9 +196,6 @@ pub fn live_at_peak(analysis: &Analysis, execution: &Execution) -> LiveAtPeak {
     let written = written_lifetimes(graph, kernels, &views);
     LiveAtPeak {
         external_bytes,
-        tensors: written
-            .filter(|lifetime| lifetime.holds(peak))
-            .map(|lifetime| lifetime.tensor)
-            .collect(),
+        written: written.filter(|lifetime| lifetime.holds(peak)).collect(),
     }
 }

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod device_model;
 mod execute;
 mod execution;
+pub mod fusion_limit;
 pub mod iterations;
 pub mod launches;
 pub mod limits;
@@ -164,7 +165,7 @@ pub fn analyze_kernels(graph: Graph, partition: Partition, options: &Options) ->
 /// Analyses a graph with a plan that is known.
 pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
     let mut tensors = tensors_unmoved(&graph);
-    let alone = fusion::none::partition(&graph);
+    let alone = fusion::none::eager(&graph, options.conventions);
     let held = ProgramMemory {
         external_bytes: external_bytes(&graph),
         views: Views::under(&graph, options.conventions.reshape),
@@ -172,6 +173,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     let unfused = execute(&graph, &alone, options, &held, None, &mut |kernel| {
         count_unfused(&graph, kernel, &mut tensors);
     });
+    size_unloaded(&graph, &mut tensors);
     let Plan {
         partition,
         certificate,
@@ -245,8 +247,19 @@ fn count_unfused(graph: &Graph, kernel: &Kernel, tensors: &mut IdVec<TensorId, T
         // No access to an external tensor has this source, so this is the first one.
         let is_first = report.source == SizeSource::Produced;
         let is_external = graph.tensors[access.tensor].is_external();
-        if is_external && (is_first || access.bytes > report.bytes) {
+        let is_operand = access.source != SizeSource::Copied;
+        if is_external && is_operand && (is_first || access.bytes > report.bytes) {
             (report.bytes, report.source) = (access.bytes, access.source);
+        }
+    }
+}
+
+/// Gives inputs and weights that no kernel loads, because ops in place overwrite them, their sizes.
+fn size_unloaded(graph: &Graph, tensors: &mut IdVec<TensorId, TensorTraffic>) {
+    for (report, tensor) in tensors.iter_mut().zip(&graph.tensors) {
+        if tensor.is_external() && report.source == SizeSource::Produced {
+            let fixed = tensor.fixed();
+            report.source = fixed.map_or(SizeSource::Declared, |fixed| fixed.source);
         }
     }
 }

@@ -49,7 +49,7 @@ pub struct Analysis {
     pub partition: Partition,
     /// The proof of the search about that partition.
     pub certificate: Option<Certificate>,
-    /// Kernels that the text states and that are not legal, under policy `manual`.
+    /// Kernels that the text states and that are not legal, where its marks hold.
     pub refused: Vec<Refused>,
     /// One kernel for each op, in execution order: see [`Execution::of_lone_op`].
     pub unfused: Execution,

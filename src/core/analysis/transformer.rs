@@ -4,6 +4,7 @@ use crate::analysis::{Analysis, analyze};
 use crate::cost::traffic::Traffic;
 use crate::model::diagnostic::{Code, Diagnostic};
 use crate::model::dtype::DType;
+use crate::model::element_size::ElementSize;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::{Op, TensorDecl, TensorRole};
@@ -91,7 +92,7 @@ pub fn transformer_block(
         .checked_mul(3)
         .zip(h.checked_mul(4))
         .ok_or_else(overflow)?;
-    let dtype = DType::float_of_bytes(dtype_bytes);
+    let dtype = DType::float_of_size(ElementSize::of_bytes(dtype_bytes));
     let op =
         |name: &str, op_type, function: Function, inputs: &[&str], output: &str, shape: &[u64]| {
             let op = Op::new(name, op_type, inputs, output, shape, dtype_bytes);
@@ -149,7 +150,7 @@ fn check_sizes(
             "sequence length, hidden size and number of heads must be at least 1",
         ));
     }
-    if DType::float_of_bytes(dtype_bytes).is_none() {
+    if DType::float_of_size(ElementSize::of_bytes(dtype_bytes)).is_none() {
         return Err(Diagnostic::error(
             Code::UnknownDtype,
             format!("no element type has {dtype_bytes} bytes"),

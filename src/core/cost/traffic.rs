@@ -1,10 +1,11 @@
 //! Bytes that each kernel reads from and writes to memory.
 
+use crate::model::adjacency::Adjacency;
 use crate::model::graph::{Graph, SizeSource};
-use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::options::{Conventions, Externals, ReshapeCost};
-use crate::model::partition::Partition;
-use crate::model::sizes::read_size;
+use crate::model::partition::{OperandCopy, Partition};
+use crate::model::sizes::{ReadSize, loads, read_size, written_size};
 use serde::Serialize;
 use smallvec::SmallVec;
 
@@ -43,6 +44,20 @@ impl KernelTraffic {
     /// Bytes read and written.
     pub fn total(&self) -> u64 {
         self.bytes_read() + self.bytes_written()
+    }
+
+    fn add_copy(&mut self, copy: &OperandCopy) {
+        let access = |bytes: u64| Access {
+            tensor: copy.tensor,
+            bytes,
+            source: SizeSource::Copied,
+        };
+        if copy.bytes_read > 0 {
+            self.reads.push(access(copy.bytes_read));
+        }
+        if copy.bytes_written > 0 {
+            self.writes.push(access(copy.bytes_written));
+        }
     }
 }
 
@@ -95,14 +110,35 @@ pub fn kernel_traffic<'a>(
 ) -> impl Iterator<Item = KernelTraffic> + 'a {
     let mut count = TrafficCount::new(graph, conventions);
     let is_written = written(graph, partition, &count.views);
+    let copies = partition.copies.iter();
+    let copies = copies.map(|&copy| (partition.kernel_of[copy.op], copy));
+    let copies: Adjacency<KernelId, OperandCopy> = if partition.copies.is_empty() {
+        Adjacency::default()
+    } else {
+        Adjacency::from_pairs(partition.kernels.len(), copies)
+    };
     partition.kernels.ids().map(move |kernel| {
         let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
-        count.of_kernel(
+        let mut traffic = count.of_kernel(
             own.iter().chain(again).copied(),
             |op| partition.computes(kernel, op),
             |op| is_written[op] && partition.kernel_of[op] == kernel,
-        )
+        );
+        for copy in copies.get(kernel).unwrap_or_default() {
+            traffic.add_copy(copy);
+        }
+        traffic
     })
+}
+
+/// What read a tensor last.
+#[derive(Clone, Copy, Debug)]
+struct LastReader {
+    op: OpId,
+    /// The kernel, by its number in the count; the first is 1.
+    kernel: usize,
+    /// The place of the tensor among the reads of that kernel.
+    place: usize,
 }
 
 /// Counts what kernels of one graph read and write under one choice of conventions.
@@ -112,9 +148,10 @@ pub(crate) struct TrafficCount<'a> {
     pub(crate) views: Views,
     /// Number of kernels counted so far.
     kernels: usize,
-    /// For each tensor the last kernel that read it, by its number here, and the place in that
-    /// kernel's reads.
-    read_by: IdVec<TensorId, (usize, usize)>,
+    /// For each tensor what read it last.
+    read_by: IdVec<TensorId, LastReader>,
+    /// For each tensor that is stored the kernel that read it or a view of it last, and the bytes.
+    of_stored: IdVec<TensorId, (usize, u64)>,
     /// Reads and writes of the kernel that is being counted.
     reads: Vec<Access>,
     writes: Vec<Access>,
@@ -128,7 +165,15 @@ impl<'a> TrafficCount<'a> {
             externals: conventions.externals,
             views: Views::under(graph, conventions.reshape),
             kernels: 0,
-            read_by: IdVec::from_elem((0, 0), graph.tensors.len()),
+            read_by: IdVec::from_elem(
+                LastReader {
+                    op: OpId::new(0),
+                    kernel: 0,
+                    place: 0,
+                },
+                graph.tensors.len(),
+            ),
+            of_stored: IdVec::from_elem((0, 0), graph.tensors.len()),
             reads: Vec::new(),
             writes: Vec::new(),
         }
@@ -142,9 +187,9 @@ impl<'a> TrafficCount<'a> {
     /// The memory traffic of a kernel that computes `ops`. Every count of bytes comes from here.
     /// `O(ops + reads)`.
     ///
-    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it,
-    /// unless the kernel `computes` the op that produces its bytes. An output is written if
-    /// `is_written` says that it leaves the kernel.
+    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it or
+    /// as its parts and views are in sum, unless the kernel `computes` the op that produces its
+    /// bytes. An output is written if `is_written` says that it leaves the kernel.
     pub(crate) fn of_kernel(
         &mut self,
         ops: impl Iterator<Item = OpId>,
@@ -159,7 +204,10 @@ impl<'a> TrafficCount<'a> {
             if self.views.is_view[op] {
                 continue;
             }
-            for &tensor in &graph.inputs[op] {
+            for (place, &tensor) in graph.inputs[op].iter().enumerate() {
+                if !loads(graph, op, place) {
+                    continue;
+                }
                 // By the bytes and not by the name: a view of what the kernel computes is on chip
                 // as well.
                 let producer = graph.tensors[self.views.base[tensor]].producer;
@@ -172,11 +220,12 @@ impl<'a> TrafficCount<'a> {
                 let tensor = graph.output[op];
                 self.writes.push(Access {
                     tensor,
-                    bytes: graph.tensors[tensor].bytes().unwrap_or(0),
+                    bytes: written_size(graph, op),
                     source: SizeSource::Produced,
                 });
             }
         }
+        self.read_once();
         KernelTraffic {
             reads: SmallVec::from_slice(&self.reads),
             writes: SmallVec::from_slice(&self.writes),
@@ -184,17 +233,53 @@ impl<'a> TrafficCount<'a> {
     }
 
     fn read(&mut self, op: OpId, tensor: TensorId) {
-        let access = self.views.read(self.graph, op, tensor, self.externals);
+        let last = &mut self.read_by[tensor];
         // Marks carry the kernel's number, so a new kernel clears nothing: `O(1)` for each read.
-        let (last_reader, place) = self.read_by[tensor];
-        if last_reader != self.kernels {
-            self.read_by[tensor] = (self.kernels, self.reads.len());
-            self.reads.push(access);
-        } else if let Some(known) = self.reads.get_mut(place)
-            && known.bytes < access.bytes
-        {
-            // Readers differ only in sizes by convention; the largest one covers all.
-            *known = access;
+        let is_known = last.kernel == self.kernels;
+        if is_known && last.op == op {
+            return;
+        }
+        last.op = op;
+        let read = self.views.read(self.graph, op, tensor, self.externals);
+        if !is_known {
+            (last.kernel, last.place) = (self.kernels, self.reads.len());
+            self.reads.push(Access {
+                tensor,
+                bytes: read.bytes,
+                source: read.source,
+            });
+        } else if let Some(known) = self.reads.get_mut(last.place) {
+            let bytes = read.joined(known.bytes);
+            if bytes > known.bytes {
+                *known = Access {
+                    tensor,
+                    bytes,
+                    source: read.source,
+                };
+            }
+        }
+    }
+
+    /// Views of one tensor count in sum no more than it has, the tensor itself first.
+    fn read_once(&mut self) {
+        if self.reads.len() < 2 {
+            return;
+        }
+        for of_views in [false, true] {
+            for read in &mut self.reads {
+                let stored = self.views.base[read.tensor];
+                if (stored != read.tensor) != of_views {
+                    continue;
+                }
+                let (kernel, bytes) = &mut self.of_stored[stored];
+                if std::mem::replace(kernel, self.kernels) != self.kernels {
+                    *bytes = 0;
+                }
+                if let Some(most) = self.views.most_read(self.graph, stored, self.externals) {
+                    read.bytes = read.bytes.min(most.saturating_sub(*bytes));
+                }
+                *bytes += read.bytes;
+            }
         }
     }
 }
@@ -209,49 +294,76 @@ pub struct Views {
 }
 
 impl Views {
-    /// The views of a graph where reshapes cost this. `O(n)` in ops and tensors.
+    /// The views of a graph where reshapes cost this. A reshape of a tensor of which an op writes a
+    /// part in place is a view in any case: who writes a part does not copy the whole.
+    /// `O(n)` in ops and tensors.
     pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
-        match reshape {
-            ReshapeCost::Copy => Self::none(graph),
-            ReshapeCost::View => Self::of(graph),
-        }
-    }
-
-    fn none(graph: &Graph) -> Self {
-        Self {
+        let mut views = Self {
             is_view: IdVec::from_elem(false, graph.ops.len()),
             base: graph.tensors.ids().collect(),
-        }
-    }
-
-    fn of(graph: &Graph) -> Self {
-        let mut views = Self::none(graph);
+        };
         for (op, definition) in graph.ops.iter_enumerated() {
-            if definition.is_view()
-                && let Some(&input) = graph.inputs[op].first()
-            {
+            let Some(&input) = graph.inputs[op].first() else {
+                continue;
+            };
+            let base = views.base[input];
+            let is_of_part = || {
+                let producer = graph.tensors[base].producer;
+                producer.is_some_and(|producer| graph.ops[producer].writes_part())
+            };
+            let is_view = match reshape {
+                ReshapeCost::View => definition.is_view(),
+                ReshapeCost::Copy => definition.is_part() || definition.is_view() && is_of_part(),
+            };
+            if is_view {
                 views.is_view[op] = true;
-                views.base[graph.output[op]] = views.base[input];
+                views.base[graph.output[op]] = base;
             }
         }
         views
     }
 
-    /// The access of `op` when it reads `tensor` from memory.
-    pub fn read(&self, graph: &Graph, op: OpId, tensor: TensorId, externals: Externals) -> Access {
+    /// For each tensor the one that stands for all tensors in its memory. `O(tensors)`.
+    pub(crate) fn memory(&self, graph: &Graph) -> IdVec<TensorId, TensorId> {
+        let memory = self.base.iter().map(|&base| {
+            let shared = graph.tensors[base].in_memory_of;
+            shared.map_or(base, |shared| self.base[shared])
+        });
+        memory.collect()
+    }
+
+    /// The most that a kernel reads of a stored tensor, by its name and by views; `None` where the
+    /// size is unknown, or a convention makes it that of the reader.
+    pub fn most_read(&self, graph: &Graph, stored: TensorId, externals: Externals) -> Option<u64> {
+        let known = &graph.tensors[stored];
+        let is_own = !known.is_external() || externals == Externals::Declared;
+        known.bytes().filter(|_| is_own)
+    }
+
+    /// What `op` reads of `tensor` from memory.
+    pub fn read(
+        &self,
+        graph: &Graph,
+        op: OpId,
+        tensor: TensorId,
+        externals: Externals,
+    ) -> ReadSize {
         let base = &graph.tensors[self.base[tensor]];
-        let (bytes, source) = if base.is_external() && externals == Externals::KnownOnly {
-            (0, SizeSource::Ignored)
-        } else {
-            let (bytes, source) = read_size(graph, op, tensor, externals);
-            // An expanded view names elements several times.
-            let stored = base.bytes().filter(|_| self.base[tensor] != tensor);
-            (stored.map_or(bytes, |stored| bytes.min(stored)), source)
-        };
-        Access {
-            tensor,
-            bytes,
-            source,
+        if base.is_external() && externals == Externals::KnownOnly {
+            return ReadSize {
+                bytes: 0,
+                source: SizeSource::Ignored,
+                part_of: None,
+            };
+        }
+        let read = read_size(graph, op, tensor, externals);
+        // An expanded view names elements several times.
+        let stored = base.bytes().filter(|_| self.base[tensor] != tensor);
+        let at_most = |bytes: u64| stored.map_or(bytes, |stored| bytes.min(stored));
+        ReadSize {
+            bytes: at_most(read.bytes),
+            part_of: read.part_of.map(at_most),
+            ..read
         }
     }
 }

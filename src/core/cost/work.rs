@@ -4,14 +4,14 @@ use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
-use crate::model::op::element_count;
+use crate::model::op::{Units, UnknownOperator, element_count};
 use crate::model::op_type::OpType;
 use crate::model::work::Work;
 
 /// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each
 /// output element, a reduction its count for each element of its first input, a reshape that
 /// computes its count for each output element, attention what [`scores`] says, an operator that is
-/// not known what the program states. A function that is not in the table counts 1.
+/// not known what the program states, on the units that it states. A function that is not in the table counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
     // An op of a rewritten graph stands for several, whose work its own attributes do not tell.
     if let Some(stand_in) = graph.stand_in(op) {
@@ -42,17 +42,30 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
         OpType::Reduction => vector(graph, op, per_element * input_elements()),
         OpType::Opaque if definition.function == Some(Function::Sdpa) => attention(graph, op),
         OpType::Opaque => match &definition.unknown {
-            Some(unknown) if unknown.flops == Some(0) => Work::default(),
-            Some(unknown) => Work {
-                opaque_flops: Some(unknown.flops.unwrap_or(0).into()),
-                is_unknown: unknown.flops.is_none(),
-                ..Work::default()
-            },
+            Some(unknown) => unknown_work(graph, op, unknown),
             None if function.is_none() => Work::default(),
             None => vector(graph, op, per_element * input_elements()),
         },
         OpType::Reshape if function.is_some() => vector(graph, op, per_element * output_elements),
         OpType::Reshape => Work::default(),
+    }
+}
+
+/// What the program states of an operator. FLOPs whose units it does not state have no time.
+fn unknown_work(graph: &Graph, op: OpId, unknown: &UnknownOperator) -> Work {
+    match (unknown.flops, unknown.units) {
+        (Some(0), _) => Work::default(),
+        (Some(flops), Some(Units::Matrix)) => Work {
+            matrix_flops: flops.into(),
+            matrix_dtype: matrix_dtype(graph, op),
+            ..Work::default()
+        },
+        (Some(flops), Some(Units::Vector)) => vector(graph, op, flops.into()),
+        (flops, _) => Work {
+            opaque_flops: Some(flops.unwrap_or(0).into()),
+            is_unknown: flops.is_none(),
+            ..Work::default()
+        },
     }
 }
 
@@ -114,13 +127,14 @@ fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
     }
 }
 
-/// The type that the matrix units multiply: that of the first operand if it is known, because an
-/// output may be accumulated or stored in another type.
+/// The type that the matrix units multiply: that of the operands as far as they are known, because
+/// an output may be accumulated or stored in another type.
 fn matrix_dtype(graph: &Graph, op: OpId) -> Option<DType> {
-    let first = graph.inputs[op]
-        .first()
-        .and_then(|&t| graph.tensors[t].dtype);
-    first.or(graph.ops[op].element_type())
+    let operands = graph.inputs[op].iter().take(2);
+    let known = operands.filter_map(|&t| graph.tensors[t].dtype);
+    known
+        .reduce(DType::of_product)
+        .or(graph.ops[op].element_type())
 }
 
 /// Contraction length K: stated by the op, else from the operands.

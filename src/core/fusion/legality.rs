@@ -4,10 +4,11 @@
 //! kernels of a program have an order in which they can run is checked separately, by
 //! `model::acyclic`.
 
-use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
+use super::on_chip::{BYTES_PER_ELEMENT, KeptRows, READ_AGAIN_VALUES};
 use super::reason::Reason;
 use super::region::{Bits, LocalOp, Region, RegionContext, RegionValue, Set};
 use super::rows::RowDomain;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::options::{FusionOptions, MAX_OPS, Options};
@@ -54,6 +55,7 @@ pub(crate) fn check_counted(
         let region = Region::related(context, ops);
         if region.reductions == 0 {
             check_opaque(&region, region.all())?;
+            check_overwrites(&region, region.all())?;
             check_matmul(&region, region.all())?;
             return Err(Reason::TooManyOperands {
                 operands: reads + region.leaving.count_ones() as usize,
@@ -93,6 +95,7 @@ fn check_whole_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
         return Err(Reason::TooManyOps { ops, limit });
     }
     check_opaque(region, set)?;
+    check_overwrites(region, set)?;
     check_matmul(region, set)?;
     check_reductions(region, set)?;
     check_operands(region, set)?;
@@ -103,6 +106,17 @@ fn check_opaque(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     match Bits(region.opaques & set).next() {
         Some(place) => Err(Reason::Opaque {
             opaque: region.ops[place],
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_overwrites(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    let clash = |write: LocalOp| Some((write, Bits(region.clashes[write] & set).next()?));
+    match Bits(set).find_map(clash) {
+        Some((write, reader)) => Err(Reason::Overwrites {
+            write: region.ops[write],
+            reader: region.ops[reader],
         }),
         None => Ok(()),
     }
@@ -126,12 +140,20 @@ fn check_matmul(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             reduction: op(reduction),
         });
     }
-    match Bits(region.before[matmul] & set).last() {
-        Some(before) if !region.context.options.fusion.prologue => Err(Reason::MatmulStarts {
+    if region.context.options.fusion.prologue {
+        return Ok(());
+    }
+    let graph = region.context.graph;
+    // Kernels that multiply short weights make their operands wider as they load them, so that
+    // needs no option.
+    let is_widening = |place: LocalOp| graph.ops[op(place)].function == Some(Function::Dequantize);
+    let before = Bits(region.before[matmul] & set);
+    match before.filter(|&place| !is_widening(place)).last() {
+        Some(before) => Err(Reason::MatmulStarts {
             matmul: op(matmul),
             before: op(before),
         }),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -211,7 +233,8 @@ fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
     region.prev[place] & set != 0 || region.values.iter().any(shared)
 }
 
-/// Checks that the rows which the kernel keeps while its reductions run fit on chip.
+/// Checks that the rows which the kernel keeps while its reductions run fit on chip, or that it can
+/// read them again as an op alone does.
 fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), Reason> {
     let available_bytes = region.context.options.device.on_chip_bytes();
     let full = rows.full_elements();
@@ -225,12 +248,14 @@ fn check_on_chip(region: &Region<'_>, set: Set, rows: RowDomain) -> Result<(), R
     }
     let ops: Vec<OpId> = Bits(set).map(|place| region.ops[place]).collect();
     match KeptRows::of(region.context.graph, &ops) {
-        Some(kept) if kept.bytes() > available_bytes => Err(Reason::OnChip {
-            reduction: kept.reduction,
-            values: kept.values,
-            needed_bytes: kept.bytes(),
-            available_bytes,
-        }),
+        Some(kept) if kept.values > READ_AGAIN_VALUES && kept.bytes() > available_bytes => {
+            Err(Reason::OnChip {
+                reduction: kept.reduction,
+                values: kept.values,
+                needed_bytes: kept.bytes(),
+                available_bytes,
+            })
+        }
         _ => Ok(()),
     }
 }

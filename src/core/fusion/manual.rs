@@ -1,5 +1,5 @@
 //! Policy `manual`: the kernels that the text states by marks such as `@kernel 3`. In a block a
-//! mark holds in one iteration.
+//! mark holds in one iteration. On top of another policy, marks merge kernels of that policy.
 //!
 //! They must be legal like all other kernels. An illegal one is reported and split into legal
 //! pieces, so that there is always a result.
@@ -103,6 +103,56 @@ pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partitio
         }
     }
     (partition, refused)
+}
+
+/// The kernels of another policy, where those that contain ops with one mark are one kernel. A
+/// kernel that would not be legal, or would wait for itself, is refused and changes nothing.
+///
+/// `O(ops log ops + reads)` for each mark.
+pub(super) fn merge_marked(
+    context: &RegionContext<'_>,
+    partition: Partition,
+    log: &mut Log,
+) -> (Partition, Vec<Refused>) {
+    let graph = context.graph;
+    let mut merged = partition;
+    let mut refused = Vec::new();
+    for (kernel, marked) in stated(context) {
+        let mut kernels: Vec<KernelId> = marked.iter().map(|&op| merged.kernel_of[op]).collect();
+        kernels.sort_unstable();
+        kernels.dedup();
+        let &[into, _, ..] = &kernels[..] else {
+            continue;
+        };
+        let own = |&id: &KernelId| merged.kernels[id].iter().copied();
+        let mut ops: Vec<OpId> = kernels.iter().flat_map(own).collect();
+        ops.sort_unstable();
+        let joined = |&id: &KernelId| if kernels.contains(&id) { into } else { id };
+        let kernel_of = merged.kernel_of.iter().map(joined).collect();
+        let checked = check_in(context, &ops).and_then(|()| {
+            acyclic::in_order(graph, &kernel_of).map_err(|path| Reason::Cycle { path })
+        });
+        match checked {
+            Ok(ordered) => {
+                let number = merged.kernels.iter().map(|ops| {
+                    ops.first()
+                        .map_or(KernelId::new(0), |&op| ordered.kernel_of[op])
+                });
+                let number: IdVec<KernelId, KernelId> = number.collect();
+                log.renumber(|kernel| number[kernel]);
+                log.note(Decision::Accepted { kernel, ops });
+                merged = merged.renumbered(&number, ordered.kernels.len());
+            }
+            Err(reason) => {
+                if let Some(&op) = ops.first() {
+                    let reason = reason.clone();
+                    refused.push(Refused { op, kernel, reason });
+                }
+                log.refuse(&ops, reason);
+            }
+        }
+    }
+    (merged, refused)
 }
 
 /// The stated kernels with their ops ascending.

@@ -11,6 +11,7 @@ pub mod decision;
 pub mod decision_trace;
 pub mod evidence;
 pub mod horizontal;
+mod in_place;
 pub mod inductor;
 pub mod legality;
 pub mod loops;

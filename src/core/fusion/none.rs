@@ -1,11 +1,26 @@
 //! Policy `none`: every op its own kernel.
 
+use super::inductor::operand_copies;
 use crate::model::graph::Graph;
-use crate::model::ids::KernelId;
+use crate::model::ids::{IdVec, KernelId};
+use crate::model::options::Conventions;
 use crate::model::partition::Partition;
 
 /// One kernel for each op.
 pub fn partition(graph: &Graph) -> Partition {
     let kernels = graph.ops.ids().map(KernelId::of_lone_op);
     Partition::of_ops(kernels.collect(), graph.ops.len())
+}
+
+/// One kernel for each op, with the copies of operands that eager PyTorch makes for its library.
+pub(crate) fn eager(graph: &Graph, conventions: Conventions) -> Partition {
+    let mut partition = partition(graph);
+    partition.copies = operand_copies(graph, conventions.reshape);
+    if !partition.copies.is_empty() {
+        partition.further_launches = IdVec::from_elem(0, graph.ops.len());
+        for copy in &partition.copies {
+            partition.further_launches[KernelId::of_lone_op(copy.op)] += 1;
+        }
+    }
+    partition
 }

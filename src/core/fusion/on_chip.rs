@@ -12,6 +12,10 @@ use crate::model::op_type::OpType;
 
 /// A value on chip is held in f32, whatever it is stored as.
 pub const BYTES_PER_ELEMENT: u64 = 4;
+/// Full-width values that a kernel may need again whatever the length of its rows. Softmax, one op
+/// or taken apart, needs one. If the row does not fit on chip, each pass reads it again, in pieces.
+/// Compulsory traffic does not count these reads, neither of an op alone nor of a fused kernel.
+pub const READ_AGAIN_VALUES: usize = 1;
 
 /// The rows that a kernel with a reduction keeps.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +61,12 @@ impl KeptRows {
         // Backwards, so that the pass of every reader is final.
         for (place, &op) in passes.ids().zip(ops).rev() {
             if !is_reduction(op) {
-                let after = graph.successors[op].iter().filter_map(place_of);
-                passes[place] = after.map(|to| passes[to]).min().unwrap_or(last);
+                let output = graph.output[op];
+                let after = graph.successors[op].iter();
+                let after = after.filter_map(|to| Some((to, passes[place_of(to)?])));
+                let needed =
+                    after.map(|(&to, pass)| pass + usize::from(ends_row(graph, to, output)));
+                passes[place] = needed.min().unwrap_or(last);
             }
         }
         let late = peak(graph, ops, rows, &passes, last);
@@ -76,6 +84,19 @@ impl KeptRows {
     pub(crate) fn bytes(&self) -> u64 {
         (self.values as u64 * BYTES_PER_ELEMENT).saturating_mul(self.rows.width)
     }
+}
+
+/// Whether a reduction gives a value for each element of a row, as softmax and the norms do.
+fn gives_rows(graph: &Graph, op: OpId) -> bool {
+    let elements = |tensor: TensorId| graph.tensors[tensor].elements();
+    let of_input = graph.inputs[op].first().and_then(|&input| elements(input));
+    let of_output = elements(graph.output[op]);
+    graph.ops[op].op_type == OpType::Reduction && of_input.or(of_output) == of_output
+}
+
+/// Whether an op needs a tensor only after it has reduced its rows, as a norm its weight and bias.
+fn ends_row(graph: &Graph, op: OpId, tensor: TensorId) -> bool {
+    gives_rows(graph, op) && graph.inputs[op].first() != Some(&tensor)
 }
 
 /// Most full-width values that are kept at the end of a pass, and that pass.
@@ -96,9 +117,12 @@ fn peak(
             let known = graph.tensors[*tensor].elements();
             known.or(graph.tensors[output].elements()) == Some(full)
         };
-        let gives_rows = graph.ops[op].op_type == OpType::Reduction && is_full(&output);
+        let gives_rows = gives_rows(graph, op);
         let again = inputs.iter().take(usize::from(gives_rows));
-        let reads = inputs.iter().map(|&input| (input, pass));
+        let reads = inputs.iter().map(|&input| {
+            let is_late = ends_row(graph, op, input);
+            (input, pass + usize::from(is_late))
+        });
         let reads = reads.chain(again.map(|&input| (input, pass + 1)));
         touched.extend(reads.filter(|(input, _)| is_full(input)));
         if is_full(&output) {

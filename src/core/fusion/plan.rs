@@ -5,9 +5,10 @@ use super::decision::{Decision, Log};
 use super::manual::Refused;
 use super::region::RegionContext;
 use super::{attention, inductor, manual, none, optimal, rules, views};
+use crate::cost::launch_order::with_least_memory;
 use crate::cost::traffic::Views;
 use crate::model::graph::Graph;
-use crate::model::options::{Options, Policy};
+use crate::model::options::{Options, Policy, Switch};
 use crate::model::partition::Partition;
 use borsh::{BorshDeserialize, BorshSerialize};
 
@@ -32,11 +33,36 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
 
 /// [`plan`] with every decision in the log.
 pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
-    let plan = plan_launched(graph, options, log);
+    let mut plan = plan_launched(graph, options, log);
+    if options.fusion.keeps_marks && Switch::KernelMarks.concerns(options.policy) {
+        let kernels = plan.partition.kernels.len();
+        let context = RegionContext::new(graph, options);
+        (plan.partition, plan.refused) = manual::merge_marked(&context, plan.partition, log);
+        if plan.partition.kernels.len() < kernels {
+            // It is about the kernels before.
+            plan.certificate = None;
+        }
+    }
     let views = Views::under(graph, options.conventions.reshape);
+    let partition = views::within_kernels(graph, &views, plan.partition, log);
     Plan {
-        partition: views::within_kernels(graph, &views, plan.partition, log),
+        partition: in_order(graph, options, partition, log),
         ..plan
+    }
+}
+
+/// The kernels in the order in which they run.
+fn in_order(graph: &Graph, options: &Options, partition: Partition, log: &mut Log) -> Partition {
+    // PyTorch runs the ops of a program in its order.
+    if options.policy == Policy::None {
+        return partition;
+    }
+    match with_least_memory(graph, options.conventions, &partition) {
+        Some((ordered, number)) => {
+            log.renumber(|kernel| number[kernel]);
+            ordered
+        }
+        None => partition,
     }
 }
 
@@ -77,7 +103,7 @@ fn plan_launched(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
         kernel.op = rewritten.original(kernel.op);
     }
     Plan {
-        partition: rewritten.expanded(&plan.partition),
+        partition: rewritten.expanded(graph, &plan.partition),
         certificate: plan.certificate.map(|certificate| Certificate {
             scope: CertificateScope::AttentionRewritten,
             ..certificate
@@ -92,7 +118,7 @@ fn plan_ops(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
         ..Plan::default()
     };
     match options.policy {
-        Policy::None => only(none::partition(graph)),
+        Policy::None => only(none::eager(graph, options.conventions)),
         Policy::Rules => only(rules::partition(graph, log)),
         Policy::Inductor => only(inductor::partition(graph, options, log)),
         Policy::Manual => {

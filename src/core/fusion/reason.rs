@@ -112,6 +112,14 @@ pub enum Reason<Op = OpId> {
         /// An op that is not connected to it inside the set.
         second: Op,
     },
+    /// One op overwrites in place what the other one reads, and some threads of their kernel would
+    /// read it too late.
+    Overwrites {
+        /// The op in place.
+        write: Op,
+        /// The op that reads what is overwritten.
+        reader: Op,
+    },
     /// The kernel would depend on itself, through other kernels.
     Cycle {
         /// The ops of a path that leaves the kernel and returns to it: the first and the last are
@@ -261,6 +269,10 @@ impl<Op> Reason<Op> {
             Self::NotConnected { first, second } => Reason::NotConnected {
                 first: name(first),
                 second: name(second),
+            },
+            Self::Overwrites { write, reader } => Reason::Overwrites {
+                write: name(write),
+                reader: name(reader),
             },
             Self::Cycle { path } => Reason::Cycle {
                 path: path.into_iter().map(name).collect(),

@@ -6,6 +6,7 @@
 
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::{Decision, Log};
+use crate::fusion::in_place::clash;
 use crate::fusion::reason::Reason;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
@@ -64,9 +65,10 @@ impl Scan {
         for &producer in &graph.predecessors[op] {
             let group = self.group_of[producer];
             // A tail with one consumer is in no merged group, so its group is a root.
-            let has_unknown_consumer = graph.ops[producer].unknown_reader.is_some();
-            let consumers = graph.successors[producer].len() + usize::from(has_unknown_consumer);
-            if self.tail[group] != producer || consumers != 1 {
+            if self.tail[group] != producer || !is_only_consumer(graph, producer, op) {
+                continue;
+            }
+            if self.clashes(graph, op, group) {
                 continue;
             }
             match (self.holds[group], op_type) {
@@ -106,6 +108,19 @@ impl Scan {
         }
         self.tail[base] = op;
         self.group_of.push(base);
+    }
+
+    /// Whether an op overwrites in place what an op of a group reads, in another order.
+    fn clashes(&mut self, graph: &Graph, op: OpId, group: GroupId) -> bool {
+        self.clash(graph, op, group).is_some()
+    }
+
+    /// The op of a group that reads, in another order, what an op overwrites in place.
+    fn clash(&mut self, graph: &Graph, op: OpId, group: GroupId) -> Option<OpId> {
+        let mut readers = graph.waits_for[op].iter().copied();
+        readers.find(|&reader| {
+            self.merged.root(self.group_of[reader]) == group && clash(graph, op, reader)
+        })
     }
 
     /// Notes what becomes of the kernel of each producer.
@@ -185,4 +200,12 @@ impl Scan {
         let of_op = |&group: &GroupId| kernel_of[merged_into[group]];
         Partition::of_ops(self.group_of.iter().map(of_op).collect(), kernels)
     }
+}
+
+/// Whether no other op needs the output of a producer: neither a reader nor, so that the producer
+/// ends its kernel before that op, one that overwrites what the producer reads.
+fn is_only_consumer(graph: &Graph, producer: OpId, op: OpId) -> bool {
+    let has_unknown_consumer = graph.ops[producer].unknown_reader.is_some();
+    let mut later = graph.runs_before(producer);
+    !has_unknown_consumer && later.all(|other| other == op)
 }

@@ -4,7 +4,6 @@
 use crate::cost::traffic::Views;
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::{Decision, Log};
-use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::partition::Partition;
@@ -95,28 +94,8 @@ fn renumbered(
     for (at, &kernel) in kept.iter().enumerate() {
         number[kernel] = KernelId::new(at);
     }
-    let number_of = |kernel: KernelId| number[roots[kernel]];
-    log.renumber(number_of);
-    let kernel_of = partition.kernel_of.iter().copied().map(number_of).collect();
-    let mut renumbered = Partition::of_ops(kernel_of, kept.len());
-    if !partition.recomputed.is_empty() {
-        let mut recomputed = Adjacency::with_capacity(kept.len(), kept.len());
-        for &kernel in &kept {
-            // A view that has joined a kernel which computed it again is computed there once.
-            let is_of_another = |op: &OpId| renumbered.kernel_of[*op] != number[kernel];
-            let again = partition.recomputed[kernel].iter().copied();
-            recomputed.push(again.filter(is_of_another));
-        }
-        if recomputed.iter().any(|again| !again.is_empty()) {
-            renumbered.recomputed = recomputed;
-        }
-    }
-    if !partition.further_launches.is_empty() {
-        // The copy of a view for a library counts with the view.
-        renumbered.further_launches = IdVec::from_elem(0, kept.len());
-        for (kernel, &further) in partition.further_launches.iter_enumerated() {
-            renumbered.further_launches[number_of(kernel)] += further;
-        }
-    }
-    renumbered
+    let number: IdVec<KernelId, KernelId> = roots.iter().map(|&root| number[root]).collect();
+    log.renumber(|kernel| number[kernel]);
+    // The copy of a view for a library counts with the view.
+    partition.renumbered(&number, kept.len())
 }

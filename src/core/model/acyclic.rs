@@ -12,8 +12,8 @@ use crate::model::partition::Partition;
 /// `O((ops + reads) log ops)`.
 ///
 /// # Errors
-/// A cycle, as a path of ops: each op feeds the next one or is in the same kernel, and the last one
-/// is in the kernel of the first.
+/// A cycle, as a path of ops: each op must run before the next one or is in the same kernel, and
+/// the last one is in the kernel of the first.
 pub(crate) fn in_order(
     graph: &Graph,
     kernel_of: &IdVec<OpId, KernelId>,
@@ -26,9 +26,9 @@ pub(crate) fn in_order(
         .map(|&kernel| *dense[kernel].get_or_insert_with(|| needs.push(Vec::new())))
         .collect();
     for (op, &kernel) in kernel_of.iter_enumerated() {
-        for &producer in &graph.predecessors[op] {
-            if kernel_of[producer] != kernel {
-                needs[kernel].push(kernel_of[producer]);
+        for before in graph.runs_after(op) {
+            if kernel_of[before] != kernel {
+                needs[kernel].push(kernel_of[before]);
             }
         }
     }
@@ -48,16 +48,17 @@ fn path(graph: &Graph, kernel_of: &IdVec<OpId, KernelId>, cycle: &[KernelId]) ->
         let edge = kernel_of
             .ids()
             .filter(|&op| kernel_of[op] == next)
-            .find_map(|consumer| {
-                let mut producers = graph.predecessors[consumer].iter();
-                let producer = producers.find(|&&producer| kernel_of[producer] == kernel)?;
-                Some((*producer, consumer))
+            .find_map(|after| {
+                let before = graph
+                    .runs_after(after)
+                    .find(|&before| kernel_of[before] == kernel)?;
+                Some((before, after))
             });
-        if let Some((producer, consumer)) = edge {
-            if path.last() != Some(&producer) {
-                path.push(producer);
+        if let Some((before, after)) = edge {
+            if path.last() != Some(&before) {
+                path.push(before);
             }
-            path.push(consumer);
+            path.push(after);
         }
     }
     path

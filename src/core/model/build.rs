@@ -5,11 +5,12 @@ use crate::model::diagnostic::{Code, Diagnostic};
 use crate::model::fixed_sizes::fixed_sizes;
 use crate::model::graph::{Graph, Tensor, name_of, shape_of};
 use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::in_place::OpsInPlace;
 use crate::model::names::Names;
 use crate::model::op::{Op, TensorDecl};
 use crate::model::options::Externals;
 use crate::model::order::topological_order;
-use crate::model::sizes::read_size;
+use crate::model::sizes::{broadcast_operand_size, read_size};
 use std::borrow::Cow;
 
 /// Builds the graph of `ops`; `externals` gives the declared sizes of external tensors.
@@ -45,14 +46,20 @@ pub fn build_graph<'a>(
 
 fn graph_of(ops: IdVec<OpId, Op>, externals: &[TensorDecl]) -> Result<Graph, Vec<Diagnostic>> {
     let reads = DefUse::of(&ops, externals)?;
-    let graph = if reads.is_in_order {
+    let waits_for = reads.waits_for(&ops);
+    let waits_in_order = |(op, before): (OpId, &[OpId])| before.iter().all(|&other| other < op);
+    let graph = if reads.is_in_order && waits_for.iter_enumerated().all(waits_in_order) {
         let listed_at = (0..ops.len()).collect();
-        reads.graph(ops, listed_at)
+        reads.graph(ops, listed_at, waits_for)
     } else {
-        let order = reads.execution_order(&ops).map_err(|d| vec![d])?;
+        let order = reads
+            .execution_order(&ops, &waits_for)
+            .map_err(|d| vec![d])?;
         let sorted = order.iter().map(|&listed| ops[listed].clone()).collect();
         let reads = DefUse::of(&sorted, externals)?;
-        reads.graph(sorted, order.iter().map(|listed| listed.index()).collect())
+        let waits_for = reads.waits_for(&sorted);
+        let listed_at = order.iter().map(|listed| listed.index()).collect();
+        reads.graph(sorted, listed_at, waits_for)
     };
     check_total_bytes(&graph)?;
     Ok(graph)
@@ -120,7 +127,7 @@ impl DefUse {
             if !op_names.place(&op.name, id.index(), &name_of_op).1 {
                 problems.push(duplicate_name(op).about(id.index()));
             }
-            if op.shape.contains(&0) || op.bytes_per_element == 0 {
+            if op.shape.contains(&0) || op.bytes_per_element.bits() == 0 {
                 problems.push(size_of_zero(op).about(id.index()));
             }
         }
@@ -136,15 +143,29 @@ impl DefUse {
         }
     }
 
-    /// An order in which the ops can run, or a cycle.
-    fn execution_order(&self, ops: &IdVec<OpId, Op>) -> Result<Vec<OpId>, Diagnostic> {
-        let producers = |reads: &[TensorId]| {
-            reads
-                .iter()
-                .filter_map(|&t| self.tensors[t].producer)
-                .collect()
+    /// For each op in place the ops that read what it overwrites.
+    fn waits_for(&self, ops: &IdVec<OpId, Op>) -> Adjacency<OpId, OpId> {
+        let in_place = OpsInPlace {
+            op_of: &|op: OpId| ops.get(op),
+            inputs: &self.inputs,
+            output_of: &|op: OpId| self.output.get(op).copied(),
+            tensors: self.tensors.len(),
         };
-        let predecessors: IdVec<OpId, Vec<OpId>> = self.inputs.iter().map(producers).collect();
+        in_place.waits_for()
+    }
+
+    /// An order in which the ops can run, or a cycle.
+    fn execution_order(
+        &self,
+        ops: &IdVec<OpId, Op>,
+        waits_for: &Adjacency<OpId, OpId>,
+    ) -> Result<Vec<OpId>, Diagnostic> {
+        let producers = |(op, reads): (OpId, &[TensorId])| {
+            let producers = reads.iter().filter_map(|&t| self.tensors[t].producer);
+            producers.chain(waits_for[op].iter().copied()).collect()
+        };
+        let predecessors: IdVec<OpId, Vec<OpId>> =
+            self.inputs.iter_enumerated().map(producers).collect();
         topological_order(&predecessors).map_err(|cycle| {
             let path: Vec<&str> = cycle.iter().map(|&op| ops[op].name.as_str()).collect();
             Diagnostic {
@@ -155,7 +176,12 @@ impl DefUse {
     }
 
     /// The graph of `ops`, which are in execution order.
-    fn graph(self, ops: IdVec<OpId, Op>, listed_at: IdVec<OpId, usize>) -> Graph {
+    fn graph(
+        self,
+        ops: IdVec<OpId, Op>,
+        listed_at: IdVec<OpId, usize>,
+        waits_for: Adjacency<OpId, OpId>,
+    ) -> Graph {
         let consumers = self.inputs.inverted(self.tensors.len());
         let mut successors = Adjacency::with_capacity(ops.len(), ops.len() * 2);
         for &tensor in &self.output {
@@ -163,7 +189,10 @@ impl DefUse {
         }
         let mut tensors = self.tensors;
         fix_undeclared(&mut tensors, &ops, &self.inputs, &consumers);
+        note_overwritten(&mut tensors, &ops, &self.inputs, &self.output);
         Graph {
+            awaited_by: waits_for.inverted(ops.len()),
+            waits_for,
             predecessors: successors.inverted(ops.len()),
             ops,
             listed_at,
@@ -174,6 +203,32 @@ impl DefUse {
             successors,
             unknown_ops: Vec::new(),
             stand_ins: Vec::new(),
+        }
+    }
+}
+
+/// Notes in whose memory ops in place write, and what they overwrite. The ops are in execution
+/// order.
+fn note_overwritten(
+    tensors: &mut IdVec<TensorId, Tensor>,
+    ops: &IdVec<OpId, Op>,
+    inputs: &Adjacency<OpId, TensorId>,
+    outputs: &IdVec<OpId, TensorId>,
+) {
+    if !ops.iter().any(|op| op.in_place) {
+        return;
+    }
+    let mut bases: IdVec<TensorId, TensorId> = tensors.ids().collect();
+    for (id, op) in ops.iter_enumerated() {
+        let Some(&first) = inputs[id].first() else {
+            continue;
+        };
+        let (base, output) = (bases[first], outputs[id]);
+        if op.in_place {
+            tensors[base].is_overwritten |= !op.writes_part() && base == first;
+            tensors[output].in_memory_of = tensors[base].in_memory_of.or(Some(base));
+        } else if op.is_view() {
+            bases[output] = base;
         }
     }
 }
@@ -265,8 +320,11 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
             }
             // Under the other conventions an external tensor may count as large as its reader's
             // output.
-            let (read, _) = read_size(graph, op, tensor, Externals::Declared);
+            let read = read_size(graph, op, tensor, Externals::Declared).bytes;
             moved = moved.and_then(|m| m.checked_add(read.max(written)));
+            // A library may read a copy of a matmul's operand, which is written and read.
+            let copy = broadcast_operand_size(graph, op, tensor).unwrap_or(0);
+            moved = moved.and_then(|m| m.checked_add(copy.checked_mul(2)?));
         }
         most = most.max((moved.unwrap_or(u64::MAX), op));
         total = moved

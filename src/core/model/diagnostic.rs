@@ -76,6 +76,8 @@ pub enum Code {
     DuplicateDeclaration,
     /// An op depends on its own output, directly or through other ops.
     Cycle,
+    /// An op reads a tensor that an op above it has overwritten in place.
+    OverwrittenTensor,
     /// The tensor is neither declared nor produced: its size is inferred or assumed.
     UndeclaredTensor,
     /// A shape names a param that no line declares.

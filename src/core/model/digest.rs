@@ -26,7 +26,8 @@ impl Graph {
                 &op.literals,
             );
             // Writing to a hash cannot fail.
-            let _ = write!(hash, "{what}{of_op:?}");
+            let in_place = if op.in_place { "_" } else { "" };
+            let _ = write!(hash, "{what}{in_place}{of_op:?}");
             for &tensor in &self.inputs[id] {
                 let read = &self.tensors[tensor];
                 let _ = match read.producer {

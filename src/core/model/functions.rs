@@ -31,6 +31,10 @@ pub enum ShapeRule {
     Reduce,
     /// `[batch.., M, K] x [batch.., K, N] -> [batch.., M, N]`, batch dimensions broadcast.
     Matmul,
+    /// As [`Self::Matmul`], with a scale for each operand as in [`Self::Blocks`].
+    ScaledMatmul,
+    /// The first input's shape; each size of a further input, aligned at the last, divides it.
+    Blocks,
     /// `[.., K] x [N, K] (+ [N]) -> [.., N]`.
     Linear,
     /// `[B, C, L] x [O, C/groups, K] (+ [O]) -> [B, O, L']`.
@@ -83,6 +87,11 @@ pub enum ShapeRule {
     Scatter,
     /// The first input's shape; an index `[N]` and a source with N along the axis.
     IndexAlong,
+    /// The first input's shape; indices along the first dimensions, and a source of the shape that
+    /// [`Self::Index`] gives.
+    IndexPut,
+    /// The first input's shape; a source of the shape that [`Self::Slice`] gives.
+    SliceScatter,
 }
 
 /// [`Row::max_inputs`] of a function that takes a list of inputs.
@@ -100,9 +109,13 @@ impl Function {
     }
 
     /// The input that gives the element type of the output: the second for `where`, whose first is
-    /// the condition, and for `embedding`, whose first is the index.
+    /// the condition, and for `embedding`, whose first is the index; the scale of short numbers.
     pub fn leading_input(self) -> usize {
-        usize::from(matches!(self, Self::Where | Self::Embedding))
+        match self {
+            Self::Where | Self::Embedding | Self::Dequantize => 1,
+            Self::ScaledMatmul => 2,
+            _ => 0,
+        }
     }
 
     /// The input whose elements count for the FLOPs of a reduction or of a library's kernel. For a
@@ -112,6 +125,53 @@ impl Function {
             ShapeRule::Scatter | ShapeRule::IndexAlong => 2,
             _ => 0,
         }
+    }
+
+    /// Whether the function gives its first input with some elements replaced, or added to, where
+    /// an index or a range says. In place, it writes these elements alone.
+    pub fn writes_part(self) -> bool {
+        matches!(
+            self.row().shape_rule,
+            ShapeRule::Scatter
+                | ShapeRule::IndexAlong
+                | ShapeRule::IndexPut
+                | ShapeRule::SliceScatter
+        )
+    }
+
+    /// Whether the function adds to the elements that it [writes](Self::writes_part).
+    pub fn adds_to_part(self) -> bool {
+        matches!(self, Self::ScatterAdd | Self::IndexAdd)
+    }
+
+    /// The name of the function in place: with a trailing underscore, as in PyTorch.
+    pub fn in_place_name(self) -> String {
+        format!("{}_", self.name())
+    }
+
+    /// The function that a name calls, and whether in place.
+    pub fn called(name: &str) -> Option<(Self, bool)> {
+        let own = || Some((Self::from_name(name)?, false));
+        let in_place = || {
+            let function = Self::from_name(name.strip_suffix('_')?)?;
+            function.has_in_place_form().then_some((function, true))
+        };
+        own().or_else(in_place)
+    }
+
+    /// Whether the function may write into its first input: its result has the shape and type of
+    /// that input, and an element depends on no other element of it that is written.
+    pub fn has_in_place_form(self) -> bool {
+        let row = self.row();
+        let is_of_elements = row.op_type == OpType::Elementwise
+            && row.min_inputs > 0
+            && row.result_dtype.is_none()
+            && matches!(
+                row.shape_rule,
+                ShapeRule::Broadcast | ShapeRule::SameAsFirst
+            )
+            && !matches!(self, Self::Where | Self::Rotary | Self::Cast);
+        is_of_elements || self.writes_part()
     }
 
     /// The function that a call of this one means when an attribute has this value.
@@ -137,10 +197,15 @@ impl Function {
             (Self::Where, ..) => &["condition", "a", "b"],
             (Self::Mask, ..) => &["x", "mask"],
             (Self::Rotary, ..) => &["x", "cos", "sin"],
+            (Self::Dequantize, ..) => &["q", "scale", "zero"],
+            (Self::ScaledMatmul, ..) => &["a", "b", "scale_a", "scale_b"],
             (_, ShapeRule::Embedding, _) => &["index", "table"],
             (_, ShapeRule::Gather | ShapeRule::Index, _) => &["x", "index"],
             (_, ShapeRule::OneHot, _) => &["index"],
-            (_, ShapeRule::Scatter | ShapeRule::IndexAlong, _) => &["x", "index", "src"],
+            (Self::Copy, ..) | (_, ShapeRule::SliceScatter, _) => &["x", "src"],
+            (_, ShapeRule::Scatter | ShapeRule::IndexAlong | ShapeRule::IndexPut, _) => {
+                &["x", "index", "src"]
+            }
             (_, ShapeRule::Attention, _) => &["q", "k", "v", "mask"],
             (_, ShapeRule::Linear | ShapeRule::Conv1d | ShapeRule::Conv2d, _)
             | (_, ShapeRule::SameAsFirst | ShapeRule::PerChannel, 3) => &["x", "weight", "bias"],
@@ -177,6 +242,14 @@ impl Function {
         )
     }
 
+    /// Whether an element of the result depends on the order of the elements along an axis.
+    pub const fn sorts_or_scans(self) -> bool {
+        matches!(
+            self,
+            Self::Sort | Self::Argsort | Self::Topk | Self::TopkIndices | Self::Cumsum
+        )
+    }
+
     /// Whether numbers may replace inputs, all but one.
     pub fn takes_literals(self) -> bool {
         let row = self.row();
@@ -204,6 +277,7 @@ impl Function {
     /// Whether the output may have another element type than the inputs without a cast.
     pub fn is_freely_typed(self) -> bool {
         let row = self.row();
-        row.op_type == OpType::Matmul || row.shape_rule == ShapeRule::Stated
+        row.op_type == OpType::Matmul
+            || matches!(row.shape_rule, ShapeRule::Stated | ShapeRule::Blocks)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::model::adjacency::Adjacency;
 use crate::model::dtype::DType;
+use crate::model::element_size::ElementSize;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, TensorDecl, TensorRole, byte_count, element_count};
 use crate::model::work::Work;
@@ -14,14 +15,19 @@ use serde::Serialize;
 /// [`Graph::tensor_shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    /// Bytes of one element, if known: for an undeclared tensor, where a reader fixes its size.
-    pub bytes_per_element: Option<u32>,
+    /// Size of one element, if known: for an undeclared tensor, where a reader fixes its size.
+    pub bytes_per_element: Option<ElementSize>,
     /// Element type, if it is known and not only its width.
     pub dtype: Option<DType>,
     /// Input or weight, for an external tensor.
     pub role: TensorRole,
     /// The op that writes it; `None` for an external tensor.
     pub producer: Option<OpId>,
+    /// If its op writes in place, the tensor whose memory it is in, seen through views and earlier
+    /// writes.
+    pub in_memory_of: Option<TensorId>,
+    /// Whether an op overwrites all of its elements in place.
+    pub is_overwritten: bool,
     /// A copy of `product(shape)`, or the size that a reader fixes. Bytes are read often, and the
     /// shape is elsewhere in memory.
     elements: Option<u64>,
@@ -60,12 +66,15 @@ impl Tensor {
         self.external.as_ref()?.fixed.as_ref()
     }
 
+    /// [`ElementSize::addressed_bytes`] of an element, if its size is known.
+    pub(crate) fn addressed_bytes(&self) -> Option<u32> {
+        self.bytes_per_element.map(ElementSize::addressed_bytes)
+    }
+
     /// Produced or declared bytes, or those that a reader fixes; `None` for another undeclared
     /// external tensor.
     pub fn bytes(&self) -> Option<u64> {
-        self.elements?
-            .checked_mul(self.bytes_per_element?.into())
-            .filter(|&n| i64::try_from(n).is_ok())
+        self.bytes_per_element?.bytes_of(self.elements?)
     }
 }
 
@@ -91,6 +100,11 @@ pub struct Graph {
     pub predecessors: Adjacency<OpId, OpId>,
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Adjacency<OpId, OpId>,
+    /// For each op in place the other ops that must run before it, because they read what it
+    /// overwrites; ascending. Without an op in place there are no lists.
+    pub waits_for: Adjacency<OpId, OpId>,
+    /// For each op the ops in place that overwrite what it reads: [`Self::waits_for`], inverted.
+    pub awaited_by: Adjacency<OpId, OpId>,
     /// Names of the ops of the program that are not in the graph, because their shapes are unknown.
     /// If there are any, all sums over the graph are lower bounds.
     pub unknown_ops: Vec<String>,
@@ -112,6 +126,8 @@ pub enum SizeSource {
     Assumed,
     /// Counted as 0 bytes by convention.
     Ignored,
+    /// A copy of an operand, which a library call reads instead.
+    Copied,
 }
 
 /// The size of an undeclared tensor that one of its readers fixes.
@@ -181,12 +197,39 @@ impl Graph {
         inputs.filter(is_first).map(|(_, &tensor)| tensor)
     }
 
-    /// Whether the tensor is written however the ops are fused: no op consumes it, or the program
-    /// returns it. A tensor that an op of unknown shape consumes may stay on chip.
+    /// Whether the tensor is written however the ops are fused: no op consumes it, the program
+    /// returns it, or it is the last value of an input or weight that the program overwrites. A
+    /// tensor that an op of unknown shape consumes may stay on chip.
     pub fn is_final(&self, tensor: TensorId) -> bool {
         let producer = self.tensors[tensor].producer.map(|op| &self.ops[op]);
         let is_unread = producer.is_none_or(|op| op.unknown_reader.is_none());
-        self.consumers[tensor].is_empty() && is_unread || producer.is_some_and(|op| op.is_output)
+        self.consumers[tensor].is_empty() && is_unread
+            || producer.is_some_and(|op| op.is_output)
+            || self.is_kept_by_caller(tensor)
+    }
+
+    /// Whether the tensor is the last value of an input or weight that an op overwrites.
+    pub fn is_kept_by_caller(&self, tensor: TensorId) -> bool {
+        let Tensor {
+            in_memory_of,
+            is_overwritten,
+            ..
+        } = self.tensors[tensor];
+        !is_overwritten && in_memory_of.is_some_and(|memory| self.tensors[memory].is_external())
+    }
+
+    /// The ops that must run before an op: those whose outputs it reads, and those that read what
+    /// it overwrites.
+    pub fn runs_after(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+        let waits_for = self.waits_for[op].iter();
+        self.predecessors[op].iter().chain(waits_for).copied()
+    }
+
+    /// The ops that must run after an op: those that read its output, and those that overwrite what
+    /// it reads.
+    pub fn runs_before(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+        let awaited_by = self.awaited_by[op].iter();
+        self.successors[op].iter().chain(awaited_by).copied()
     }
 
     /// Whether the tensor is certainly held until the program ends. One that an op of unknown shape
@@ -280,6 +323,8 @@ impl Tensor {
             dtype: op.element_type(),
             role: TensorRole::Input,
             producer: Some(id),
+            in_memory_of: None,
+            is_overwritten: false,
             elements: element_count(&op.shape),
             external: None,
         }
@@ -292,6 +337,8 @@ impl Tensor {
             dtype: declared.and_then(TensorDecl::element_type),
             role: declared.map_or(TensorRole::Input, |d| d.role),
             producer: None,
+            in_memory_of: None,
+            is_overwritten: false,
             elements: declared.and_then(|d| element_count(&d.shape)),
             external: Some(Box::new(External {
                 name: name.to_owned(),
@@ -303,7 +350,7 @@ impl Tensor {
 
     /// Gives an undeclared external tensor the size that a reader fixes. Does nothing if its bytes
     /// exceed 2^63.
-    pub(crate) fn fix(&mut self, size: FixedSize, bytes_per_element: u32) {
+    pub(crate) fn fix(&mut self, size: FixedSize, bytes_per_element: ElementSize) {
         if byte_count(&size.shape, bytes_per_element).is_some()
             && let Some(external) = &mut self.external
         {

@@ -1,10 +1,11 @@
 //! Ops and the tensors between them.
 
 use crate::model::dtype::DType;
+use crate::model::element_size::ElementSize;
 use crate::model::functions::Function;
 use crate::model::op_type::OpType;
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
+use strum::{EnumString, IntoStaticStr};
 
 /// How ops of unknown shape may use a tensor that they read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,7 @@ pub enum UnknownReader {
 
 /// One operation. Unfused, each op is one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Op {
     /// Unique among the ops.
     pub name: String,
@@ -28,8 +30,12 @@ pub struct Op {
     pub output: String,
     /// Shape of the output, outermost dimension first.
     pub shape: Vec<u64>,
-    /// Bytes of one output element.
-    pub bytes_per_element: u32,
+    /// Size of one output element.
+    pub bytes_per_element: ElementSize,
+    /// Whether it writes into the memory of its first input, whose old value is lost: a function of
+    /// the notation with a trailing underscore, as in PyTorch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_place: bool,
     /// The function of [`super::functions`]; decides FLOPs and texts, never fusion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<Function>,
@@ -48,6 +54,9 @@ pub struct Op {
     /// not show: a softmax with `axis=-2`, a matmul with `transpose_a=true`.
     #[serde(skip)]
     pub is_across_rows: bool,
+    /// Whether it is attention in which a query sees the keys up to its own position alone.
+    #[serde(skip)]
+    pub is_causal: bool,
     /// The reduced axes of the first input, bit `i` for dimension `i`; 0 for the last one, or if
     /// only shapes are known.
     #[serde(skip)]
@@ -93,11 +102,13 @@ impl Op {
             inputs: inputs.iter().map(|&i| i.to_owned()).collect(),
             output: output.to_owned(),
             shape: shape.to_vec(),
-            bytes_per_element,
+            bytes_per_element: ElementSize::of_bytes(bytes_per_element),
+            in_place: false,
             function: None,
             dtype: None,
             k: None,
             is_across_rows: false,
+            is_causal: false,
             axes: 0,
             indexing: None,
             unknown: None,
@@ -135,9 +146,9 @@ impl Op {
         Some((self.mark_iteration, self.kernel?))
     }
 
-    /// Element type of the output: the given one, otherwise the float of its width.
+    /// Element type of the output: the given one, otherwise the float of its size.
     pub fn element_type(&self) -> Option<DType> {
-        self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
+        self.dtype.or(DType::float_of_size(self.bytes_per_element))
     }
 
     /// The axes of [`Op::axes`], ascending, for a first input of this rank.
@@ -161,6 +172,21 @@ impl Op {
         unknown.unwrap_or_else(known)
     }
 
+    /// Whether it writes only those elements of its output that an index or a range names.
+    pub fn writes_part(&self) -> bool {
+        self.in_place && self.function.is_some_and(Function::writes_part)
+    }
+
+    /// Whether the value of its first input does not matter to it, or only where it writes: it
+    /// loads no more of the input than [`Self::writes_part`] says, or nothing.
+    pub fn ignores_first(&self) -> bool {
+        match self.function {
+            Some(Function::Copy) => true,
+            Some(function) => self.writes_part() && !function.adds_to_part(),
+            None => false,
+        }
+    }
+
     /// Whether the output is another index order of the same bytes, so that the convention *reshape
     /// is a view* makes it free.
     ///
@@ -169,6 +195,12 @@ impl Op {
         self.op_type == OpType::Reshape
             && self.inputs.len() == 1
             && self.function.is_none_or(|function| function.row().is_view)
+    }
+
+    /// Whether the output is one of the tensors that its input packs. It is free under every
+    /// convention, because the kernel that writes the input has written it.
+    pub fn is_part(&self) -> bool {
+        self.function == Some(Function::Part)
     }
 }
 
@@ -179,6 +211,18 @@ pub struct UnknownOperator {
     pub name: Option<String>,
     /// Its FLOPs; `None` if the program does not state them.
     pub flops: Option<u64>,
+    /// The units that execute them; `None` if the program does not say.
+    pub units: Option<Units>,
+}
+
+/// The units of a device that execute the FLOPs of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, EnumString)]
+#[strum(serialize_all = "lowercase")]
+pub enum Units {
+    /// Those that multiply matrices.
+    Matrix,
+    /// Those that compute single elements.
+    Vector,
 }
 
 /// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its
@@ -240,8 +284,8 @@ pub struct TensorDecl {
     pub name: String,
     /// Outermost dimension first; empty for a scalar.
     pub shape: Vec<u64>,
-    /// Width of its element type, in bytes.
-    pub bytes_per_element: u32,
+    /// Size of one element.
+    pub bytes_per_element: ElementSize,
     /// Input or weight.
     #[serde(default)]
     pub role: TensorRole,
@@ -256,15 +300,15 @@ impl TensorDecl {
         Self {
             name: name.to_owned(),
             shape: shape.to_vec(),
-            bytes_per_element,
+            bytes_per_element: ElementSize::of_bytes(bytes_per_element),
             role: TensorRole::Input,
             dtype: None,
         }
     }
 
-    /// The given element type, otherwise the float of its width.
+    /// The given element type, otherwise the float of its size.
     pub fn element_type(&self) -> Option<DType> {
-        self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
+        self.dtype.or(DType::float_of_size(self.bytes_per_element))
     }
 }
 
@@ -276,11 +320,9 @@ pub fn element_count(shape: &[u64]) -> Option<u64> {
         .filter(|&n| i64::try_from(n).is_ok())
 }
 
-/// `product(shape) * bytes_per_element`; `None` above `2^63 - 1`.
-pub fn byte_count(shape: &[u64], bytes_per_element: u32) -> Option<u64> {
-    element_count(shape)?
-        .checked_mul(u64::from(bytes_per_element))
-        .filter(|&n| i64::try_from(n).is_ok())
+/// `product(shape) * bytes_per_element`, rounded up to whole bytes; `None` above `2^63 - 1`.
+pub fn byte_count(shape: &[u64], bytes_per_element: ElementSize) -> Option<u64> {
+    bytes_per_element.bytes_of(element_count(shape)?)
 }
 
 /// A shape as text: `[2048, 4096]`.

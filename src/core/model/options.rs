@@ -116,6 +116,8 @@ pub struct FusionOptions {
     pub after_reductions: bool,
     /// The compiler generates its matmuls and fuses epilogues into them.
     pub max_autotune: bool,
+    /// The compiler is that of torch 2.15, not of 2.11.
+    pub torch_2_15: bool,
     /// Attention runs as one kernel that never writes the scores; see [`crate::fusion::attention`].
     pub attention: bool,
     /// Under [`Policy::None`] the program calls attention as one operation, so that `attention`
@@ -123,6 +125,9 @@ pub struct FusionOptions {
     pub eager_attention: bool,
     /// The search for the optimum may run each attention block as one kernel where that costs less.
     pub attention_search: bool,
+    /// Kernels of the policy that contain ops with one kernel mark are one kernel, where it is
+    /// legal; see [`crate::fusion::manual`].
+    pub keeps_marks: bool,
     /// Maximum ops in one kernel; at most [`MAX_OPS`].
     pub max_ops: usize,
     /// Maximum states that an exact search visits, over the whole program.
@@ -149,9 +154,11 @@ impl Default for FusionOptions {
             prologue: false,
             after_reductions: true,
             max_autotune: false,
+            torch_2_15: false,
             attention: false,
             eager_attention: false,
             attention_search: true,
+            keeps_marks: false,
             max_ops: MAX_OPS,
             budget_states: 200_000,
         }
@@ -170,10 +177,15 @@ pub enum Switch {
     AfterReductions,
     /// [`FusionOptions::max_autotune`].
     MaxAutotune,
+    /// [`FusionOptions::torch_2_15`].
+    #[strum(serialize = "torch-2.15")]
+    Torch215,
     /// [`FusionOptions::attention`].
     Attention,
     /// [`FusionOptions::attention_search`].
     AttentionSearch,
+    /// [`FusionOptions::keeps_marks`].
+    KernelMarks,
 }
 
 impl Switch {
@@ -189,8 +201,10 @@ impl Switch {
             Self::Prologue => &mut options.prologue,
             Self::AfterReductions => &mut options.after_reductions,
             Self::MaxAutotune => &mut options.max_autotune,
+            Self::Torch215 => &mut options.torch_2_15,
             Self::Attention => &mut options.attention,
             Self::AttentionSearch => &mut options.attention_search,
+            Self::KernelMarks => &mut options.keeps_marks,
         }
     }
 
@@ -200,9 +214,14 @@ impl Switch {
             Self::Horizontal | Self::Prologue | Self::AfterReductions => {
                 matches!(policy, Policy::Optimal | Policy::Manual)
             }
-            Self::MaxAutotune => matches!(policy, Policy::Inductor),
+            Self::MaxAutotune | Self::Torch215 => matches!(policy, Policy::Inductor),
             Self::Attention => true,
             Self::AttentionSearch => matches!(policy, Policy::Optimal),
+            // Under `manual` marks are all that there is, and without fusion a marked kernel would
+            // be a library's.
+            Self::KernelMarks => {
+                matches!(policy, Policy::Rules | Policy::Inductor | Policy::Optimal)
+            }
         }
     }
 }
@@ -260,7 +279,7 @@ impl Conventions {
     /// Whether an op is a view that costs nothing: it indexes the bytes of its input, and alone it
     /// launches nothing.
     pub fn is_free_view(&self, op: &Op) -> bool {
-        self.reshape == ReshapeCost::View && op.is_view()
+        op.is_part() || self.reshape == ReshapeCost::View && op.is_view()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::model::acyclic;
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The kernels of a graph. Each op is in exactly one; kernels are in an order in which they can
@@ -21,6 +21,22 @@ pub struct Partition {
     /// copies of operands that a library needs in another layout. Empty for policies whose kernels
     /// are one launch each.
     pub further_launches: IdVec<KernelId, u32>,
+    /// Copies that library calls read instead of an operand, by ascending op. Each is one of the
+    /// further launches of the op's kernel. Empty for policies whose kernels read by strides.
+    pub copies: Vec<OperandCopy>,
+}
+
+/// A copy of an operand, made for a library call that cannot read the operand as it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct OperandCopy {
+    /// The op that reads the copy.
+    pub op: OpId,
+    /// The operand.
+    pub tensor: TensorId,
+    /// What the call reads beyond the operand's own bytes.
+    pub bytes_read: u64,
+    /// What the copy writes beyond the operand's own bytes; 0 where an earlier call has made it.
+    pub bytes_written: u64,
 }
 
 impl Partition {
@@ -53,11 +69,12 @@ impl Partition {
             kernel_of,
             recomputed: Adjacency::default(),
             further_launches: IdVec::new(),
+            copies: Vec::new(),
         }
     }
 
-    /// The partition with these kernels in the order in which pictures number them; `None` if the
-    /// kernels form a cycle, or for an id that is not below the number of ops.
+    /// The partition with these kernels in an order in which they can run, ties by the first op;
+    /// `None` if the kernels form a cycle, or for an id that is not below the number of ops.
     /// `O((ops + reads) log ops)`.
     pub fn in_order(graph: &Graph, kernel_of: &IdVec<OpId, KernelId>) -> Option<Self> {
         let count = kernel_of.len();
@@ -65,6 +82,30 @@ impl Partition {
         (is_below && count == graph.ops.len())
             .then(|| acyclic::in_order(graph, kernel_of).ok())
             .flatten()
+    }
+
+    /// The partition with these numbers of its kernels, below `count`. Kernels of one number are one,
+    /// which computes an op once.
+    pub(crate) fn renumbered(&self, number: &IdVec<KernelId, KernelId>, count: usize) -> Self {
+        let kernel_of = self.kernel_of.iter().map(|&kernel| number[kernel]);
+        let mut renumbered = Self::of_ops(kernel_of.collect(), count);
+        let mut again: Vec<(KernelId, OpId)> = (self.recomputed.iter_enumerated())
+            .flat_map(|(kernel, ops)| ops.iter().map(move |&op| (number[kernel], op)))
+            .filter(|&(kernel, op)| renumbered.kernel_of[op] != kernel)
+            .collect();
+        again.sort_unstable();
+        again.dedup();
+        if !again.is_empty() {
+            renumbered.recomputed = Adjacency::from_pairs(count, again.into_iter());
+        }
+        renumbered.copies.clone_from(&self.copies);
+        if !self.further_launches.is_empty() {
+            renumbered.further_launches = IdVec::from_elem(0, count);
+            for (kernel, &further) in self.further_launches.iter_enumerated() {
+                renumbered.further_launches[number[kernel]] += further;
+            }
+        }
+        renumbered
     }
 
     /// Whether this kernel computes the op, on its own or again. Logarithmic in what the kernel

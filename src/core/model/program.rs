@@ -68,6 +68,17 @@ pub struct Param {
     pub span: Span,
 }
 
+/// `param D = H / heads`: a size that follows from params above it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DerivedParam {
+    /// Its name in expressions.
+    pub name: Name,
+    /// What it is computed from.
+    pub value: Expr,
+    /// The whole statement.
+    pub span: Span,
+}
+
 /// `in min..max step step dividing expr`, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamRange {
@@ -185,7 +196,12 @@ pub struct OpStatement {
 impl OpStatement {
     /// The function that the statement calls, if the notation has it.
     pub fn function(&self) -> Option<Function> {
-        Function::from_name(&self.callee.text)
+        Some(Function::called(&self.callee.text)?.0)
+    }
+
+    /// Whether the statement writes into its first input: `relu_(x)`.
+    pub fn is_in_place(&self) -> bool {
+        Function::called(&self.callee.text).is_some_and(|(_, in_place)| in_place)
     }
 
     /// Whether the call states K, so that its operands may be packed and are not checked.
@@ -258,6 +274,8 @@ pub struct Block {
 pub struct Program {
     /// Sizes that have a name and perhaps a slider.
     pub params: Vec<Param>,
+    /// Sizes that follow from params, each only from those before it.
+    pub derived: Vec<DerivedParam>,
     /// External tensors with a declared size.
     pub declarations: Vec<Declaration>,
     /// Calls of functions, those in blocks once each.

@@ -3,28 +3,117 @@
 use crate::model::functions::Function;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{OpId, TensorId};
-use crate::model::op::{Op, byte_count};
+use crate::model::op::{Op, byte_count, element_count};
 use crate::model::op_type::OpType;
 use crate::model::options::Externals;
 
-/// Bytes that `op` reads of `tensor`, and the source of that size. An op that indexes a tensor
-/// reads as many elements as it outputs, but at most all.
-pub fn read_size(
-    graph: &Graph,
-    op: OpId,
-    tensor: TensorId,
-    externals: Externals,
-) -> (u64, SizeSource) {
-    let (bytes, source) = whole_size(graph, op, tensor, externals);
-    let indexed = match graph.ops[op].function {
-        Some(Function::Gather | Function::Index | Function::Rearrange) => graph.inputs[op].first(),
-        Some(Function::Embedding) => graph.inputs[op].get(1),
-        _ => None,
+/// Bytes that `op` writes. In place, one that replaces elements of a tensor writes these alone.
+pub fn written_size(graph: &Graph, op: OpId) -> u64 {
+    let whole = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
+    if !graph.ops[op].writes_part() {
+        return whole;
+    }
+    let part = part_elements(graph, op);
+    part.and_then(|part| graph.ops[op].bytes_per_element.bytes_of(part))
+        .map_or(whole, |part| part.min(whole))
+}
+
+/// How many elements of its first input an op replaces, or adds to, where an index or a range says;
+/// `None` for other ops.
+pub fn part_elements(graph: &Graph, op: OpId) -> Option<u64> {
+    let definition = &graph.ops[op];
+    let function = definition.function.filter(|f| f.writes_part())?;
+    let (&source, before) = graph.inputs[op].split_last()?;
+    if function != Function::IndexPut {
+        return graph.tensors[source].elements();
+    }
+    // A single value may be written at all indices, so the indices say how many elements there are.
+    let indices = before.get(1..)?;
+    let behind = element_count(definition.shape.get(indices.len()..)?)?;
+    let counts = indices.iter().map(|&index| graph.tensors[index].elements());
+    let count = counts.max().flatten()?;
+    count.checked_mul(behind)
+}
+
+/// The shape of a matmul's operand with its batch dimensions broadcast to those of the product: that
+/// of a copy. `None` for other ops, and where the operand's shape is unknown.
+pub fn broadcast_operand_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
+    let definition = &graph.ops[op];
+    let is_product = definition.op_type == OpType::Matmul && !definition.is_convolution();
+    let (_, matrix) =
+        (graph.tensor_shape(tensor).filter(|_| is_product))?.split_last_chunk::<2>()?;
+    let (batch, _) = definition.shape.split_last_chunk::<2>()?;
+    Some([batch, matrix].concat())
+}
+
+/// The bytes of a copy with [`broadcast_operand_shape`].
+pub fn broadcast_operand_size(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
+    let width = graph.tensors[tensor].bytes_per_element?;
+    byte_count(&broadcast_operand_shape(graph, op, tensor)?, width)
+}
+
+/// Whether `op` loads its input at this place. An op that writes over its first input in place does
+/// not load it.
+pub fn loads(graph: &Graph, op: OpId, place: usize) -> bool {
+    place > 0 || !graph.ops[op].ignores_first()
+}
+
+/// What an op reads of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadSize {
+    /// Bytes that it reads.
+    pub bytes: u64,
+    /// Source of that figure.
+    pub source: SizeSource,
+    /// The bytes of the whole tensor, if the op reads only some of its elements.
+    pub part_of: Option<u64>,
+}
+
+impl ReadSize {
+    /// The bytes that one kernel reads of a tensor with this reader and with others that read
+    /// `before` in sum. What they share is read once: a part in addition, but never more than the
+    /// whole.
+    #[must_use]
+    pub fn joined(self, before: u64) -> u64 {
+        match self.part_of {
+            None => before.max(self.bytes),
+            Some(whole) => (before.saturating_add(self.bytes)).min(whole).max(before),
+        }
+    }
+}
+
+/// What `op` reads of `tensor`. An op that takes a range of a tensor, or indexes it, reads as many
+/// elements as it outputs, but at most all. One that adds to elements in place reads these.
+pub fn read_size(graph: &Graph, op: OpId, tensor: TensorId, externals: Externals) -> ReadSize {
+    use Function::{Embedding, Gather, Index, Rearrange, Slice, Split};
+    let (whole, source) = whole_size(graph, op, tensor, externals);
+    let definition = &graph.ops[op];
+    let place = match definition.function {
+        Some(Gather | Index | Rearrange | Slice | Split) => Some(0),
+        Some(Embedding) => Some(1),
+        _ => definition.writes_part().then_some(0),
     };
-    let gathered = graph.tensors[graph.output[op]].bytes();
-    match gathered.filter(|_| indexed == Some(&tensor)) {
-        Some(gathered) => (bytes.min(gathered), source),
-        None => (bytes, source),
+    // The output of an op in place is the whole tensor, of which it writes a part.
+    let taken = if definition.writes_part() {
+        Some(written_size(graph, op))
+    } else {
+        graph.tensors[graph.output[op]].bytes()
+    };
+    let is_taken = place.and_then(|place| graph.inputs[op].get(place)) == Some(&tensor);
+    let taken = taken.filter(|_| is_taken);
+    let known = graph.tensors[tensor].bytes();
+    match taken {
+        Some(taken) if taken < whole => ReadSize {
+            bytes: taken,
+            source,
+            // Where a convention assumes a size, readers do not know what the others read.
+            part_of: known.filter(|&bytes| bytes == whole),
+        },
+        _ => ReadSize {
+            bytes: whole,
+            source,
+            part_of: None,
+        },
     }
 }
 

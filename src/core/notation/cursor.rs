@@ -108,11 +108,9 @@ impl<'a> Cursor<'a> {
     /// An integer such as `2048` or `-1`, and its span.
     pub(super) fn integer(&mut self, hint: &str) -> Parse<(i64, Span)> {
         let minus = self.take(Lexeme::Minus);
-        let token = self.take(Lexeme::Int).ok_or_else(|| match self.peek() {
-            Some(t) if matches!(t.kind, Lexeme::Name | Lexeme::OpenParen) => self
-                .expected("a whole number", "a param is a plain number, so that a slider can set it; shapes can compute with it"),
-            _ => self.expected("a whole number", hint),
-        })?;
+        let token = self
+            .take(Lexeme::Int)
+            .ok_or_else(|| self.expected("a whole number", hint))?;
         let span = minus.map_or(token.span, |m| m.span.to(token.span));
         Ok((self.int_value(token, minus.is_some(), span)?, span))
     }

@@ -2,7 +2,7 @@
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
-use crate::model::program::{Param, ParamRange};
+use crate::model::program::{DerivedParam, Param, ParamRange};
 use crate::notation::cursor::{Cursor, Parse};
 use crate::notation::expression::expression;
 use crate::notation::lexer::Lexeme;
@@ -15,6 +15,22 @@ impl Cursor<'_> {
         self.at += 1;
         let name = self.name("the name of the param", HINT)?;
         self.expect(Lexeme::Equals, "`=`", HINT)?;
+        if self.computes() {
+            let value = expression(self)?;
+            if self.take_word("in") {
+                let problem = format!(
+                    "{} follows from other params, so it has no range",
+                    quoted(&name.text)
+                );
+                return Err(Diagnostic::error(Code::Syntax, problem)
+                    .at(self.span_so_far())
+                    .hint(
+                        "give the params that it is computed from a range, and remove this one",
+                    ));
+            }
+            let span = self.span_so_far();
+            return Ok(Statement::Derived(DerivedParam { name, value, span }));
+        }
         let (value, value_span) = self.integer(HINT)?;
         let mut range = None;
         let mut finding = None;
@@ -72,6 +88,17 @@ impl Cursor<'_> {
             span: self.span_so_far(),
         };
         Ok(Statement::Param(param, finding))
+    }
+
+    /// Whether a computation follows, and not a number alone, which a slider could set.
+    fn computes(&self) -> bool {
+        const OPERATORS: [Lexeme; 4] = [Lexeme::Plus, Lexeme::Minus, Lexeme::Star, Lexeme::Slash];
+        let is = |at: usize, kinds: &[Lexeme]| {
+            let token = self.tokens.get(self.at + at);
+            token.is_some_and(|token| kinds.contains(&token.kind))
+        };
+        let sign = usize::from(is(0, &[Lexeme::Minus]));
+        is(sign, &[Lexeme::Name, Lexeme::OpenParen]) || is(sign + 1, &OPERATORS)
     }
 }
 

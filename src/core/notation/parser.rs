@@ -3,7 +3,7 @@
 //! ```text
 //! program     = { [ statement ] [ comment ] newline } ;
 //! statement   = param | declaration | output | operation | header | "}" ;
-//! param       = "param" name "=" integer [ range ] ;
+//! param       = "param" name "=" ( integer [ range ] | expr ) ;  (* of the params above *)
 //! range       = "in" integer ".." integer [ "step" integer ] [ "dividing" expr ] ;
 //! declaration = ( "input" | "weight" ) name ":" annotation ;
 //! output      = "output" name ;                          (* a result that ops read, too *)
@@ -33,7 +33,7 @@ use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
 use crate::model::op::TensorRole;
 use crate::model::program::{
-    Block, Carried, Declaration, KernelMark, Name, OpStatement, Param, TypeAnnotation,
+    Block, Carried, Declaration, DerivedParam, KernelMark, Name, OpStatement, Param, TypeAnnotation,
 };
 use crate::notation::arguments::Arguments;
 use crate::notation::cursor::{Cursor, Parse};
@@ -50,6 +50,8 @@ use crate::notation::spelling::{nearest_dtype, quoted, shortened};
 pub(super) enum Statement {
     /// A param, and a diagnostic about its value or range.
     Param(Param, Option<Diagnostic>),
+    /// A size that follows from params.
+    Derived(DerivedParam),
     /// An external tensor.
     Declaration(Declaration),
     /// A result of the program that ops read, too.

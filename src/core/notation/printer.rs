@@ -28,15 +28,31 @@ const WIDEST_COLUMN: usize = 24;
 /// ");
 /// ```
 pub fn print(program: &Program) -> String {
+    print_commented(program, &[])
+}
+
+/// As [`print`], with a comment before the ops that have one; `comments` are those of the ops by
+/// index, empty for none. Equal comments of ops that follow each other are one.
+pub fn print_commented(program: &Program, comments: &[String]) -> String {
     let mut text = String::new();
     let name_width = column_width(program.params.iter().map(|p| &p.name));
     for param in &program.params {
         print_param(&mut text, param, name_width);
     }
-    let params: HashSet<&str> = program
-        .params
-        .iter()
-        .map(|p| p.name.text.as_str())
+    for derived in &program.derived {
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(
+            text,
+            "param {} = {}",
+            written_name(&derived.name.text),
+            print_expr(&derived.value)
+        );
+    }
+    let derived = program.derived.iter().map(|derived| &derived.name);
+    let params = program.params.iter().map(|param| &param.name);
+    let params: HashSet<&str> = params
+        .chain(derived)
+        .map(|name| name.text.as_str())
         .collect();
     let (mut declarations, mut ops, mut outputs) = (0, 0, 0);
     for block in &program.blocks {
@@ -48,6 +64,7 @@ pub fn print(program: &Program) -> String {
                 block.declarations.start,
             ),
             ops: between(&program.ops, ops, block.ops.start),
+            comments: between(comments, ops, block.ops.start),
             outputs: between(&program.outputs, outputs, block.outputs.start),
         }
         .print(&mut text, &params);
@@ -61,6 +78,7 @@ pub fn print(program: &Program) -> String {
                 declarations,
             ),
             ops: between(&program.ops, block.ops.start, ops),
+            comments: between(comments, block.ops.start, ops),
             outputs: between(&program.outputs, block.outputs.start, outputs),
         }
         .print(&mut text, &params);
@@ -74,6 +92,7 @@ pub fn print(program: &Program) -> String {
             program.declarations.len(),
         ),
         ops: between(&program.ops, ops, program.ops.len()),
+        comments: between(comments, ops, program.ops.len()),
         outputs: between(&program.outputs, outputs, program.outputs.len()),
     }
     .print(&mut text, &params);
@@ -99,6 +118,8 @@ struct Section<'a> {
     indent: &'static str,
     declarations: &'a [Declaration],
     ops: &'a [OpStatement],
+    /// Those of the ops; none if the program has none.
+    comments: &'a [String],
     outputs: &'a [Name],
 }
 
@@ -111,7 +132,7 @@ impl Section<'_> {
         for declaration in self.declarations {
             let role = declaration.role.name();
             let name = written_name(&declaration.name.text);
-            let annotation = annotation_text(&declaration.annotation);
+            let annotation = print_type(&declaration.annotation);
             let _ = writeln!(
                 text,
                 "{indent}{role:<role_width$} {name:<name_width$} : {annotation}"
@@ -122,7 +143,14 @@ impl Section<'_> {
             width => width + ": ".len(),
         };
         let output_width = column_width(self.ops.iter().map(|op| &op.output));
-        for op in self.ops {
+        let mut last = "";
+        for (index, op) in self.ops.iter().enumerate() {
+            if let Some(comment) = self.comments.get(index).filter(|own| **own != last) {
+                last = comment;
+                if !comment.is_empty() {
+                    let _ = writeln!(text, "{indent}# {comment}");
+                }
+            }
             let label = match &op.label {
                 Some(label) => format!("{}: ", written_name(&label.text)),
                 None => String::new(),
@@ -181,7 +209,7 @@ fn call_text(op: &OpStatement, is_param: &dyn Fn(&str) -> bool) -> String {
         arguments.join(", ")
     );
     if let Some(annotation) = &op.annotation {
-        let _ = write!(text, " : {}", annotation_text(annotation));
+        let _ = write!(text, " : {}", print_type(annotation));
     }
     if let Some(kernel) = &op.kernel {
         let _ = write!(text, " @kernel {}", kernel.number);
@@ -207,7 +235,8 @@ fn attribute_text(attribute: &Attribute, is_param: &dyn Fn(&str) -> bool) -> Str
     }
 }
 
-fn annotation_text(annotation: &TypeAnnotation) -> String {
+/// A type as the notation writes it: `f16[S, 4*H]`.
+pub fn print_type(annotation: &TypeAnnotation) -> String {
     format!(
         "{}{}",
         annotation.dtype.name(),

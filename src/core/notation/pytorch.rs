@@ -7,8 +7,14 @@ use crate::notation::lexer::{Lexeme, Token};
 /// Gives a call the notation's names where PyTorch's names mean the same.
 pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
     let (_, has_module) = pytorch::without_module(&callee.text);
-    let own = Function::from_name(&callee.text).filter(|_| !has_module);
-    let alias = || pytorch::alias(&callee.text).map(|alias| (alias.function, alias.needs));
+    let own = Function::called(&callee.text).filter(|_| !has_module);
+    let own = own.map(|(function, _)| function);
+    // `torch.relu_` is `relu_`, and what means another function there has no form in place.
+    let plain = callee.text.strip_suffix('_').map(str::to_owned);
+    let alias_of = |name: &str| pytorch::alias(name).map(|alias| (alias.function, alias.needs));
+    let in_place = plain.as_deref().and_then(alias_of);
+    let in_place = in_place.filter(|(function, _)| function.has_in_place_form());
+    let alias = || alias_of(&callee.text).or(in_place);
     let Some((function, needs)) = own.map(|own| (own, &[][..])).or_else(alias) else {
         return;
     };
@@ -21,7 +27,10 @@ pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
         return;
     }
     if own.is_none() {
-        function.name().clone_into(&mut callee.text);
+        callee.text = match in_place {
+            Some(_) => function.in_place_name(),
+            None => function.name().to_owned(),
+        };
     }
     for attribute in attributes {
         if let Some(name) = own_name(attribute) {

@@ -202,6 +202,16 @@ impl<'a> Reader<'a> {
                     finding
                 }
             }
+            Statement::Derived(derived) => {
+                if let Some(&first) = self.params.get(&derived.name.text) {
+                    Some(self.twice("the param", &derived.name, first, derived.span))
+                } else {
+                    let name = &derived.name;
+                    self.params.insert(name.text.clone(), name.span);
+                    self.parsed.program.derived.push(derived);
+                    None
+                }
+            }
             Statement::Declaration(declaration) => self.accept_declaration(declaration),
             Statement::Output(name) => self.accept_output(name),
             Statement::Op(op) => self.accept_op(op),

@@ -214,12 +214,10 @@ fn fits(
             word(value).is_some_and(|word| word.parse::<DType>().is_ok())
         }
         (AttributeKind::SizeOrUnknown, value) if word(value) == Some("unknown") => true,
-        (AttributeKind::Approximation, value) => {
-            word(value).is_some_and(|word| matches!(word, "tanh" | "none"))
-        }
-        (AttributeKind::Interpolation, value) => {
-            word(value).is_some_and(|word| matches!(word, "nearest" | "bilinear"))
-        }
+        (
+            AttributeKind::Approximation | AttributeKind::Interpolation | AttributeKind::Units,
+            value,
+        ) => word(value).is_some_and(|word| kind.is_word(word)),
         // A single name is a param wherever a number is valid.
         (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {
             evaluate(&param(name, attribute.span), params)?;

@@ -32,7 +32,7 @@ impl Callee {
         known: &KnownTensors<'_>,
     ) -> Result<Self, Diagnostic> {
         let name = statement.callee.text.as_str();
-        if let Some(function) = Function::from_name(name) {
+        if let Some(function) = statement.function() {
             let mut variants = statement.attributes.iter().filter_map(|attribute| {
                 function.variant(&attribute.name.text, word(&attribute.value)?)
             });

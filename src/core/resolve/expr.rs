@@ -41,18 +41,52 @@ impl<'a> Params<'a> {
                 .entry(param.name.text.as_str())
                 .or_insert(param.value);
         }
-        Self {
+        let mut params = Self {
             values,
             list,
             program,
             unreadable: program.unreadable.iter().map(|n| n.text.as_str()).collect(),
             suggestions_left: Cell::new(32),
-        }
+        };
+        params.derive();
+        params
     }
 
     /// Gives a param another value.
     pub(super) fn set(&mut self, name: &'a str, value: i64) {
         self.values.insert(name, value);
+        self.derive();
+    }
+
+    /// Computes the params that follow from others; gives the errors of those that have no size.
+    /// Each follows from those before it alone, so one pass computes all.
+    pub(super) fn derive(&mut self) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        for derived in &self.program.derived {
+            let name = derived.name.text.as_str();
+            self.values.remove(name);
+            self.unreadable.remove(name);
+        }
+        for derived in &self.program.derived {
+            let name = derived.name.text.as_str();
+            let value = evaluate_size(&derived.value, self);
+            match value.map(i64::try_from) {
+                Ok(Ok(value)) => {
+                    self.values.insert(name, value);
+                    continue;
+                }
+                Ok(Err(_)) => problems.push(overflow(&derived.value)),
+                Err(problem) if is_reported_elsewhere(&problem) => {}
+                Err(problem) => problems.push(problem),
+            }
+            self.unreadable.insert(name);
+        }
+        problems
+    }
+
+    /// The values of all params by name.
+    pub(super) fn into_values(self) -> HashMap<&'a str, i64> {
+        self.values
     }
 
     /// Whether a param has this name.
@@ -75,6 +109,13 @@ impl<'a> Params<'a> {
         self.values.get(name).copied().ok_or_else(|| {
             if self.unreadable.contains(name) {
                 return reported_elsewhere();
+            }
+            let mut derived = self.program.derived.iter();
+            if derived.any(|derived| derived.name.text == name) {
+                let problem = format!("{} is not computed before this line", quoted(name));
+                return Diagnostic::error(Code::UnknownParam, problem)
+                    .at(span)
+                    .hint("write its own line above this one");
             }
             let unknown = Diagnostic::error(
                 Code::UnknownParam,

@@ -46,7 +46,7 @@ pub(super) fn indexing_of(
                 ..Indexing::default()
             }
         }
-        ShapeRule::Slice => {
+        ShapeRule::Slice | ShapeRule::SliceScatter => {
             let (whole, _) = along(axis?)?;
             let start = size(AttributeName::Start);
             Indexing {

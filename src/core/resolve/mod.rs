@@ -3,6 +3,7 @@
 mod attributes;
 mod callee;
 mod expr;
+mod in_place;
 mod indexing;
 mod iterations;
 mod numbers;
@@ -25,6 +26,7 @@ use crate::model::program::{Declaration, Program};
 use crate::notation::spelling::quoted;
 pub(super) use attributes::takes;
 use expr::{Params, is_reported_elsewhere};
+use in_place::late_readers;
 pub(super) use iterations::bytes_of_further_iterations;
 pub use iterations::ops_and_reads;
 use iterations::{check_carried, iterations_of_blocks};
@@ -37,7 +39,7 @@ use undeclared::{fixed_by_readers, note_unknown_k, warn_of_undeclared};
 use unknown::{mark_read_by_unknown, warn_of_unknown};
 use values::check_dividing;
 pub(super) use values::params_following;
-pub use values::{ParamValues, attributes_in_numbers, param_values};
+pub use values::{ParamValues, attributes_in_numbers, param_values, values_by_name};
 
 /// The ops and tensors of a program, and its diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -77,8 +79,8 @@ pub struct Resolved {
 /// assert_eq!(resolved.ops[1].shape, [8, 16]);
 /// ```
 pub fn resolve(program: &Program) -> Resolved {
-    let params = Params::new(program);
-    let mut diagnostics = Vec::new();
+    let mut params = Params::new(program);
+    let mut diagnostics = params.derive();
     let iterations = iterations_of_blocks(program, &params, &mut diagnostics);
     let mut scope = Scope::new(program, &iterations);
     let mut externals: IdVec<ExternalId, TensorDecl> =
@@ -124,7 +126,9 @@ pub fn resolve(program: &Program) -> Resolved {
 
     let mut ops: IdVec<StatementId, Option<Op>> = scope.reads.ids().map(|_| None).collect();
     let mut unknown = IdVec::from_elem(None, ops.len());
-    for id in execution_order(program, &scope, &mut diagnostics) {
+    let producers = |statement: StatementId| scope.producers(statement);
+    let order = execution_order(program, &scope, producers, &mut diagnostics);
+    for &id in &order {
         let known = KnownTensors {
             program,
             scope: &scope,
@@ -148,6 +152,16 @@ pub fn resolve(program: &Program) -> Resolved {
         }
     }
 
+    let known = KnownTensors {
+        program,
+        scope: &scope,
+        ops: &ops,
+        unknown: &unknown,
+        externals: &externals,
+    };
+    for late in late_readers(&known, &order, &mut diagnostics) {
+        ops[late] = None;
+    }
     let known = KnownTensors {
         program,
         scope: &scope,
@@ -201,19 +215,21 @@ fn merge_iterations(diagnostics: &mut Vec<Diagnostic>, program: &Program, scope:
     });
 }
 
-/// Text order if every op follows its producers there, otherwise a topological order. Ops on a
-/// cycle, and ops that depend on one, are left out, with one error for the first cycle.
-fn execution_order(
+/// Text order if every op follows there the ops that must run before it, otherwise a topological
+/// order. Ops on a cycle, and ops that depend on one, are left out, with one error for the first
+/// cycle.
+fn execution_order<Before: Iterator<Item = StatementId>>(
     program: &Program,
     scope: &Scope<'_>,
+    before: impl Fn(StatementId) -> Before,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<StatementId> {
     let statements = scope.reads.ids();
-    if (statements.clone()).all(|statement| scope.producers(statement).all(|p| p < statement)) {
+    if (statements.clone()).all(|statement| before(statement).all(|p| p < statement)) {
         return statements.collect();
     }
     let predecessors: IdVec<StatementId, Vec<StatementId>> = statements
-        .map(|statement| scope.producers(statement).collect())
+        .map(|statement| before(statement).collect())
         .collect();
     topological_order(&predecessors).unwrap_or_else(|cycle| {
         let statements = (cycle.iter()).filter_map(|&id| program.ops.get(scope.runs[id].op));
@@ -237,7 +253,7 @@ fn resolve_declaration(
     Ok(TensorDecl {
         shape: resolve_shape(name, annotation, params)?,
         name: name.clone(),
-        bytes_per_element: annotation.dtype.bytes(),
+        bytes_per_element: annotation.dtype.size(),
         role: declaration.role,
         dtype: Some(annotation.dtype),
     })

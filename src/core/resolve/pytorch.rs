@@ -310,16 +310,20 @@ fn method_of(
         };
         !alias.needs.iter().all(is_given)
     };
+    let mut arguments = written_name(tensor);
     let edits = if let Some(alias) = alias.filter(needs_more) {
         default_edits(statement, &alias, rank)
     } else {
         let mut edits = vec![TextEdit::replace(statement.callee.span, function.name())];
         edits.extend(as_input(statement, is_alone(statement)));
-        let stated = as_attributes(statement, function, params);
-        edits.extend(stated.map(|(span, stated)| TextEdit::replace(span, stated)));
+        if let Some((span, stated)) = as_attributes(statement, function, params) {
+            arguments.push_str(", ");
+            arguments.push_str(&stated);
+            edits.push(TextEdit::replace(span, stated));
+        }
         Some(edits)
     };
-    let call = format!("`{}({})`", function.name(), written_name(tensor));
+    let call = format!("`{}({arguments})`", function.name());
     let problem = problem(format!(
         "there is no function {}",
         quoted(&statement.callee.text)

@@ -271,6 +271,11 @@ impl<'a> Scope<'a> {
         (first..first + iterations).map(NameId::new)
     }
 
+    /// The tensor that a name of a statement means in an iteration.
+    pub(super) fn tensor_in(&self, name: &str, iteration: Option<Iteration>) -> Option<NameId> {
+        Some(self.in_iteration(self.find(name)?, iteration))
+    }
+
     /// The tensor that a name means after all blocks.
     pub(super) fn tensor(&self, name: &str) -> Option<NameId> {
         self.tensors_called(name).next_back()

@@ -12,6 +12,7 @@ use crate::notation::spelling::quoted;
 use crate::resolve::attributes::{Attributes, check_attributes};
 use crate::resolve::callee::{Callee, check_inputs};
 use crate::resolve::expr::{Params, evaluate_size};
+use crate::resolve::in_place::check_target;
 use crate::resolve::indexing::{indexing_of, is_across_rows, reduced_axes};
 use crate::resolve::pytorch::permuting;
 use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
@@ -96,8 +97,9 @@ pub(super) fn resolve_op(
     // An opaque operator does not count the bytes of a tensor of unknown shape. Other functions
     // determine the size of their inputs.
     let is_counted = |&&tensor: &&NameId| !is_opaque || known.unknown_from(tensor).is_none();
-    Ok(Found::Op(Op {
+    let op = Op {
         is_across_rows: is_across_rows(callee, attributes, axes),
+        is_causal: attributes.flag(AttributeName::Causal),
         axes,
         indexing,
         unknown,
@@ -116,7 +118,8 @@ pub(super) fn resolve_op(
             .collect(),
         output: (known.scope.name_in(&statement.output.text, iteration)).into_owned(),
         shape,
-        bytes_per_element: dtype.bytes(),
+        bytes_per_element: dtype.size(),
+        in_place: statement.is_in_place(),
         function,
         dtype: Some(dtype),
         k,
@@ -125,7 +128,9 @@ pub(super) fn resolve_op(
             (Some(_), Some(iteration)) => known.scope.number_of_iteration(iteration),
             _ => 0,
         },
-    }))
+    };
+    check_target(statement, &op, reads, known)?;
+    Ok(Found::Op(op))
 }
 
 /// What the call states of an operator that the table of functions lacks.
@@ -148,6 +153,7 @@ fn unknown_operator(
     Ok(Some(Box::new(UnknownOperator {
         name: attributes.word(AttributeName::Name).map(str::to_owned),
         flops,
+        units: (attributes.word(AttributeName::Units)).and_then(|word| word.parse().ok()),
     })))
 }
 
@@ -368,7 +374,7 @@ pub(super) fn resolve_shape(
 }
 
 fn check_bytes(tensor: &str, shape: &[u64], dtype: DType) -> Result<(), Diagnostic> {
-    match byte_count(shape, dtype.bytes()) {
+    match byte_count(shape, dtype.size()) {
         Some(_) => Ok(()),
         None => Err(Diagnostic::error(
             Code::Overflow,

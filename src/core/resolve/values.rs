@@ -10,6 +10,7 @@ use crate::model::program::{
 };
 use crate::notation::print_expr;
 use crate::notation::spelling::quoted;
+use std::collections::HashMap;
 
 /// The values of a param with a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,11 @@ pub fn param_values(program: &Program, max_params: usize) -> Vec<Option<ParamVal
     let params = Params::new(program);
     let values = |param| values_under(param, &params).unwrap_or_default();
     program.params.iter().take(max_params).map(values).collect()
+}
+
+/// The values of all params by name, those included that follow from others. `O(params)`.
+pub fn values_by_name(program: &Program) -> HashMap<&str, i64> {
+    Params::new(program).into_values()
 }
 
 /// The values of all params when one of them gets another value, which then stays.

@@ -175,7 +175,7 @@ const ATEN: &[(&[&str], Operations)] = &[
     (&["linalg_vector_norm"], NORM), (&["cumsum"], SCAN), (&["sort", "topk"], SORT), (&["nll_loss_forward", "smooth_l1_loss", "mse_loss"], LOSS),
     (&["avg_pool2d", "max_pool2d_with_indices", "_low_memory_max_pool2d_with_offsets", "_adaptive_avg_pool2d"], POOL),
     (&["clone", "copy"], COPY), (&["cat", "stack"], CONCAT), (&["embedding", "gather", "index", "index_select"], GATHER),
-    (&["flip", "roll"], REORDER), (&["scatter", "scatter_add", "index_put", "index_copy", "index_add"], SCATTER), (&["constant_pad_nd"], PAD), (&["upsample_nearest2d", "upsample_bilinear2d"], INTERPOLATE),
+    (&["flip", "roll"], REORDER), (&["scatter", "scatter_add", "index_put", "index_copy", "index_add", "slice_scatter"], SCATTER), (&["constant_pad_nd"], PAD), (&["upsample_nearest2d", "upsample_bilinear2d"], INTERPOLATE),
 ];
 
 /// Parts of the names of library kernels, in lower case.
@@ -238,7 +238,7 @@ pub(super) struct Named {
 pub const fn of_function(function: Function) -> Operations {
     use Function as F;
     match function {
-        F::Matmul | F::Linear => MATMUL,
+        F::Matmul | F::ScaledMatmul | F::Linear => MATMUL,
         F::Conv1d | F::Conv2d => CONVOLUTION,
         F::Sdpa => ATTENTION,
         F::Add | F::Shift => ADD,
@@ -279,6 +279,8 @@ pub const fn of_function(function: Function) -> Operations {
         F::Clamp => CLAMP,
         F::Dropout => DROPOUT,
         F::Cast => CAST,
+        F::Dequantize => CAST.and(MUL),
+        F::Copy => COPY.and(CAST),
         F::Tril | F::Triu => TRIANGLE,
         F::Full | F::Arange => FILL,
         F::BatchNorm | F::BatchNormTrain => BATCH_NORM,
@@ -300,12 +302,14 @@ pub const fn of_function(function: Function) -> Operations {
         F::Reshape | F::Rearrange | F::Contiguous | F::Transpose | F::Split | F::Slice | F::Expand | F::Repeat | F::RepeatInterleave => COPY,
         F::Concat => CONCAT,
         F::Embedding | F::Gather | F::Index => GATHER,
-        F::Scatter | F::ScatterAdd | F::IndexCopy | F::IndexAdd => SCATTER,
+        F::Scatter | F::ScatterAdd | F::IndexCopy | F::IndexAdd | F::IndexPut => SCATTER,
+        // Eager PyTorch copies into a slice, and the compiler names the kernel by its operator.
+        F::SliceScatter => COPY.and(SCATTER),
         F::OneHot => COMPARE.and(FILL).and(SCATTER),
         F::Flip | F::Roll => REORDER,
         F::Pad => PAD,
         F::Interpolate | F::InterpolateBilinear => INTERPOLATE,
-        F::Opaque => Operations::NONE,
+        F::Opaque | F::Part => Operations::NONE,
     }
 }
 

@@ -1,18 +1,22 @@
 //! A node of a file as the rules see it: its attributes, and what is known about its inputs.
 
 use crate::constant::{Constant, Scalar, float_text};
+use crate::onnx::open_sizes::has_no_elements;
+use crate::onnx::operators::RUNTIME;
 use crate::onnx::proto::{Attribute, Node, TensorValue, element_type, shortest};
 use crate::params::Params;
-use crate::shapes::{Sizes, dimension, elements};
+use crate::shapes::{Sizes, dimension, elements, with_size};
 use crate::size::Size;
 use crate::writer::Known;
 use fuseline_core::model::dtype::DType;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A node with what is known about its inputs.
 pub(super) struct Call<'a> {
     pub(super) node: &'a Node,
+    /// Its attributes by name, with the values that a call of a function gives them.
+    pub(super) attributes: Vec<(&'a str, &'a Attribute)>,
     /// In the order of the node; `None` for an input that is left out.
     pub(super) inputs: Vec<Option<&'a Known>>,
     /// What the file says about its output.
@@ -20,6 +24,8 @@ pub(super) struct Call<'a> {
     pub(super) output_index: usize,
     /// Tensors by their name in the file.
     pub(super) tensors: Tensors<'a>,
+    /// Tensors of the file that something reads.
+    pub(super) read: &'a HashSet<&'a str>,
     /// The params of the import, for sizes.
     pub(super) params: &'a Params,
     /// Version of the operators of ONNX.
@@ -44,12 +50,20 @@ impl<'a> Tensors<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// Whether it is an operator of ONNX Runtime, some of which share a name with one of ONNX.
+    pub(super) fn is_runtime(&self) -> bool {
+        self.node.domain == RUNTIME
+    }
+
     pub(super) fn operator(&self) -> &'a str {
         &self.node.operator
     }
 
     fn stated(&self, name: &str) -> Option<&'a Attribute> {
-        self.node.attributes.iter().find(|own| own.name == name)
+        let mut attributes = self.attributes.iter();
+        attributes
+            .find(|(own, _)| *own == name)
+            .map(|(_, attribute)| *attribute)
     }
 
     pub(super) fn int(&self, name: &str) -> Option<i64> {
@@ -118,6 +132,17 @@ impl<'a> Call<'a> {
         known.value.as_ref()
     }
 
+    /// Whether an input is given and has elements.
+    pub(super) fn has_elements(&self, index: usize) -> bool {
+        self.has(index) && !self.shape(index).is_some_and(has_no_elements)
+    }
+
+    /// The input that the output is, where the node changes nothing.
+    pub(super) fn same(&self) -> usize {
+        let joined = (0..self.input_count()).find(|&index| self.has_elements(index));
+        joined.filter(|_| self.operator() == "Concat").unwrap_or(0)
+    }
+
     /// The element type of an input as the file numbers it.
     pub(super) fn element_type(&self, index: usize) -> Option<i32> {
         let name = self.node.inputs.get(index)?;
@@ -126,7 +151,7 @@ impl<'a> Call<'a> {
 
     /// Which input is the second operand of a product: scales and zero points may stand before it.
     pub(super) fn second_operand(&self) -> usize {
-        if self.operator().starts_with("QLinear") {
+        if self.operator().starts_with("QLinear") || self.operator() == "QGemm" {
             3
         } else {
             1
@@ -172,6 +197,12 @@ impl<'a> Call<'a> {
         self.tensors.get(output).map(|known| known.name.as_str())
     }
 
+    /// Whether the model reads an output of the node.
+    pub(super) fn is_read(&self, output: usize) -> bool {
+        let name = self.node.outputs.get(output);
+        name.is_some_and(|name| self.read.contains(name.as_str()))
+    }
+
     pub(super) fn output_rank(&self) -> Option<usize> {
         self.output.shape.as_ref().map(Vec::len)
     }
@@ -184,7 +215,7 @@ impl<'a> Call<'a> {
     /// The value of a size that the program has to state as a number, which holds only at the
     /// defaults.
     pub(super) fn fixed(&self, size: &Size) -> Option<i64> {
-        if size.as_int().is_none() {
+        if !size.is_closed() {
             self.is_fixed.set(true);
         }
         self.default_of(size)
@@ -192,11 +223,30 @@ impl<'a> Call<'a> {
 
     /// Sizes as the notation writes them.
     pub(super) fn list(&self, sizes: &[Size]) -> String {
+        if sizes.iter().any(Size::is_sampled) {
+            self.is_fixed.set(true);
+        }
         self.params.list(sizes)
+    }
+
+    /// The shape of a reshape as the notation writes it. One sampled size is left to the notation,
+    /// which follows it at any value of the params.
+    pub(super) fn reshape_list(&self, sizes: &[Size]) -> String {
+        let mut sampled = sizes
+            .iter()
+            .enumerate()
+            .filter(|(_, size)| size.is_sampled());
+        let (Some((at, _)), None) = (sampled.next(), sampled.next()) else {
+            return self.list(sizes);
+        };
+        self.list(&with_size(sizes, at, Size::from(-1)))
     }
 
     /// One size as the value of an attribute.
     pub(super) fn one(&self, size: &Size) -> String {
+        if size.is_sampled() {
+            self.is_fixed.set(true);
+        }
         self.params.one(size)
     }
 
@@ -309,8 +359,8 @@ impl<'a> Call<'a> {
         let (all, known) = (elements(shape)?, elements(&known)?);
         let open = all.div_exact(&known).or_else(|| {
             // The quotient is no size over the params, so it is the number at their defaults.
-            let (all, known) = (self.fixed(&all)?, self.fixed(&known)?);
-            (all.checked_rem(known)? == 0).then(|| Size::from(all / known))
+            let (all, known) = (self.default_of(&all)?, self.default_of(&known)?);
+            (all.checked_rem(known)? == 0).then(|| Size::from(all / known).sampled())
         })?;
         let filled = sizes
             .into_iter()

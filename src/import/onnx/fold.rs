@@ -2,6 +2,7 @@
 //! `Gather` and `Concat`. Only a few elements are followed, whole numbers as sizes over the params.
 
 use crate::constant::{Constant, MAX_NUMBERS, Scalar};
+use crate::onnx::arithmetic::{binary, each, number, unary};
 use crate::onnx::call::Call;
 use crate::onnx::proto::{Number, TensorValue};
 use crate::shapes::{Sizes, dimension, is_permutation};
@@ -297,93 +298,4 @@ fn taken(data: &Constant, indices: &[Vec<usize>], order: &[usize]) -> Option<Con
         shape,
         elements: elements.collect::<Option<_>>()?,
     })
-}
-
-/// Applies `combine` to the elements of several values. A value with one element is broadcast.
-fn each(values: &[&Constant], combine: impl Fn(&[&Scalar]) -> Option<Scalar>) -> Option<Constant> {
-    let longest = values
-        .iter()
-        .max_by_key(|v| (v.elements.len(), v.shape.len()))?;
-    let count = longest.elements.len();
-    let element = |index: usize| {
-        let at = |value: &&'_ Constant| match value.elements.as_slice() {
-            [_] => Some(0),
-            elements => (elements.len() == count).then_some(index),
-        };
-        let elements = values.iter().map(|value| value.elements.get(at(value)?));
-        combine(&elements.collect::<Option<Vec<&Scalar>>>()?)
-    };
-    Some(Constant {
-        shape: longest.shape.clone(),
-        elements: (0..count).map(element).collect::<Option<_>>()?,
-    })
-}
-
-/// The number at the defaults of the params.
-fn number(call: &Call<'_>, element: &Scalar) -> Option<f64> {
-    match element {
-        Scalar::Int(size) => call.default_of(size).map(|value| value as f64),
-        Scalar::Float(value) => Some(*value),
-    }
-}
-
-fn truth(holds: bool) -> Scalar {
-    Scalar::Int(Size::from(i64::from(holds)))
-}
-
-fn unary(call: &Call<'_>, element: &Scalar) -> Option<Scalar> {
-    let value = number(call, element)?;
-    match (call.operator(), element) {
-        ("Not", _) => Some(truth(value == 0.0)),
-        ("Neg", Scalar::Int(size)) => Some(Scalar::Int(Size::from(0).sub(size)?)),
-        ("Abs" | "Floor" | "Ceil", Scalar::Int(_)) if value >= 0.0 => Some(element.clone()),
-        ("Neg", _) => Some(Scalar::Float(-value)),
-        ("Abs", _) => Some(Scalar::Float(value.abs())),
-        ("Sqrt", _) => Some(Scalar::Float(value.sqrt())),
-        ("Reciprocal", _) => Some(Scalar::Float(value.recip())),
-        ("Floor", Scalar::Float(_)) => Some(Scalar::Float(value.floor())),
-        ("Ceil", Scalar::Float(_)) => Some(Scalar::Float(value.ceil())),
-        _ => None,
-    }
-}
-
-fn binary(call: &Call<'_>, a: &Scalar, b: &Scalar) -> Option<Scalar> {
-    let (left, right) = (number(call, a)?, number(call, b)?);
-    let operator = call.operator();
-    match operator {
-        "Equal" => return Some(truth(a == b || left.total_cmp(&right).is_eq())),
-        "Less" => return Some(truth(left < right)),
-        "Greater" => return Some(truth(left > right)),
-        "And" => return Some(truth(left != 0.0 && right != 0.0)),
-        "Or" => return Some(truth(left != 0.0 || right != 0.0)),
-        "Min" => return Some(if left <= right { a } else { b }.clone()),
-        "Max" => return Some(if left >= right { a } else { b }.clone()),
-        _ => {}
-    }
-    let (Scalar::Int(x), Scalar::Int(y)) = (a, b) else {
-        return Some(Scalar::Float(match operator {
-            "Add" => left + right,
-            "Sub" => left - right,
-            "Mul" => left * right,
-            "Div" => left / right,
-            "Pow" => left.powf(right),
-            _ => return None,
-        }));
-    };
-    let size = match operator {
-        "Add" => x.add(y),
-        "Sub" => x.sub(y),
-        "Mul" => x.mul(y),
-        // A quotient that is no size is a number that holds at the defaults.
-        "Div" => x.div_exact(y).or_else(|| {
-            let (x, y) = (call.fixed(x)?, call.fixed(y)?);
-            Some(Size::from(x.checked_div(y)?))
-        }),
-        "Mod" => {
-            let (x, y) = (call.fixed(x)?, call.fixed(y)?);
-            Some(Size::from(x.checked_rem_euclid(y)?))
-        }
-        _ => None,
-    };
-    size.map(Scalar::Int)
 }

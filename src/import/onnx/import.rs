@@ -1,10 +1,16 @@
 //! Writes a program from the nodes of a graph.
 
-use crate::constant::Scalar;
+use crate::onnx::choose::{Fit, fitted};
 use crate::onnx::fold::value_of;
-use crate::onnx::nodes::{ordered, reads};
+use crate::onnx::loops::Iteration;
+use crate::onnx::nodes::reads;
 use crate::onnx::operators;
-use crate::onnx::proto::{Dim, Graph, Model, Node, TensorType, ValueInfo, element_type};
+use crate::onnx::proto::{
+    Attribute, Dim, Graph, Model, Node, OperatorSet, TensorType, ValueInfo, element_type,
+};
+use crate::onnx::scopes::{Functions, by_name};
+use crate::params::Chosen;
+use crate::pt2::{Origin, Stack, folded};
 use crate::shapes::Sizes;
 use crate::size::Size;
 use crate::writer::{Known, Writer};
@@ -12,38 +18,34 @@ use crate::{Imported, Problem};
 use fuseline_core::model::op::TensorRole;
 use prost::Message;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
-/// The program of a model as [`super::Skim`] gives it. Ops that no output needs are left out. Near
-/// linear in nodes and reads.
+/// The program of a model as [`super::Skim`] gives it. Ops that no output needs are left out. Params
+/// have these values, the others values that the graph allows. Near linear in nodes and reads.
 ///
 /// # Errors
 /// What is wrong with the model, as the end of a sentence.
-pub fn import(model: &[u8]) -> Result<Imported, Problem> {
+pub fn import(model: &[u8], values: &[(String, i64)]) -> Result<Imported, Problem> {
     let model = Model::decode(model).map_err(|problem| Problem::new(problem.to_string()))?;
-    let is_own = |domain: &str| matches!(domain, "" | "ai.onnx");
-    let versions = model.operator_sets.iter().filter(|set| is_own(&set.domain));
-    let version = versions.map(|set| set.version).max().unwrap_or(1);
-    let Some(graph) = model.graph else {
+    let Some(graph) = &model.graph else {
         return Err(Problem::new("it contains no graph"));
     };
-    let mut import = Import {
-        version,
-        written: Writer::default(),
-        by_file_name: HashMap::new(),
-        element_types: HashMap::new(),
-        stated: HashMap::new(),
-        assumed: Vec::new(),
-        is_read: HashSet::new(),
-    };
-    import.inputs(&graph)?;
-    import.enter(&graph)?;
+    let mut import = fitted(&model, values)?;
+    let by_file_name = &import.scope.by_file_name;
     let outputs = graph.outputs.iter();
-    let outputs = outputs.filter_map(|output| import.by_file_name.get(output.name.as_str()));
-    let outputs: Vec<usize> = outputs.copied().collect();
+    let named = outputs.filter_map(|output| {
+        let name = output.name.as_str();
+        Some((name, *by_file_name.get(name)?))
+    });
+    let named: Vec<(&str, usize)> = named.collect();
+    let outputs = import.written.name_outputs(&named);
     let is_needed = import.written.needed(&outputs);
     let needs = |indices: &&Vec<usize>| indices.iter().any(|&index| is_needed[index]);
     let assumed = import.assumed.iter().filter(needs).count();
+    let loops = import.loops.iter().filter(needs).count();
+    let origins = import.origins();
     let mut imported = import.written.finish(&outputs)?;
+    imported.program = folded(imported.program, &origins);
     imported.notes.extend(match assumed {
         0 => None,
         1 => Some(
@@ -53,25 +55,100 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
             "{count} If conditions are known only at run time. Fuseline counts their then branches."
         )),
     });
+    imported.notes.extend(match loops {
+        0 => None,
+        1 => Some(
+            "1 loop has a number of iterations known only at run time. Fuseline counts one iteration, so all totals are lower bounds."
+                .to_owned(),
+        ),
+        count => Some(format!(
+            "{count} loops have numbers of iterations known only at run time. Fuseline counts one iteration of each, so all totals are lower bounds."
+        )),
+    });
     Ok(imported)
 }
 
+/// The version of ONNX's own operators.
+pub(super) fn version_of(sets: &[OperatorSet]) -> i64 {
+    let own = sets.iter();
+    let own = own.filter(|set| matches!(set.domain.as_str(), "" | "ai.onnx"));
+    own.map(|set| set.version).max().unwrap_or(1)
+}
+
 pub(super) struct Import<'a> {
-    pub(super) version: i64,
+    /// The functions that the file defines.
+    pub(super) functions: Functions<'a>,
     pub(super) written: Writer,
+    /// What names mean where the import is: in the graph, or in a function.
+    pub(super) scope: Scope<'a>,
+    /// How many functions are open.
+    pub(super) depth: usize,
+    /// The indices of the outputs of each `If` whose condition is known only at run time.
+    pub(super) assumed: Vec<Vec<usize>>,
+    /// The iterations of loops that are written out, in the order of their ops.
+    pub(super) iterations: Vec<Iteration>,
+    /// Nodes of all iterations that are written out.
+    pub(super) written_nodes: usize,
+    /// The indices of the outputs of each loop of which one iteration counts.
+    pub(super) loops: Vec<Vec<usize>>,
+    /// How the open sizes fit together.
+    pub(super) fit: Fit,
+}
+
+/// Names of the file and what they mean. A function has names of its own.
+#[derive(Default)]
+pub(super) struct Scope<'a> {
+    pub(super) version: i64,
     /// Tensors by their name in the file.
     pub(super) by_file_name: HashMap<&'a str, usize>,
     /// Element types as the file numbers them, by the name of the tensor: the notation has fewer.
     pub(super) element_types: HashMap<&'a str, i32>,
     /// Types that the file states.
     pub(super) stated: HashMap<&'a str, &'a TensorType>,
-    /// The indices of the outputs of each `If` whose condition is known only at run time.
-    assumed: Vec<Vec<usize>>,
     /// Tensors of the file that something reads.
-    is_read: HashSet<&'a str>,
+    pub(super) is_read: HashSet<&'a str>,
+    /// What a call gives the attributes of the function.
+    pub(super) arguments: HashMap<&'a str, &'a Attribute>,
 }
 
 impl<'a> Import<'a> {
+    /// All nodes of a model, with what is known about its params.
+    pub(super) fn of(model: &'a Model, chosen: Chosen) -> Result<Self, Problem> {
+        let mut import = Self {
+            functions: by_name(&model.functions),
+            written: Writer::new(chosen),
+            scope: Scope {
+                version: version_of(&model.operator_sets),
+                ..Scope::default()
+            },
+            depth: 0,
+            assumed: Vec::new(),
+            iterations: Vec::new(),
+            written_nodes: 0,
+            loops: Vec::new(),
+            fit: Fit::default(),
+        };
+        if let Some(graph) = &model.graph {
+            import.inputs(graph)?;
+            import.enter(graph)?;
+        }
+        Ok(import)
+    }
+
+    /// Which iteration of a loop each op stands in, by the name of its output.
+    fn origins(&self) -> HashMap<String, Origin> {
+        let iterations = self.iterations.iter().flat_map(|iteration| {
+            let stack = Rc::new(Stack::of_calls(vec![(
+                iteration.path.clone(),
+                iteration.path.clone(),
+            )]));
+            let tensors = self.written.tensors.get(iteration.tensors.clone());
+            let tensors = tensors.unwrap_or_default().iter();
+            tensors.map(move |known| (known.name.clone(), Origin::of(Rc::clone(&stack))))
+        });
+        iterations.collect()
+    }
+
     /// Declares the inputs. Sizes that the file leaves open become params.
     fn inputs(&mut self, graph: &'a Graph) -> Result<(), Problem> {
         let weights = graph.initializers.iter();
@@ -110,7 +187,7 @@ impl<'a> Import<'a> {
     }
 
     /// Adds the weights that a graph holds.
-    fn weights(&mut self, graph: &'a Graph) -> Result<(), Problem> {
+    pub(super) fn weights(&mut self, graph: &'a Graph) -> Result<(), Problem> {
         for tensor in &graph.initializers {
             self.written.spend(tensor.dims.len())?;
             let shape = tensor.dims.iter().map(|&dim| Size::from(dim)).collect();
@@ -144,118 +221,51 @@ impl<'a> Import<'a> {
             shape,
             ..Known::default()
         };
-        self.element_types
+        self.scope
+            .element_types
             .extend(number.map(|number| (name, number)));
         let index = self.written.tensor(known);
-        self.by_file_name.insert(name, index);
+        self.scope.by_file_name.insert(name, index);
         self.written.external.push((index, role));
         index
     }
 
     /// Writes the ops of a node for each of its outputs that is read.
-    fn node(&mut self, node: &'a Node) -> Result<(), Problem> {
-        if self.inlined(node)? {
+    pub(super) fn node(&mut self, node: &'a Node) -> Result<(), Problem> {
+        if self.called(node)? || self.inlined(node)? || self.looped(node)? {
             return Ok(());
         }
         let outputs = node.outputs.iter().enumerate();
-        let used = outputs.filter(|(_, output)| self.is_read.contains(output.as_str()));
+        let used = outputs.filter(|(_, output)| self.scope.is_read.contains(output.as_str()));
         let mut used: Vec<(usize, &'a str)> =
             used.map(|(at, output)| (at, output.as_str())).collect();
-        if operators::find(&node.operator).is_none_or(|operator| !operator.is_list) {
+        let operator = operators::find(&node.domain, &node.operator);
+        if operator.is_none_or(|operator| !operator.is_list) {
             // Indices come before the values at them, and a sum before its norm.
             used.reverse();
         }
+        // One kernel gives all outputs, so an output without a rule makes it opaque for all.
+        let is_opaque = operator.is_some_and(|operator| {
+            used.len() > 1 && used.iter().any(|&(at, _)| operator.rule(at).is_none())
+        });
         let reads = reads(node);
         let tensors = reads
             .iter()
-            .filter_map(|&input| self.by_file_name.get(input));
+            .filter_map(|&input| self.scope.by_file_name.get(input));
         let sizes: usize = tensors.map(|&tensor| self.written.rank(tensor)).sum();
         self.written
             .spend(used.len().saturating_mul(reads.len() + sizes))?;
         let mut unknown = Vec::new();
-        for (index, output) in used {
-            unknown.extend(self.output(node, index, output)?);
+        for (at, (index, output)) in used.into_iter().enumerate() {
+            unknown.extend(self.output(node, index, output, [is_opaque, at == 0])?);
         }
         unknown.reverse();
         self.opaque(node, &reads, unknown);
         Ok(())
     }
-
-    /// Inlines the branch of a condition; `false` where the node has none.
-    fn inlined(&mut self, node: &'a Node) -> Result<bool, Problem> {
-        let is_own = operators::DOMAINS.contains(&node.domain.as_str());
-        let condition = node
-            .inputs
-            .first()
-            .filter(|_| is_own && node.operator == "If");
-        let Some(condition) = condition else {
-            return Ok(false);
-        };
-        let index = self.by_file_name.get(condition.as_str());
-        let known = index.and_then(|&index| self.written.tensors.get(index));
-        let value = known.and_then(|known| known.value.as_ref()?.only());
-        let holds = match value {
-            Some(Scalar::Int(size)) => size
-                .value(&self.written.params.values)
-                .map(|value| value != 0),
-            Some(Scalar::Float(number)) => Some(*number != 0.0),
-            None => None,
-        };
-        let name = if holds.unwrap_or(true) {
-            "then_branch"
-        } else {
-            "else_branch"
-        };
-        let branch = node
-            .attributes
-            .iter()
-            .find(|attribute| attribute.name == name);
-        let Some(graph) = branch.and_then(|branch| branch.graph.as_ref()) else {
-            return Ok(false);
-        };
-        self.enter(graph)?;
-        let mut indices = Vec::new();
-        for (output, inner) in node.outputs.iter().zip(&graph.outputs) {
-            if let Some(&index) = self.by_file_name.get(inner.name.as_str()) {
-                self.by_file_name.insert(output, index);
-                indices.push(index);
-            }
-        }
-        if holds.is_none() {
-            self.assumed.push(indices);
-        }
-        Ok(true)
-    }
-
-    /// Imports the nodes of a graph. The parser of the file limits how deeply graphs nest.
-    fn enter(&mut self, graph: &'a Graph) -> Result<(), Problem> {
-        let infos = graph.values.iter().chain(&graph.outputs);
-        let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));
-        // Other graphs may use the same names inside for other tensors.
-        let outside: Vec<_> = stated
-            .map(|(name, stated)| (name, self.stated.insert(name, stated)))
-            .collect();
-        let outputs = graph.outputs.iter().map(|output| output.name.as_str());
-        // An empty name stands for an input or an output that is left out.
-        let read = graph.nodes.iter().flat_map(reads).chain(outputs);
-        self.is_read.extend(read.filter(|name| !name.is_empty()));
-        self.weights(graph)?;
-        for index in ordered(&graph.nodes)? {
-            if let Some(node) = graph.nodes.get(index) {
-                self.node(node)?;
-            }
-        }
-        for (name, stated) in outside.into_iter().rev() {
-            match stated {
-                Some(stated) => self.stated.insert(name, stated),
-                None => self.stated.remove(name),
-            };
-        }
-        Ok(())
-    }
 }
 
-fn tensor_type(info: &ValueInfo) -> Option<&TensorType> {
+pub(super) fn tensor_type(info: &ValueInfo) -> Option<&TensorType> {
     info.value_type.as_ref()?.tensor.as_ref()
 }
 

@@ -3,16 +3,23 @@
 use crate::constant::Scalar;
 use crate::onnx::call::Call;
 use crate::onnx::fold::whole;
+use crate::onnx::results;
 use crate::shapes::{Sizes, dimension};
 use crate::size::Size;
 use fuseline_core::model::dtype::DType;
 use std::fmt::Write;
 
-/// Borders in the notation's order, the last dimension first.
-pub(super) fn pads(call: &Call<'_>) -> Option<String> {
-    let flat = borders(call)?;
-    let is_zeros = matches!(call.word("mode"), None | Some("constant"));
-    (is_zeros && flat.iter().all(|&border| border >= 0)).then(|| format!("{flat:?}"))
+/// A border of one value, in the notation's order, the last dimension first; any other border moves
+/// elements of the input.
+pub(super) fn pad(call: &Call<'_>) -> Option<String> {
+    let is_constant = matches!(call.word("mode"), None | Some("constant"));
+    let flat = borders(call).filter(|flat| is_constant && flat.iter().all(|&border| border >= 0));
+    if let Some(flat) = flat {
+        return Some(format!("{{y}} = pad({{0}}, pad={flat:?})"));
+    }
+    let shape = call.output.shape.clone().or_else(|| results::shape(call))?;
+    let is_possible = |size: &Size| call.default_of(size).is_some_and(|size| size > 0);
+    (shape.iter().all(is_possible)).then(|| "{y} = rearrange({0}) : {output}".to_owned())
 }
 
 /// Borders before and behind each of the last dimensions, the last one first.
@@ -59,6 +66,11 @@ pub(super) fn slices(call: &Call<'_>) -> Option<String> {
     } else {
         vec![Size::from(1); starts.len()]
     };
+    let runs_back = |step: &Size| step.as_int().is_some_and(|step| step < 0);
+    if !steps.is_empty() && steps.iter().all(runs_back) {
+        let shape = reversed(call, shape, [&starts, &ends, &along, &steps])?;
+        return Some(format!("{{y}} = rearrange({{0}}) : {}", call.typed(&shape)));
+    }
     let mut lines = Vec::new();
     let mut input = "{0}".to_owned();
     for (index, start) in starts.iter().enumerate() {
@@ -93,6 +105,37 @@ pub(super) fn slices(call: &Call<'_>) -> Option<String> {
     Some(lines.join("\n"))
 }
 
+/// The shape of slices that run backwards.
+fn reversed(
+    call: &Call<'_>,
+    shape: &[Size],
+    [starts, ends, along, steps]: [&[Size]; 4],
+) -> Option<Sizes> {
+    let mut output = shape.to_vec();
+    for (index, start) in starts.iter().enumerate() {
+        let axis = dimension(along.get(index)?.as_int()?, shape.len())?;
+        let size = shape.get(axis)?;
+        let length = call.default_of(size)?;
+        let bound = |index: &Size| {
+            let index = call.default_of(index)?;
+            let index = if index < 0 {
+                index.saturating_add(length)
+            } else {
+                index
+            };
+            Some(index.clamp(-1, length - 1))
+        };
+        let step = steps.get(index)?.as_int()?.checked_neg()?;
+        let taken = bound(start)?.checked_sub(bound(ends.get(index)?)?)?;
+        let count = taken.checked_add(step - 1)?.checked_div(step)?;
+        if count != length {
+            let count = (count > 0).then(|| Size::from(count))?;
+            *output.get_mut(axis)? = count.computed_from(size);
+        }
+    }
+    Some(output)
+}
+
 /// One output of a split.
 pub(super) fn piece(call: &Call<'_>) -> Option<String> {
     let shape = call.shape(0)?;
@@ -100,10 +143,24 @@ pub(super) fn piece(call: &Call<'_>) -> Option<String> {
     let index = call.output_index;
     let parts = call.node.outputs.len();
     let (sizes, list) = (call.sizes(1), call.ints("split"));
+    let whole = shape.get(axis)?;
     let is_equal = match (&sizes, list) {
         (Some(sizes), _) => sizes.windows(2).all(|pair| pair.first() == pair.last()),
         (None, Some(list)) => list.windows(2).all(|pair| pair.first() == pair.last()),
-        (None, None) => !call.has(1),
+        (None, None) if call.has(1) => return None,
+        (None, None) => {
+            let parts = i64::try_from(parts).ok()?;
+            if call.default_of(whole)?.checked_rem(parts)? != 0 {
+                // All pieces have the size rounded up but the last one, which has the rest.
+                let whole = call.fixed(whole)?;
+                let size = whole.checked_add(parts - 1)? / parts;
+                let start = size.checked_mul(i64::try_from(index).ok()?)?.min(whole);
+                let end = start.checked_add(size)?.min(whole);
+                return (start < end)
+                    .then(|| format!("slice({{0}}, start={start}, end={end}, axis={axis})"));
+            }
+            true
+        }
     };
     if is_equal {
         return Some(format!(
@@ -147,7 +204,7 @@ pub(super) fn gather(call: &Call<'_>) -> Option<String> {
         };
         return Some(format!(
             "{{y}}_slice = slice({{0}}, start={size}{end}, axis={axis})\n{{y}} = reshape({{y}}_slice, shape={})",
-            call.list(&shape)
+            call.reshape_list(&shape)
         ));
     }
     if axis == 0 && data.len() == 2 {
@@ -162,33 +219,90 @@ pub(super) fn gather(call: &Call<'_>) -> Option<String> {
     ))
 }
 
-/// Height and width of an image that is resized.
+/// Height and width of an image that is resized, where only they change.
 pub(super) fn image(call: &Call<'_>) -> Option<String> {
     let shape = call.shape(0).filter(|shape| shape.len() == 4)?;
-    let stated = call.sizes(3).filter(|sizes| sizes.len() == 4);
-    if let Some(sizes) = stated.or_else(|| call.output.shape.clone()) {
-        return sizes.get(2..4).map(|image| call.list(image));
-    }
-    // Since opset 11, `roi` stands before `scales`.
-    let factors = call.value(if call.input_count() == 2 { 1 } else { 2 })?;
-    let factors = factors.elements.get(2..4)?;
-    let scaled = shape.iter().skip(2).zip(factors);
-    scaled
-        .map(|(size, factor)| match factor {
-            Scalar::Int(by) => size.mul(by),
-            Scalar::Float(by) if by.fract() == 0.0 => size.mul(&whole(*by)?),
-            // This size holds only at the defaults of the params.
-            Scalar::Float(by) => whole((call.fixed(size)? as f64 * by).floor()),
-        })
-        .collect::<Option<Sizes>>()
-        .map(|image| call.list(&image))
+    let output = resized(call).or_else(|| call.output.shape.clone())?;
+    (output.get(..2)? == shape.get(..2)?).then(|| output.get(2..4).map(|image| call.list(image)))?
 }
 
-/// The largest values. Where their indices are read, too, those are written first.
-pub(super) fn topk(call: &Call<'_>) -> String {
-    let axis = call.int("axis").unwrap_or(-1);
-    match call.other_output(1) {
-        Some(indices) => format!("gather({{0}}, {indices}, axis={axis})"),
-        None => format!("topk({{0}}, count={{count}}, axis={axis})"),
+/// The shape of a tensor that is resized.
+pub(super) fn resized(call: &Call<'_>) -> Option<Sizes> {
+    let shape = call.shape(0)?;
+    let axes: Vec<usize> = match call.ints("axes") {
+        Some(axes) => axes
+            .iter()
+            .map(|&axis| dimension(axis, shape.len()))
+            .collect::<Option<_>>()?,
+        None => (0..shape.len()).collect(),
+    };
+    let mut output = shape.to_vec();
+    if let Some(sizes) = call.sizes(3).filter(|sizes| !sizes.is_empty()) {
+        let policy = call.word("keep_aspect_ratio_policy").unwrap_or("stretch");
+        let ratios = axes.iter().zip(&sizes).map(|(&axis, size)| {
+            Some(call.fixed(size)? as f64 / call.fixed(shape.get(axis)?)? as f64)
+        });
+        let factor = match policy {
+            "not_larger" => Some(
+                ratios
+                    .collect::<Option<Vec<f64>>>()?
+                    .into_iter()
+                    .fold(f64::MAX, f64::min),
+            ),
+            "not_smaller" => Some(
+                ratios
+                    .collect::<Option<Vec<f64>>>()?
+                    .into_iter()
+                    .fold(0.0, f64::max),
+            ),
+            _ => None,
+        };
+        for (axis, size) in axes.into_iter().zip(sizes) {
+            let own = output.get_mut(axis)?;
+            *own = match factor {
+                Some(factor) => scaled(call, own, |own| (own * factor).round())?,
+                None => size,
+            };
+        }
+        return Some(output);
     }
+    // Since opset 11, `roi` stands before `scales`; the first version had them as an attribute.
+    let stated: Option<Vec<f64>> = call.floats("scales").map(Iterator::collect);
+    let factors: Vec<Scalar> = if let Some(scales) = stated {
+        scales.into_iter().map(Scalar::Float).collect()
+    } else {
+        let at = if call.input_count() == 2 { 1 } else { 2 };
+        call.value(at)?.elements.clone()
+    };
+    if factors.len() != axes.len() {
+        return None;
+    }
+    for (axis, factor) in axes.into_iter().zip(factors) {
+        let own = output.get_mut(axis)?;
+        *own = match factor {
+            Scalar::Int(by) => own.mul(&by)?,
+            Scalar::Float(by) if by.fract() == 0.0 => own.mul(&whole(by)?)?,
+            Scalar::Float(by) => scaled(call, own, |own| (own * by).floor())?,
+        };
+    }
+    Some(output)
+}
+
+/// A size by a factor that is no whole number, which holds only at the defaults of the params.
+fn scaled(call: &Call<'_>, size: &Size, scale: impl Fn(f64) -> f64) -> Option<Size> {
+    Some(whole(scale(call.fixed(size)? as f64))?.computed_from(size))
+}
+
+/// The largest values. Where their indices are read, too, one kernel gives both.
+pub(super) fn topk(call: &Call<'_>) -> Option<String> {
+    let axis = call.int("axis").unwrap_or(-1);
+    let is_alone = !call.is_read(1);
+    is_alone.then(|| format!("{{y}} = topk({{0}}, count={{count}}, axis={axis})"))
+}
+
+/// The indices of the largest values, where the values are not read.
+pub(super) fn topk_indices(call: &Call<'_>) -> Option<String> {
+    let axis = call.int("axis").unwrap_or(-1);
+    let is_alone = !call.is_read(0);
+    is_alone.then(|| format!("{{y}} = topk_indices({{0}}, count={{count}}, axis={axis})"))
 }

@@ -11,14 +11,8 @@ use std::fmt::Write;
 /// The text of a node by the table; empty where the output is the first input, `None` where the
 /// table has no answer. Further underscores may follow the name of the output.
 pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
-    if !operators::DOMAINS.contains(&call.node.domain.as_str()) {
-        return None;
-    }
-    let operator = operators::find(call.operator())?;
-    let rule = match (operator.outputs.get(call.output_index), operator.is_list) {
-        (None, true) => operator.outputs.last()?,
-        (rule, _) => rule?,
-    };
+    let operator = operators::find(&call.node.domain, call.operator())?;
+    let rule = operator.rule(call.output_index)?;
     let output = &distinct_name(
         output,
         call.inputs
@@ -30,8 +24,14 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
         (Rule::Opaque, _) => None,
         (Rule::Input, _) => Some(String::new()),
         (_, name) if name.starts_with("Reduce") && reduces_nothing(call) => Some(String::new()),
+        (_, name) if name.starts_with("Reduce") && has_open_axes(call) => {
+            // The shape that the file states is known, although the axes are not.
+            call.output.shape.as_ref()?;
+            filled(&["{y} = reduction({0}) : {output}"], call, output)
+        }
         (_, "Cast" | "CastLike") if is_same_type(call) => Some(String::new()),
-        (Rule::Chain(_), _) | (_, "Concat") if call.input_count() == 1 => Some(String::new()),
+        (Rule::Chain(_), _) if call.input_count() == 1 => Some(String::new()),
+        (_, "Concat") if joined(call) == 1 => Some(String::new()),
         (Rule::Lines(lines), _) => filled(lines, call, output),
         (Rule::Chain(function), _) => {
             let inputs: Option<Vec<&Known>> = call.inputs.iter().copied().collect();
@@ -54,11 +54,22 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
     }
 }
 
+/// Number of inputs that a concatenation joins.
+fn joined(call: &Call<'_>) -> usize {
+    let indices = 0..call.input_count();
+    indices.filter(|&index| call.has_elements(index)).count()
+}
+
 /// Whether a reduction names no axis and says that it then keeps its input.
 fn reduces_nothing(call: &Call<'_>) -> bool {
     let is_kept = call.int("noop_with_empty_axes").unwrap_or(0) != 0;
     let named = call.numbers(1, "axes");
     is_kept && named.map_or(!call.has(1), |axes| axes.is_empty())
+}
+
+/// Whether only a run gives the axes of a reduction.
+fn has_open_axes(call: &Call<'_>) -> bool {
+    call.has(1) && call.value(1).is_none()
 }
 
 fn is_same_type(call: &Call<'_>) -> bool {

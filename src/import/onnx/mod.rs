@@ -2,26 +2,46 @@
 //! the program.
 //!
 //! `operators` is the table of what each operator is; `template` fills its lines, with `words`,
-//! `products`, `windows`, `quantized` and `layout`; `results` says what other operators give.
+//! `products`, `convolutions`, `windows`, `scatter`, `quantized` and `layout`; `results` says what other operators give.
 //! `fold` follows the values that become shapes, `shapes` and `size` the shapes with sizes that
-//! stay open, which become params.
+//! stay open, which become params. `agree` says which of them are equal, `choose` gives them values.
 
+mod agree;
+mod arithmetic;
+mod attention;
 mod call;
+mod choose;
 mod constants;
+mod convolutions;
+mod einsum;
 mod fold;
+mod fused;
+mod heads;
+mod images;
 mod import;
+mod integers;
 mod layout;
 mod lines;
+mod loops;
+mod losses;
 mod nodes;
+mod open_sizes;
 mod operators;
 mod output;
 mod products;
 mod proto;
 mod quantized;
 mod results;
+mod rotary;
+mod runtime_operators;
+mod scatter;
+mod scopes;
+mod signals;
 mod skim;
+mod types;
 mod windows;
 mod words;
+mod work;
 
 pub use import::import;
 pub use skim::Skim;

@@ -5,6 +5,8 @@
 //! [`super::words`] computes any other word in braces; an operator whose word has no answer becomes
 //! opaque.
 
+use crate::onnx::runtime_operators::RUNTIME_OPERATORS;
+
 /// What an output of an operator is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
@@ -30,7 +32,7 @@ pub(super) struct Operator {
     pub(super) is_list: bool,
 }
 
-const fn row(name: &'static str, outputs: &'static [Rule]) -> Operator {
+pub(super) const fn row(name: &'static str, outputs: &'static [Rule]) -> Operator {
     Operator {
         name,
         outputs,
@@ -40,16 +42,37 @@ const fn row(name: &'static str, outputs: &'static [Rule]) -> Operator {
 
 macro_rules! lines {
     ($name:literal, $($line:literal),+) => {
-        row($name, &[Rule::Lines(&[$($line),+])])
+        $crate::onnx::operators::row($name, &[$crate::onnx::operators::Rule::Lines(&[$($line),+])])
     };
 }
+pub(super) use lines;
 
 /// Domains whose operators the table has: ONNX itself, and those of ONNX Runtime.
 pub(super) const DOMAINS: &[&str] = &["", "ai.onnx", "com.microsoft"];
 
-/// The row of an operator.
-pub(super) fn find(name: &str) -> Option<&'static Operator> {
-    OPERATORS.iter().find(|operator| operator.name == name)
+/// The domain of ONNX Runtime's own operators.
+pub(super) const RUNTIME: &str = "com.microsoft";
+
+impl Operator {
+    /// The rule of an output; `None` for an output that no function of the notation computes.
+    pub(super) fn rule(&self, output: usize) -> Option<&'static Rule> {
+        let rule = match (self.outputs.get(output), self.is_list) {
+            (None, true) => self.outputs.last(),
+            (rule, _) => rule,
+        };
+        rule.filter(|rule| **rule != Rule::Opaque)
+    }
+}
+
+/// The row of an operator. ONNX Runtime has own forms of some operators of ONNX.
+pub(super) fn find(domain: &str, name: &str) -> Option<&'static Operator> {
+    let by_name = |rows: &'static [Operator]| rows.iter().find(|operator| operator.name == name);
+    if domain == RUNTIME {
+        return by_name(RUNTIME_OPERATORS).or_else(|| by_name(OPERATORS));
+    }
+    DOMAINS
+        .contains(&domain)
+        .then(|| by_name(OPERATORS).or_else(|| by_name(RUNTIME_OPERATORS)))?
 }
 
 /// All operators that are understood, by kind.
@@ -70,14 +93,20 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("And", "{y} = logical_and({0}, {1})"),
     lines!("Or", "{y} = logical_or({0}, {1})"),
     lines!("Xor", "{y} = logical_xor({0}, {1})"),
+    lines!("BitwiseAnd", "{y} = elementwise({0}, {1}) : {output}"),
+    lines!("BitwiseOr", "{y} = elementwise({0}, {1}) : {output}"),
+    lines!("BitwiseXor", "{y} = elementwise({0}, {1}) : {output}"),
+    lines!("BitShift", "{y} = elementwise({0}, {1}) : {output}"),
+    lines!("SwiGLU", "{y}_scaled = scale({0}, factor={alpha=1})", "{y}_sigmoid = sigmoid({y}_scaled)", "{y}_gate = mul({0}, {y}_sigmoid)", "{y} = mul({y}_gate, {1})"),
     lines!("Where", "{y} = where({0}, {1}, {2})"),
-    lines!("PRelu", "{y}_positive = relu({0})", "{y}_negative = minimum({0}, 0)", "{y}_scaled = mul({y}_negative, {1})", "{y} = add({y}_positive, {y}_scaled)"),
+    lines!("PRelu", "{y}_positive = relu({0})", "{y}_negative = minimum({0}, 0)", "{slope}", "{y} = add({y}_positive, {y}_scaled)"),
     row("Max", &[Rule::Chain("maximum")]),
     row("Min", &[Rule::Chain("minimum")]),
     row("Sum", &[Rule::Chain("add")]),
+    lines!("Mean", "{mean_of_all}"),
     // One input.
     row("Identity", &[Rule::Input]),
-    row("Dropout", &[Rule::Input]),
+    row("Dropout", &[Rule::Lines(&["{dropout}"]), Rule::Lines(&["{y} = full(value=1) : {output}"])]),
     lines!("Neg", "{y} = neg({0})"),
     lines!("Abs", "{y} = abs({0})"),
     lines!("Sign", "{y} = sign({0})"),
@@ -87,6 +116,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("Sin", "{y} = sin({0})"),
     lines!("Cos", "{y} = cos({0})"),
     lines!("Tan", "{y} = tan({0})"),
+    lines!("Acos", "{y} = elementwise({0}) : {output}"),
+    lines!("Acosh", "{y} = elementwise({0}) : {output}"),
+    lines!("Asin", "{y} = elementwise({0}) : {output}"),
+    lines!("Asinh", "{y} = elementwise({0}) : {output}"),
+    lines!("Atan", "{y} = elementwise({0}) : {output}"),
+    lines!("Atanh", "{y} = elementwise({0}) : {output}"),
+    lines!("Sinh", "{y} = elementwise({0}) : {output}"),
+    lines!("Cosh", "{y} = elementwise({0}) : {output}"),
+    lines!("BitwiseNot", "{y} = elementwise({0}) : {output}"),
+    lines!("Bernoulli", "{y} = elementwise({0}) : {output}"),
     lines!("Erf", "{y} = erf({0})"),
     lines!("Tanh", "{y} = tanh({0})"),
     lines!("Sqrt", "{y} = sqrt({0})"),
@@ -99,10 +138,9 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("Relu", "{y} = relu({0})"),
     lines!("Sigmoid", "{y} = sigmoid({0})"),
     lines!("Gelu", "{y} = gelu({0}, approximate={approximate=none})"),
-    lines!("FastGelu", "{y} = {fast_gelu}"),
-    lines!("QuickGelu", "{y}_scaled = scale({0}, factor={alpha=1.702})", "{y}_gate = sigmoid({y}_scaled)", "{y} = mul({0}, {y}_gate)"),
-    lines!("BiasGelu", "{y}_sum = add({0}, {1})", "{y} = gelu({y}_sum, approximate=none)"),
     lines!("Swish", "{y}_scaled = scale({0}, factor={alpha=1})", "{y}_gate = sigmoid({y}_scaled)", "{y} = mul({0}, {y}_gate)"),
+    lines!("Celu", "{y}_inner = scale({0}, factor={inverse_alpha})", "{y}_elu = elu({y}_inner, alpha=1)", "{y} = scale({y}_elu, factor={alpha=1})"),
+    lines!("Shrink", "{y}_size = abs({0})", "{y}_passes = gt({y}_size, {lambd=0.5})", "{y}_sign = sign({0})", "{y}_bias = scale({y}_sign, factor={bias=0})", "{y}_shrunk = sub({0}, {y}_bias)", "{y} = where({y}_passes, {y}_shrunk, 0)"),
     lines!("Elu", "{y} = elu({0}, alpha={alpha=1})"),
     lines!("Selu", "{y} = selu({0})"),
     lines!("Mish", "{y} = mish({0})"),
@@ -112,7 +150,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("HardSwish", "{y} = hardswish({0})"),
     lines!("HardSigmoid", "{y}_scaled = scale({0}, factor={alpha=0.2})", "{y}_shifted = shift({y}_scaled, amount={beta=0.5})", "{y} = clamp({y}_shifted, min=0, max=1)"),
     lines!("LeakyRelu", "{y} = leaky_relu({0}, slope={alpha=0.01})"),
-    lines!("Clip", "{y} = clamp({0}{bounds})"),
+    lines!("Clip", "{clip}"),
     lines!("Cast", "{y} = cast({0}, dtype={type})"),
     lines!("CastLike", "{y} = cast({0}, dtype={type})"),
     lines!("Trilu", "{y} = {triangle}"),
@@ -131,29 +169,41 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("ArgMin", "{y} = argmin({0}, {axis_kept})"),
     lines!("Softmax", "{y} = softmax({0}, axis={softmax_axis})"),
     lines!("LogSoftmax", "{y} = log_softmax({0}, axis={softmax_axis})"),
-    lines!("CumSum", "{y} = cumsum({0}, axis={#1})"),
-    row("TopK", &[Rule::Lines(&["{y} = {topk}"]), Rule::Lines(&["{y} = topk_indices({0}, count={count}, axis={axis=-1})"])]),
+    lines!("CumSum", "{cumulated}"),
+    lines!("CumProd", "{y} = reduction({0}) : {output}"),
+    lines!("Hardmax", "{y} = reduction({0}) : {output}"),
+    row("TopK", &[Rule::Lines(&["{topk}"]), Rule::Lines(&["{topk_indices}"])]),
+    lines!("MeanVarianceNormalization", "{y}_mean = mean({0}, axis={norm_axes})", "{y}_centred = sub({0}, {y}_mean)", "{y}_var = var({0}, axis={norm_axes})", "{y}_std = sqrt({y}_var)", "{y} = div({y}_centred, {y}_std)"),
+    lines!("NegativeLogLikelihoodLoss", "{likelihood_loss}"),
+    row("SoftmaxCrossEntropyLoss", &[Rule::Lines(&["{entropy_loss}"]), Rule::Lines(&["{y} = log_softmax({0}, axis=1)"])]),
     // Norms and pools.
-    lines!("LayerNormalization", "{y} = layer_norm({last_axis}, {1}, {2?}, eps={epsilon=1e-5})"),
-    lines!("RMSNormalization", "{y} = rms_norm({last_axis}, {1}, eps={epsilon=1e-5})"),
-    lines!("SimplifiedLayerNormalization", "{y} = rms_norm({last_axis}, {1}, eps={epsilon=1e-5})"),
-    row("SkipLayerNormalization", &[Rule::Lines(&["{skip_norm}"]), Rule::Opaque, Rule::Opaque, Rule::Lines(&["{skip_sum}"])]),
+    lines!("LayerNormalization", "{layer_norm}"),
+    lines!("RMSNormalization", "{rms_norm}"),
+    lines!("SimplifiedLayerNormalization", "{rms_norm}"),
     lines!("BatchNormalization", "{y} = batch_norm({0}, {3}, {4}, {1}, {2}, eps={epsilon=1e-5})"),
     lines!("GroupNormalization", "{y} = group_norm({0}, {1}, {2}, groups={num_groups=1}, eps={epsilon=1e-5})"),
     lines!("InstanceNormalization", "{y} = group_norm({0}, {1}, {2}, groups={channels}, eps={epsilon=1e-5})"),
     lines!("LpNormalization", "{y} = l2_norm({0}, axis={axis=-1})"),
     lines!("QuantizeLinear", "{quantized}"),
     lines!("DequantizeLinear", "{dequantized}"),
-    lines!("MaxPool", "{y} = max_pool2d({0}, {pool})"),
-    lines!("AveragePool", "{y} = avg_pool2d({0}, {pool})"),
+    lines!("MaxPool", "{pool}"),
+    lines!("AveragePool", "{pool}"),
+    lines!("LpPool", "{lp_pool}"),
     lines!("GlobalAveragePool", "{y} = mean({0}, axis={image_axes})"),
     lines!("GlobalMaxPool", "{y} = max({0}, axis={image_axes})"),
+    lines!("GlobalLpPool", "{y}_squares = square({0})", "{y}_sum = sum({y}_squares, axis={image_axes})", "{y} = sqrt({y}_sum)"),
     // Products.
     lines!("MatMul", "{matmul}"),
     lines!("Gemm", "{gemm}"),
-    lines!("FusedMatMul", "{y} = matmul({0}, {1}{transposed})"),
     lines!("Conv", "{convolution}"),
-    lines!("Attention", "{y} = sdpa({four_dimensions}, {1}, {2}, {3?}{attention})"),
+    lines!("ConvTranspose", "{transposed_convolution}"),
+    lines!("Einsum", "{einsum}"),
+    lines!("MatMulInteger", "{y} = matmul({0}, {1}) : {output}"),
+    lines!("QLinearMatMul", "{integer_product}"),
+    lines!("ConvInteger", "{convolution}"),
+    lines!("QLinearConv", "{integer_product}"),
+    row("Attention", &[Rule::Lines(&["{attention}"]), Rule::Lines(&["{present}"]), Rule::Lines(&["{present}"])]),
+    lines!("RotaryEmbedding", "{rotary}"),
     // Other shapes of the same elements.
     lines!("Reshape", "{y} = reshape({0}, shape={shape})"),
     lines!("Flatten", "{y} = reshape({0}, shape={shape})"),
@@ -162,20 +212,34 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("Transpose", "{y} = transpose({0}, perm={perm})"),
     lines!("Expand", "{y} = expand({0}, shape={expanded})"),
     lines!("Tile", "{y} = repeat({0}, times={times})"),
-    lines!("Pad", "{y} = pad({0}, pad={pads})"),
+    lines!("Pad", "{pad}"),
     lines!("Concat", "{y} = concat({all}, axis={axis=1})"),
     lines!("Slice", "{slices}"),
     Operator { name: "Split", outputs: &[Rule::Lines(&["{y} = {piece}"])], is_list: true },
     lines!("Gather", "{gather}"),
     lines!("GatherElements", "{y} = gather({0}, {1}, axis={axis=0})"),
     lines!("GatherND", "{y} = rearrange({0}, {1}) : {output}"),
+    lines!("ScatterND", "{scatter_nd}"),
     lines!("ScatterElements", "{y} = {scatter}({0}, {1}, {2}, axis={axis=0})"),
     lines!("Scatter", "{y} = {scatter}({0}, {1}, {2}, axis={axis=0})"),
     lines!("Resize", "{y} = interpolate({0}, size={image}, mode={resize_mode})"),
     lines!("Upsample", "{y} = interpolate({0}, size={image}, mode={resize_mode})"),
+    lines!("ReverseSequence", "{y} = rearrange({0}, {1}) : {output}"),
+    lines!("CenterCropPad", "{y} = rearrange({0}) : {output}"),
+    lines!("BitCast", "{y} = rearrange({0}) : {output}"),
     lines!("DepthToSpace", "{y} = rearrange({0}) : {output}"),
     lines!("SpaceToDepth", "{y} = rearrange({0}) : {output}"),
     // Created tensors.
     lines!("ConstantOfShape", "{y} = full(value={fill}) : {output}"),
     lines!("Range", "{y} = arange() : {output}"),
+    lines!("OneHot", "{one_hot}"),
+    lines!("EyeLike", "{y} = full(value=0) : {output}"),
+    lines!("RandomNormalLike", "{y} = full(value=0) : {output}"),
+    lines!("RandomUniformLike", "{y} = full(value=0) : {output}"),
+    lines!("RandomNormal", "{y} = full(value=0) : {output}"),
+    lines!("RandomUniform", "{y} = full(value=0) : {output}"),
+    lines!("HannWindow", "{y} = full(value=0) : {output}"),
+    lines!("HammingWindow", "{y} = full(value=0) : {output}"),
+    lines!("BlackmanWindow", "{y} = full(value=0) : {output}"),
+    lines!("MelWeightMatrix", "{y} = full(value=0) : {output}"),
 ];

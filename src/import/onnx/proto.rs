@@ -11,6 +11,32 @@ pub(super) struct Model {
     pub(super) graph: Option<Graph>,
     #[prost(message, repeated, tag = "8")]
     pub(super) operator_sets: Vec<OperatorSet>,
+    #[prost(message, repeated, tag = "25")]
+    pub(super) functions: Vec<LocalFunction>,
+}
+
+/// A function that the file defines and its nodes call.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct LocalFunction {
+    #[prost(string, tag = "1")]
+    pub(super) name: String,
+    #[prost(string, repeated, tag = "4")]
+    pub(super) inputs: Vec<String>,
+    #[prost(string, repeated, tag = "5")]
+    pub(super) outputs: Vec<String>,
+    #[prost(message, repeated, tag = "7")]
+    pub(super) nodes: Vec<Node>,
+    #[prost(message, repeated, tag = "9")]
+    pub(super) operator_sets: Vec<OperatorSet>,
+    #[prost(string, tag = "10")]
+    pub(super) domain: String,
+    /// Attributes with their defaults.
+    #[prost(message, repeated, tag = "11")]
+    pub(super) attributes: Vec<Attribute>,
+    #[prost(message, repeated, tag = "12")]
+    pub(super) values: Vec<ValueInfo>,
+    #[prost(string, tag = "13")]
+    pub(super) overload: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -51,6 +77,8 @@ pub(super) struct Node {
     pub(super) attributes: Vec<Attribute>,
     #[prost(string, tag = "7")]
     pub(super) domain: String,
+    #[prost(string, tag = "8")]
+    pub(super) overload: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -73,6 +101,9 @@ pub(super) struct Attribute {
     pub(super) ints: Vec<i64>,
     #[prost(message, repeated, tag = "11")]
     pub(super) graphs: Vec<Graph>,
+    /// The attribute of the surrounding function whose value this one has.
+    #[prost(string, tag = "21")]
+    pub(super) reference: String,
 }
 
 /// A tensor with its values, if they are few.
@@ -141,12 +172,13 @@ pub(super) struct Dim {
 }
 
 /// The element type of a number of `TensorProto.DataType`. Types that the notation lacks become one
-/// of the same width, types below a byte become one byte; text and complex128 have none.
+/// of the same width, integers of 2 bits become one of 4; text and complex128 have none.
 pub(super) fn element_type(number: i32) -> Option<DType> {
     Some(match number {
         1 => DType::F32,
-        // Unsigned and signed, and integers below a byte.
-        2 | 3 | 21 | 22 | 25 | 26 => DType::I8,
+        // Unsigned and signed.
+        2 | 3 => DType::I8,
+        21 | 22 | 25 | 26 => DType::I4,
         // 16-bit integers have the width of f16.
         4 | 5 | 10 => DType::F16,
         6 | 12 => DType::I32,
@@ -155,7 +187,10 @@ pub(super) fn element_type(number: i32) -> Option<DType> {
         // complex64 has the width of f64.
         11 | 14 => DType::F64,
         16 => DType::Bf16,
-        17..=20 | 23 | 24 => DType::F8,
+        17 | 18 => DType::F8e4m3,
+        // The last is a power of two, a scale of 8 bits.
+        19 | 20 | 24 => DType::F8e5m2,
+        23 => DType::F4,
         _ => return None,
     })
 }

@@ -86,10 +86,10 @@ fn output_type(call: &Call<'_>) -> Option<i32> {
 }
 
 /// `TensorProto.DataType` of unsigned bytes.
-const U8: i32 = 2;
+pub(super) const U8: i32 = 2;
 
 /// The least and the largest number of an integer type of a file; `None` for floats.
-fn bounds(number: i32) -> Option<[i64; 2]> {
+pub(super) fn bounds(number: i32) -> Option<[i64; 2]> {
     Some(match number {
         U8 => [0, 255],
         3 => [-128, 127],

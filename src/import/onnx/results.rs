@@ -1,13 +1,12 @@
-//! Shapes of outputs that no function of the notation computes, and the FLOPs of their products.
+//! Shapes of outputs that no function of the notation computes.
 
 use crate::onnx::call::Call;
+use crate::onnx::heads::{attention, projected};
+use crate::onnx::images;
 use crate::onnx::layout::borders;
-use crate::onnx::proto::element_type;
-use crate::onnx::quantized::{dequantized_type, quantized_type};
-use crate::onnx::windows::window_shape;
-use crate::shapes::{Sizes, broadcast, dimension, elements, with_size};
+use crate::onnx::signals;
+use crate::shapes::{Sizes, broadcast, dimension, with_size};
 use crate::size::Size;
-use fuseline_core::model::dtype::DType;
 
 /// Operators whose first output has the shape of their first input.
 const SAME: &[&str] = &[
@@ -19,58 +18,165 @@ const SAME: &[&str] = &[
     "Atanh",
     "BatchNormalization",
     "Bernoulli",
+    "BitCast",
     "BitwiseNot",
+    "CausalConvWithState",
     "Celu",
     "Cosh",
+    "CumProd",
     "CumSum",
     "DequantizeLinear",
+    "Dropout",
     "DynamicQuantizeLinear",
     "EyeLike",
+    "FlexAttention",
+    "GroupNorm",
     "GroupNormalization",
     "Hardmax",
     "InstanceNormalization",
+    "Inverse",
     "LRN",
     "LayerNormalization",
     "LogSoftmax",
     "LpNormalization",
     "MeanVarianceNormalization",
+    "MoE",
+    "QLinearLeakyRelu",
+    "QLinearSigmoid",
+    "QLinearSoftmax",
+    "QMoE",
     "QuantizeLinear",
     "RMSNormalization",
     "RandomNormalLike",
     "RandomUniformLike",
     "ReverseSequence",
+    "RotaryEmbedding",
     "Scatter",
     "ScatterElements",
     "ScatterND",
     "Shrink",
     "SimplifiedLayerNormalization",
     "Sinh",
+    "SkipGroupNorm",
+    "SkipLayerNormalization",
+    "SkipSimplifiedLayerNormalization",
     "Softmax",
     "Swish",
+    "TensorScatter",
     "Trilu",
+];
+
+/// Norms that give statistics of their rows, too.
+const NORMS: &[&str] = &[
+    "LayerNormalization",
+    "RMSNormalization",
+    "SimplifiedLayerNormalization",
 ];
 
 /// The shape of an output of an operator without a function; `None` where it is not known.
 pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
+    let created = created(call).filter(|_| call.output_index == 0);
+    if created.is_some() {
+        return created;
+    }
     let first = call.shape(0)?;
+    if call.output_index == 0 && SAME.contains(&call.operator()) {
+        return Some(first.to_vec());
+    }
+    (of_layer(call, first))
+        .or_else(|| of_product(call, first))
+        .or_else(|| of_elements(call, first))
+        .or_else(|| images::shape(call, first))
+        .or_else(|| signals::shape(call, first))
+}
+
+/// The outputs of layers of a network.
+fn of_layer(call: &Call<'_>, first: &[Size]) -> Option<Sizes> {
+    let last = first.len().checked_sub(1);
     match (call.operator(), call.output_index) {
         ("LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM", 0..=2) => recurrent(call, first),
-        ("Conv" | "ConvInteger" | "QLinearConv", 0) => {
-            let channels = call.shape(call.second_operand())?.first()?.clone();
-            window_shape(call)
-                .map(|image| [first.get(..1).unwrap_or_default(), &[channels], &image].concat())
+        ("Attention", output) if call.is_runtime() => projected(call, first, output),
+        ("Attention" | "MultiHeadAttention" | "GroupQueryAttention" | "LinearAttention", _) => {
+            attention(call, first)
         }
-        ("MaxPool" | "AveragePool" | "LpPool", 0 | 1) => {
-            window_shape(call).map(|image| [first.get(..2).unwrap_or_default(), &image].concat())
+        ("CausalConvWithState", 1) => {
+            let kept = call.shape(1)?.last()?.sub(&Size::from(1))?;
+            Some(with_size(first, last?, kept))
         }
-        ("ConvTranspose", 0) => transposed(call, first),
+        // Statistics of the rows, and of the channels.
+        (name, 1 | 2) if NORMS.contains(&name) => {
+            let axis = dimension(call.int("axis").unwrap_or(-1), first.len())?;
+            let ones = vec![Size::from(1); first.len() - axis];
+            Some([first.get(..axis)?, &ones].concat())
+        }
+        ("SkipLayerNormalization" | "SkipSimplifiedLayerNormalization", 1 | 2) => {
+            Some(with_size(first, last?, Size::from(1)))
+        }
+        ("SkipLayerNormalization" | "SkipSimplifiedLayerNormalization", 3) | ("Dropout", 1) => {
+            Some(first.to_vec())
+        }
+        ("EmbedLayerNormalization", 1) => Some(first.get(..1)?.to_vec()),
+        ("EmbedLayerNormalization", _) => {
+            let width = call.shape(2)?.last()?.clone();
+            Some([first, &[width]].concat())
+        }
+        ("BatchNormalization", 1..=4) => Some(call.shape(1)?.to_vec()),
+        ("NegativeLogLikelihoodLoss" | "SoftmaxCrossEntropyLoss", 0) => {
+            Some(match call.word("reduction") {
+                Some("none") => call.shape(1)?.to_vec(),
+                _ => Vec::new(),
+            })
+        }
+        ("SoftmaxCrossEntropyLoss", 1) => Some(first.to_vec()),
+        _ => None,
+    }
+}
+
+/// The outputs of matrix products.
+fn of_product(call: &Call<'_>, first: &[Size]) -> Option<Sizes> {
+    match (call.operator(), call.output_index) {
+        (
+            "MatMul"
+            | "MatMulInteger"
+            | "QLinearMatMul"
+            | "MatMulIntegerToFloat"
+            | "DynamicQuantizeMatMul",
+            0,
+        ) => product(first, call.shape(call.second_operand())?),
+        ("QGemm" | "Gemm", 0) => {
+            let b = call.shape(call.second_operand())?;
+            let side = |shape: &[Size], flag: &str, plain: usize| {
+                let turned = call.int(flag).unwrap_or(0) != 0;
+                shape.get(if turned { 1 - plain } else { plain }).cloned()
+            };
+            Some(vec![side(first, "transA", 0)?, side(b, "transB", 1)?])
+        }
+        ("MatMulNBits" | "MatMulBnb4", 0) => Some(with_size(
+            first,
+            first.len().checked_sub(1)?,
+            Size::from(call.int("N")?),
+        )),
+        ("Det", 0) => Some(first.get(..first.len().checked_sub(2)?)?.to_vec()),
+        _ => None,
+    }
+}
+
+/// The outputs of operators on single elements, along axes, and of those that move elements.
+fn of_elements(call: &Call<'_>, first: &[Size]) -> Option<Sizes> {
+    match (call.operator(), call.output_index) {
         ("DynamicQuantizeLinear", 1 | 2) => Some(Vec::new()),
         ("BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "BitShift", 0) => {
             Some(broadcast(first, call.shape(1)?))
         }
-        ("GridSample", 0) => {
-            let (_, grid) = call.shape(1)?.split_last()?;
-            Some([first.get(..2)?, grid.get(1..)?].concat())
+        ("QLinearAdd" | "QLinearMul", 0) => Some(broadcast(first, call.shape(3)?)),
+        ("QLinearConcat", 0) => {
+            let axis = dimension(call.int("axis")?, call.rank(2)?)?;
+            let mut shape = call.shape(2)?.to_vec();
+            for index in (5..call.input_count()).step_by(3) {
+                let own = shape.get_mut(axis)?;
+                *own = own.add(call.shape(index)?.get(axis)?)?;
+            }
+            Some(shape)
         }
         ("OneHot", 0) => {
             let depth = call.sizes(1)?.into_iter().next()?;
@@ -79,19 +185,6 @@ pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
             let mut shape = first.to_vec();
             shape.insert(axis, depth);
             Some(shape)
-        }
-        // Statistics of the rows, and of the channels.
-        ("LayerNormalization" | "RMSNormalization" | "SimplifiedLayerNormalization", 1 | 2) => {
-            let axis = dimension(call.int("axis").unwrap_or(-1), first.len())?;
-            let ones = vec![Size::from(1); first.len() - axis];
-            Some([first.get(..axis)?, &ones].concat())
-        }
-        ("BatchNormalization", 1..=4) => Some(call.shape(1)?.to_vec()),
-        ("MatMulInteger" | "QLinearMatMul", 0) => {
-            let (a, b) = (first, call.shape(call.second_operand())?);
-            let (rows, columns) = (a.len().checked_sub(2)?, b.len().checked_sub(2)?);
-            let batch = broadcast(a.get(..rows)?, b.get(..columns)?);
-            Some([batch.as_slice(), a.get(rows..=rows)?, b.get(columns + 1..)?].concat())
         }
         ("Pad", 0) => {
             let mut shape = first.to_vec();
@@ -103,54 +196,84 @@ pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
             }
             Some(shape)
         }
-        ("MatMulNBits", 0) => Some(with_size(
-            first,
-            first.len().checked_sub(1)?,
-            Size::from(call.int("N")?),
-        )),
-        (name, 0) if SAME.contains(&name) => Some(first.to_vec()),
+        ("Multinomial", 0) => {
+            let count = Size::from(call.int("sample_size").unwrap_or(1));
+            Some(vec![first.first()?.clone(), count])
+        }
+        ("TopK", 0 | 1) => {
+            let axis = dimension(call.int("axis").unwrap_or(-1), first.len())?;
+            let count = match call.int("k") {
+                Some(count) => Size::from(count),
+                None => call.sizes(1)?.into_iter().next()?,
+            };
+            Some(with_size(first, axis, count))
+        }
+        ("GatherND", 0) => {
+            let (length, positions) = call.shape(1)?.split_last()?;
+            let batch = usize::try_from(call.int("batch_dims").unwrap_or(0)).ok()?;
+            let from = batch.checked_add(usize::try_from(length.as_int()?).ok()?)?;
+            Some([positions, first.get(from..)?].concat())
+        }
+        (name, 0) if name.starts_with("Reduce") || name.starts_with("Arg") => reduced(call, first),
         _ => None,
     }
 }
 
-/// The FLOPs of the products of such an operator; `None` where none are known.
-pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
-    let first = call.shape(0)?;
-    let weight = |index: usize| elements(call.shape(index)?);
-    let times = match call.operator() {
-        // Each step multiplies by both weights, of all directions.
-        "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" if first.len() == 3 => {
-            elements(first.get(..2)?)?.mul(&weight(1)?.add(&weight(2)?)?)?
-        }
-        "Conv" | "ConvInteger" | "QLinearConv" => {
-            let image = elements(&window_shape(call)?)?;
-            weight(call.second_operand())?
-                .mul(first.first()?)?
-                .mul(&image)?
-        }
-        // Each input element is multiplied by all weights of its channel.
-        "ConvTranspose" => weight(1)?
-            .mul(first.first()?)?
-            .mul(&elements(first.get(2..)?)?)?,
-        "MatMulInteger" | "QLinearMatMul" => elements(&shape(call)?)?.mul(first.last()?)?,
-        "MatMulNBits" => elements(first)?.mul(&Size::from(call.int("N")?))?,
-        _ => return None,
+/// The shape after a reduction.
+fn reduced(call: &Call<'_>, first: &[Size]) -> Option<Sizes> {
+    let axes = if call.operator().starts_with("Arg") {
+        vec![dimension(call.int("axis").unwrap_or(0), first.len())?]
+    } else if call.has(1) || call.ints("axes").is_some() {
+        call.axes(1, first.len())?
+    } else if call.int("noop_with_empty_axes").unwrap_or(0) != 0 {
+        return Some(first.to_vec());
+    } else {
+        (0..first.len()).collect()
     };
-    times.mul(&Size::from(2))
+    let keeps = call.int("keepdims").unwrap_or(1) != 0;
+    let sizes = first.iter().enumerate();
+    let sizes = sizes.filter_map(|(at, size)| {
+        if axes.contains(&at) {
+            keeps.then(|| Size::from(1))
+        } else {
+            Some(size.clone())
+        }
+    });
+    Some(sizes.collect())
 }
 
-/// The element type of an output; `None` where it is that of the first input.
-pub(super) fn dtype(call: &Call<'_>) -> Option<DType> {
-    Some(match (call.operator(), call.output_index) {
-        ("DynamicQuantizeLinear", 0 | 2) => DType::I8,
-        ("DynamicQuantizeLinear", 1) => DType::F32,
-        ("ConvInteger" | "MatMulInteger", 0) => DType::I32,
-        ("QuantizeLinear", 0) => element_type(quantized_type(call))?,
-        ("DequantizeLinear", 0) => dequantized_type(call)?,
-        ("MaxPool", 1) => DType::I64,
-        ("OneHot", 0) => call.input(2)?.dtype?,
-        _ => return None,
-    })
+/// The shape of a tensor that is not computed from the elements of another.
+fn created(call: &Call<'_>) -> Option<Sizes> {
+    match call.operator() {
+        "RandomNormal" | "RandomUniform" => {
+            let shape = call.ints("shape")?.iter();
+            Some(shape.map(|&size| Size::from(size)).collect())
+        }
+        "ConstantOfShape" | "HannWindow" | "HammingWindow" | "BlackmanWindow" => call.sizes(0),
+        "MelWeightMatrix" => {
+            let bins = call.sizes(0)?.into_iter().next()?;
+            let length = call.fixed(call.sizes(1)?.first()?)?;
+            Some(vec![Size::from(length / 2 + 1), bins])
+        }
+        "Range" => signals::range(call),
+        "AffineGrid" => images::grid(call),
+        _ => None,
+    }
+}
+
+/// The shape of a matrix product, where vectors lose the dimension that makes them matrices.
+fn product(a: &[Size], b: &[Size]) -> Option<Sizes> {
+    let (rows, columns) = match (a, b) {
+        ([_], [_]) => return Some(Vec::new()),
+        (_, [_]) => return Some(a.get(..a.len() - 1)?.to_vec()),
+        ([_], _) => {
+            let outer = b.get(..b.len().checked_sub(2)?)?;
+            return Some([outer, std::slice::from_ref(b.last()?)].concat());
+        }
+        _ => (a.len().checked_sub(2)?, b.len().checked_sub(2)?),
+    };
+    let batch = broadcast(a.get(..rows)?, b.get(..columns)?);
+    Some([batch.as_slice(), a.get(rows..=rows)?, b.get(columns + 1..)?].concat())
 }
 
 /// The outputs of a recurrent layer: what each step gives, and what the last one leaves.
@@ -171,40 +294,4 @@ fn recurrent(call: &Call<'_>, x: &[Size]) -> Option<Sizes> {
         (_, false) => vec![directions, batch, hidden],
         (_, true) => vec![batch, directions, hidden],
     })
-}
-
-fn transposed(call: &Call<'_>, x: &[Size]) -> Option<Sizes> {
-    let weight = call.shape(1)?;
-    let groups = Size::from(call.int("group").unwrap_or(1));
-    let channels = weight.get(1)?.mul(&groups)?;
-    let image = x.get(2..)?;
-    let of = |name: &str, index: usize, default: i64| match call.ints(name) {
-        Some(list) => list.get(index).copied(),
-        None => Some(default),
-    };
-    let stated = call.ints("output_shape");
-    let size = |(index, size): (usize, &Size)| {
-        if let Some(stated) = stated {
-            return stated.get(index).map(|&size| Size::from(size));
-        }
-        let stride = of("strides", index, 1)?;
-        if matches!(call.word("auto_pad"), Some("SAME_UPPER" | "SAME_LOWER")) {
-            return size.mul(&Size::from(stride));
-        }
-        let reach = weight
-            .get(index + 2)?
-            .as_int()?
-            .checked_sub(1)?
-            .checked_mul(of("dilations", index, 1)?)?;
-        let pads = of("pads", index, 0)?.checked_add(of("pads", index + image.len(), 0)?)?;
-        let more = reach
-            .checked_add(1)?
-            .checked_add(of("output_padding", index, 0)?)?
-            .checked_sub(pads)?;
-        size.sub(&Size::from(1))?
-            .mul(&Size::from(stride))?
-            .add(&Size::from(more))
-    };
-    let image: Sizes = image.iter().enumerate().map(size).collect::<Option<_>>()?;
-    Some([x.get(..1)?, &[channels], &image].concat())
 }

@@ -30,6 +30,7 @@ const MAX_DEPTH: usize = 64;
 enum Message {
     Model,
     Graph,
+    Function,
     Node,
     Attribute,
     Tensor,
@@ -41,8 +42,9 @@ impl Message {
     fn inner(self, field: u64) -> Option<Self> {
         match (self, field) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Some(Self::Graph),
-            (Self::Graph, 1) => Some(Self::Node),
-            (Self::Node, 5) => Some(Self::Attribute),
+            (Self::Model, 25) => Some(Self::Function),
+            (Self::Graph, 1) | (Self::Function, 7) => Some(Self::Node),
+            (Self::Node, 5) | (Self::Function, 11) => Some(Self::Attribute),
             (Self::Graph, 15) => Some(Self::SparseTensor),
             (Self::Graph, 5) | (Self::Attribute, 5 | 10) | (Self::SparseTensor, 1 | 2) => {
                 Some(Self::Tensor)
@@ -60,6 +62,7 @@ impl Message {
         match self {
             Self::Model => "the model",
             Self::Graph => "the graph",
+            Self::Function => "a function",
             Self::Node => "a node",
             Self::Attribute => "an attribute",
             Self::Tensor => "a tensor",

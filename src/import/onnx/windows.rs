@@ -1,17 +1,19 @@
-//! Words of the table about convolutions and pools: their windows, and the borders around an image.
+//! Windows of convolutions and pools over an image with borders, and the words of the table about
+//! pools.
 
 use crate::onnx::call::Call;
+use crate::onnx::results;
 use crate::shapes::Sizes;
 use crate::size::Size;
 use std::fmt::Write;
 
 /// A window along one dimension of an image.
-struct Window {
+pub(super) struct Window {
     kernel: i64,
-    stride: i64,
-    dilation: i64,
+    pub(super) stride: i64,
+    pub(super) dilation: i64,
     /// The border before and behind the image.
-    border: [i64; 2],
+    pub(super) border: [i64; 2],
     rounds_up: bool,
 }
 
@@ -58,9 +60,20 @@ impl Window {
     }
 }
 
+/// The dimensions of an image without batch and channels, which come last in some layouts.
+fn image_of<'a>(call: &Call<'a>) -> Option<&'a [Size]> {
+    let shape = call.shape(0)?;
+    let image = if call.operator().starts_with("Nhwc") {
+        shape.get(1..shape.len().checked_sub(1)?)?
+    } else {
+        shape.get(2..)?
+    };
+    (!image.is_empty()).then_some(image)
+}
+
 /// The window of a convolution or a pool along each dimension of its image.
-fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
-    let image = call.shape(0)?.get(2..).filter(|image| !image.is_empty())?;
+pub(super) fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
+    let image = image_of(call)?;
     let kernel: Vec<i64> = match call.ints("kernel_shape") {
         Some(kernel) => kernel.to_vec(),
         None => (call.shape(call.second_operand())?.get(2..)?.iter())
@@ -111,8 +124,7 @@ fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
 
 /// The sizes of the output image.
 pub(super) fn window_shape(call: &Call<'_>) -> Option<Sizes> {
-    let image = call.shape(0)?.get(2..)?;
-    let sizes = image.iter().zip(windows(call)?);
+    let sizes = image_of(call)?.iter().zip(windows(call)?);
     sizes
         .map(|(size, window)| {
             let output = window.output(call.default_of(size)?)?;
@@ -121,74 +133,87 @@ pub(super) fn window_shape(call: &Call<'_>) -> Option<Sizes> {
             if window.stride == 1 {
                 return size.sub(&Size::from(left_out));
             }
-            call.fixed(size)?;
-            Some(Size::from(output))
+            Some(Size::from(output).computed_from(size))
         })
         .collect()
 }
 
-/// `kernel=3, stride=2, padding=1` of a pool.
+/// Along how many dimensions windows without a border leave out elements at the end of the image.
+pub(super) fn left_out(call: &Call<'_>) -> usize {
+    let image = image_of(call).unwrap_or_default().iter();
+    let windows = windows(call).unwrap_or_default();
+    let ends_early = |(size, window): &(&Size, Window)| {
+        let room = call.default_of(size).zip(window.reach());
+        let rest = room.and_then(|(size, reach)| (size - reach).checked_rem(window.stride));
+        window.border == [0; 2] && !window.rounds_up && rest.is_some_and(|rest| rest != 0)
+    };
+    image.zip(windows).filter(ends_early).count()
+}
+
+/// The lines of a pool. One that no function computes is a reduction to the shape that it gives.
 pub(super) fn pool(call: &Call<'_>) -> Option<String> {
-    let windows = windows(call).filter(|windows| windows.len() == 2)?;
+    if call.is_read(1) {
+        // One kernel gives the largest elements and their indices.
+        return None;
+    }
+    plain_pool(call).or_else(|| Some(format!("{{y}} = {}", reduced(call, "{0}")?)))
+}
+
+/// The norm of the elements of each window.
+pub(super) fn lp_pool(call: &Call<'_>) -> Option<String> {
+    let pooled = reduced(call, "{y}_squares")?;
+    (call.int("p").unwrap_or(2) == 2).then(|| {
+        format!("{{y}}_squares = square({{0}})\n{{y}}_sums = {pooled}\n{{y}} = sqrt({{y}}_sums)")
+    })
+}
+
+fn reduced(call: &Call<'_>, input: &str) -> Option<String> {
+    let shape = call.output.shape.clone().or_else(|| results::shape(call))?;
+    Some(format!("reduction({input}) : {}", call.typed(&shape)))
+}
+
+/// Over a sequence it is a pool over an image of one row.
+fn plain_pool(call: &Call<'_>) -> Option<String> {
+    let windows = windows(call).filter(|windows| windows.len() <= 2)?;
     let is_plain = windows.iter().all(|window| window.dilation == 1);
-    let borders = even_borders(call, &windows)?;
-    let list = |of: fn(&Window) -> i64| text(&windows.iter().map(of).collect::<Vec<_>>());
+    let borders = even_borders(call, &windows).filter(|_| is_plain)?;
+    let is_sequence = windows.len() == 1;
+    let list = |of: &[i64], before: i64| {
+        let row = is_sequence.then_some(before).into_iter();
+        text(&row.chain(of.iter().copied()).collect::<Vec<_>>())
+    };
+    let of = |field: fn(&Window) -> i64| windows.iter().map(field).collect::<Vec<_>>();
     let mut window = format!(
         "kernel={}, stride={}",
-        list(|window| window.kernel),
-        list(|window| window.stride)
+        list(&of(|window| window.kernel), 1),
+        list(&of(|window| window.stride), 1)
     );
     if borders.iter().any(|&border| border != 0) {
-        let _ = write!(window, ", padding={}", text(&borders));
+        let _ = write!(window, ", padding={}", list(&borders, 0));
     }
-    is_plain.then_some(window)
-}
-
-/// The lines of a convolution. A border that the notation lacks is an op before it.
-pub(super) fn convolution(call: &Call<'_>) -> Option<String> {
-    let windows = windows(call).filter(|windows| windows.len() <= 2)?;
-    let (before, input, borders) = if let Some(borders) = even_borders(call, &windows) {
-        (String::new(), "{0}", borders)
+    let function = if call.operator() == "MaxPool" {
+        "max_pool2d"
     } else {
-        let sides = windows.iter().rev().flat_map(|window| window.border);
-        let sides: Vec<i64> = sides.collect();
-        let line = format!("{{y}}_border = pad({{0}}, pad={sides:?})\n");
-        let is_border = sides.iter().all(|&side| side >= 0);
-        (
-            is_border.then_some(line)?,
-            "{y}_border",
-            vec![0; windows.len()],
-        )
+        "avg_pool2d"
     };
-    let named = [
-        (
-            "stride",
-            windows.iter().map(|window| window.stride).collect(),
-            1,
-        ),
-        ("padding", borders, 0),
-        (
-            "dilation",
-            windows.iter().map(|window| window.dilation).collect(),
-            1,
-        ),
-        ("groups", vec![call.int("group").unwrap_or(1)], 1),
-    ];
-    let mut line = format!(
-        "{before}{{y}} = conv{}d({input}, {{1}}, {{2?}}",
-        windows.len()
-    );
-    for (name, list, default) in named {
-        let list: Vec<i64> = list;
-        if list.iter().any(|own| *own != default) {
-            let _ = write!(line, ", {name}={}", text(&list));
-        }
+    if !is_sequence {
+        return Some(format!("{{y}} = {function}({{0}}, {window})"));
     }
-    Some(line + ")")
+    let [batch, channels, length] = call.shape(0)? else {
+        return None;
+    };
+    let one = Size::from(1);
+    let image = [batch.clone(), channels.clone(), one, length.clone()];
+    let output = [vec![batch.clone(), channels.clone()], window_shape(call)?].concat();
+    Some(format!(
+        "{{y}}_image = reshape({{0}}, shape={})\n{{y}}_pooled = {function}({{y}}_image, {window})\n{{y}} = reshape({{y}}_pooled, shape={})",
+        call.reshape_list(&image),
+        call.reshape_list(&output)
+    ))
 }
 
-fn even_borders(call: &Call<'_>, windows: &[Window]) -> Option<Vec<i64>> {
-    let image = call.shape(0)?.get(2..)?.iter();
+pub(super) fn even_borders(call: &Call<'_>, windows: &[Window]) -> Option<Vec<i64>> {
+    let image = image_of(call)?.iter();
     let borders = windows.iter().zip(image);
     borders
         .map(|(window, size)| window.even_border(call.default_of(size)))
@@ -196,7 +221,7 @@ fn even_borders(call: &Call<'_>, windows: &[Window]) -> Option<Vec<i64>> {
 }
 
 /// A list as text: one number if all are equal.
-fn text(list: &[i64]) -> String {
+pub(super) fn text(list: &[i64]) -> String {
     match list {
         [first, others @ ..] if others.iter().all(|other| other == first) => first.to_string(),
         list => format!("{list:?}"),

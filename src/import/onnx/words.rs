@@ -1,17 +1,29 @@
 //! Computes the words of the table of operators, which depend on attributes, on shapes or on known
 //! inputs.
 
-use crate::constant::{Scalar, float_text};
+use crate::constant::float_text;
+use crate::onnx::attention::{attention, present, projected};
 use crate::onnx::call::Call;
-use crate::onnx::fold::whole;
-use crate::onnx::layout::{gather, image, pads, piece, slices, topk};
-use crate::onnx::products::{attention, gemm, matmul};
+use crate::onnx::convolutions::{convolution, transposed_convolution};
+use crate::onnx::einsum::einsum;
+use crate::onnx::fused::{
+    bias_dropout, dropout, embed_norm, embed_sum, fast_gelu, mean_of_all, rows_norm, skip_norm,
+    skip_sum, slope,
+};
+use crate::onnx::integers::{integer_function, integer_product};
+use crate::onnx::layout::{gather, image, pad, piece, slices, topk, topk_indices};
+use crate::onnx::losses::{entropy_loss, likelihood_loss};
+use crate::onnx::products::{fused_matmul, gemm, matmul, short_product};
 use crate::onnx::proto::{Number, element_type};
 use crate::onnx::quantized::{dequantized, quantized};
-use crate::onnx::windows::{convolution, pool};
-use crate::shapes::{Sizes, broadcast, dimension};
-use crate::size::Size;
+use crate::onnx::results;
+use crate::onnx::rotary::rotary;
+use crate::onnx::scatter::{scatter, scatter_nd};
+use crate::onnx::types;
+use crate::onnx::windows::{lp_pool, pool};
+use crate::shapes::{broadcast, dimension};
 use crate::template::Blanks;
+use fuseline_core::model::dtype::DType;
 
 impl Blanks for Call<'_> {
     fn attribute(&self, name: &str) -> Option<String> {
@@ -37,20 +49,27 @@ impl Blanks for Call<'_> {
 fn word(name: &str, call: &Call<'_>) -> Option<String> {
     match name {
         "type" => element(call).map(str::to_owned),
-        "output" => Some(
-            call.typed(
-                call.output
-                    .shape
-                    .as_deref()
-                    .or(created_shape(call).as_deref())?,
-            ),
-        ),
-        "bounds" => bounds(call),
-        "triangle" => triangle(call),
-        "fast_gelu" => {
-            let x = "gelu({0}, approximate=tanh)".to_owned();
-            (!call.has(1)).then_some(x)
-        }
+        "output" => typed_output(call),
+        "clip" => Some(clip(call)),
+        "slope" => slope(call),
+        "inverse_alpha" => float_text(1.0 / call.float("alpha").unwrap_or(1.0)),
+        "dropout" => Some(dropout(call, "{0}")),
+        "triangle" => Some(triangle(call)),
+        "fast_gelu" => Some(fast_gelu("{0}", call.has(1).then_some("{1}"))),
+        "gelu_of_product" => Some(fast_gelu("{y}_product", call.has(2).then_some("{2}"))),
+        "mean_of_all" => mean_of_all(call),
+        "bias_dropout" => bias_dropout(call),
+        "norm_axes" => Some(match call.ints("axes") {
+            Some(axes) => format!("{axes:?}"),
+            None => "[0, 2, 3]".to_owned(),
+        }),
+        "likelihood_loss" => likelihood_loss(call),
+        "entropy_loss" => entropy_loss(call),
+        "one_hot" => one_hot(call),
+        "cumulated" => Some(match call.number_text(1) {
+            Some(axis) => format!("{{y}} = cumsum({{0}}, axis={axis})"),
+            None => "{y} = reduction({0}) : {output}".to_owned(),
+        }),
         "axes" => axes(call),
         "axis_kept" => {
             let axis = call.int("axis").unwrap_or(0);
@@ -61,45 +80,37 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
             Some(count) => Some(count.to_string()),
             None => call.sizes(1)?.first().map(|size| call.one(size)),
         },
-        "last_axis" => {
-            let axis = call.int("axis").unwrap_or(-1);
-            let is_last = axis == -1 || usize::try_from(axis).ok()? + 1 == call.rank(0)?;
-            is_last.then(|| "{0}".to_owned())
-        }
+        "layer_norm" => rows_norm(call, "layer_norm"),
+        "rms_norm" => rows_norm(call, "rms_norm"),
         "channels" => call.shape(0)?.get(1).map(|size| call.one(size)),
         "image_axes" => {
             let axes: Vec<usize> = (2..call.rank(0)?).collect();
             (!axes.is_empty()).then(|| format!("{axes:?}"))
         }
         "pool" => pool(call),
+        "lp_pool" => lp_pool(call),
         "convolution" => convolution(call),
+        "transposed_convolution" => transposed_convolution(call),
         "quantized" => quantized(call),
         "dequantized" => dequantized(call),
-        "topk" => Some(topk(call)),
+        "topk" => topk(call),
+        "topk_indices" => topk_indices(call),
+        "einsum" => einsum(call),
         "attention" => attention(call),
+        "present" => present(call),
+        "projected_attention" => projected(call),
+        "rotary" => rotary(call),
+        "integer_product" => integer_product(call),
+        "integer_function" => integer_function(call),
         "skip_norm" => Some(skip_norm(call)),
         "skip_sum" => Some(skip_sum(call, "{y}")),
+        "embed_norm" => embed_norm(call),
+        "embed_sum" => embed_sum(call, "{y}"),
         "matmul" => matmul(call),
         "gemm" => gemm(call),
-        "transposed" => {
-            let is_plain = call
-                .float("alpha")
-                .is_none_or(|alpha| alpha.total_cmp(&1.0).is_eq());
-            let no_batches = ["transBatchA", "transBatchB"]
-                .iter()
-                .all(|n| call.int(n).unwrap_or(0) == 0);
-            let flags =
-                [("transA", "transpose_a"), ("transB", "transpose_b")].map(|(own, flag)| {
-                    if call.int(own) == Some(1) {
-                        format!(", {flag}=true")
-                    } else {
-                        String::new()
-                    }
-                });
-            (is_plain && no_batches).then(|| flags.concat())
-        }
-        "four_dimensions" => (call.rank(0)? == 4 && !call.has(4)).then(|| "{0}".to_owned()),
-        "shape" => call.reshaped().map(|shape| call.list(&shape)),
+        "fused_matmul" => fused_matmul(call),
+        "short_product" => short_product(call),
+        "shape" => call.reshaped().map(|shape| call.reshape_list(&shape)),
         "perm" => match call.ints("perm") {
             Some(perm) => Some(format!("{perm:?}")),
             None => Some(format!(
@@ -116,20 +127,17 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
                 .map(|shape| call.list(&shape))
         }
         "times" => call.sizes(1).map(|times| call.list(&times)),
-        "pads" => pads(call),
+        "pad" => pad(call),
         "all" => {
-            let indices = (0..call.input_count()).filter(|&index| call.has(index));
+            let indices = (0..call.input_count()).filter(|&index| call.has_elements(index));
             let inputs: Vec<String> = indices.map(|index| format!("{{{index}}}")).collect();
             (inputs.len() > 1).then(|| inputs.join(", "))
         }
         "slices" => slices(call),
         "piece" => piece(call),
         "gather" => gather(call),
-        "scatter" => match call.word("reduction") {
-            None | Some("none") => Some("scatter".to_owned()),
-            Some("add") => Some("scatter_add".to_owned()),
-            Some(_) => None,
-        },
+        "scatter" => scatter(call),
+        "scatter_nd" => scatter_nd(call),
         "image" => image(call),
         "resize_mode" => match call.word("mode") {
             None | Some("nearest") => Some("nearest".to_owned()),
@@ -139,6 +147,14 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         "fill" => fill(call),
         _ => None,
     }
+}
+
+/// The type of an output that no input or attribute of the notation gives.
+fn typed_output(call: &Call<'_>) -> Option<String> {
+    let shape = call.output.shape.clone().or_else(|| results::shape(call))?;
+    let dtype = call.output.dtype.or_else(|| types::dtype(call));
+    let dtype = dtype.unwrap_or_else(|| call.dtype());
+    Some(format!("{}{}", dtype.name(), call.list(&shape)))
 }
 
 /// The element type that a node gives.
@@ -157,100 +173,52 @@ pub(super) fn element(call: &Call<'_>) -> Option<&'static str> {
     )
 }
 
-/// The shape of a created tensor, or of one laid out in blocks.
-fn created_shape(call: &Call<'_>) -> Option<Sizes> {
-    match call.operator() {
-        "ConstantOfShape" => call.sizes(0),
-        "Range" => {
-            let given = |at: usize| call.value(at)?.only();
-            let number = |at: usize| match given(at)? {
-                Scalar::Int(size) => size.as_int().map(|number| number as f64),
-                Scalar::Float(number) => Some(*number),
-            };
-            if let (Some(start), Some(end), Some(step)) = (number(0), number(1), number(2)) {
-                return Some(vec![whole(((end - start) / step).ceil().max(0.0))?]);
-            }
-            let size = |at: usize| match given(at)? {
-                Scalar::Int(size) => Some(size.clone()),
-                Scalar::Float(number) => whole(*number).filter(|_| number.fract() == 0.0),
-            };
-            let length = size(1)?.sub(&size(0)?)?;
-            Some(vec![length.div_exact(&size(2)?)?])
-        }
-        "GatherND" => {
-            let (data, index) = (call.shape(0)?, call.shape(1)?);
-            let (length, positions) = index.split_last()?;
-            let batch = usize::try_from(call.int("batch_dims").unwrap_or(0)).ok()?;
-            let from = batch.checked_add(usize::try_from(length.as_int()?).ok()?)?;
-            Some([positions, data.get(from..)?].concat())
-        }
-        "DepthToSpace" | "SpaceToDepth" => {
-            let block = Size::from(call.int("blocksize")?);
-            let [batch, channels, height, width] = call.shape(0)? else {
-                return None;
-            };
-            let area = block.mul(&block)?;
-            Some(if call.operator() == "DepthToSpace" {
-                vec![
-                    batch.clone(),
-                    channels.div_exact(&area)?,
-                    height.mul(&block)?,
-                    width.mul(&block)?,
-                ]
-            } else {
-                vec![
-                    batch.clone(),
-                    channels.mul(&area)?,
-                    height.div_exact(&block)?,
-                    width.div_exact(&block)?,
-                ]
-            })
-        }
-        _ => None,
-    }
-}
-
-/// Layer norm of the skip sum; reuses output 3 if the model reads it.
-fn skip_norm(call: &Call<'_>) -> String {
-    let (before, sum) = match call.other_output(3) {
-        Some(sum) => (String::new(), sum.to_owned()),
-        None => (skip_sum(call, "{y}_sum") + "\n", "{y}_sum".to_owned()),
-    };
-    let eps = call.attribute_text("epsilon");
-    let eps = eps.unwrap_or_else(|| "1e-12".to_owned());
-    format!("{before}{{y}} = layer_norm({sum}, {{2}}, {{3?}}, eps={eps})")
-}
-
-/// The sum of a residual, of what is added to it, and of a bias.
-fn skip_sum(call: &Call<'_>, output: &str) -> String {
-    if call.has(4) {
-        format!("{{y}}_residual = add({{0}}, {{1}})\n{output} = add({{y}}_residual, {{4}})")
-    } else {
-        format!("{output} = add({{0}}, {{1}})")
-    }
-}
-
-fn bounds(call: &Call<'_>) -> Option<String> {
+/// Elements between two bounds, which only a run may give.
+fn clip(call: &Call<'_>) -> String {
     let bound = |index: usize, name: &str| match (call.has(index), call.float(name)) {
         (true, _) => Some(format!(", {name}={}", call.number_text(index)?)),
         (false, Some(bound)) => Some(format!(", {name}={}", float_text(bound)?)),
         (false, None) => Some(String::new()),
     };
-    Some(bound(1, "min")? + &bound(2, "max")?)
+    if let (Some(min), Some(max)) = (bound(1, "min"), bound(2, "max")) {
+        return format!("{{y}} = clamp({{0}}{min}{max})");
+    }
+    match (call.has(1), call.has(2)) {
+        (true, true) => "{y}_low = maximum({0}, {1})\n{y} = minimum({y}_low, {2})".to_owned(),
+        (true, false) => "{y} = maximum({0}, {1})".to_owned(),
+        _ => "{y} = minimum({0}, {2})".to_owned(),
+    }
 }
 
-fn triangle(call: &Call<'_>) -> Option<String> {
+/// Classes along the last dimension have a function; along another one each element is compared.
+fn one_hot(call: &Call<'_>) -> Option<String> {
+    let axis = call.int("axis").unwrap_or(-1);
+    let is_last = axis == -1 || usize::try_from(axis).ok() == call.rank(0);
+    let classes = call.sizes(1);
+    let classes = classes.as_ref().and_then(|sizes| sizes.first());
+    let is_plain = is_last && call.input(0)?.dtype == Some(DType::I64);
+    Some(match classes.filter(|_| is_plain) {
+        Some(classes) => format!(
+            "{{y}}_classes = one_hot({{0}}, classes={})\n{{y}} = cast({{y}}_classes, dtype={})",
+            call.one(classes),
+            call.input(2)?.dtype?.name()
+        ),
+        None => "{y} = elementwise({0}, {2}) : {output}".to_owned(),
+    })
+}
+
+fn triangle(call: &Call<'_>) -> String {
     let function = if call.int("upper") == Some(0) {
         "tril"
     } else {
         "triu"
     };
-    let diagonal = if call.has(1) {
-        call.number_text(1)?
-    } else {
-        "0".to_owned()
+    let diagonal = match call.number_text(1) {
+        Some(diagonal) => diagonal,
+        None if call.has(1) => return "elementwise({0}, {1}) : {output}".to_owned(),
+        None => "0".to_owned(),
     };
-    Some(format!("{function}({{0}}, diagonal={diagonal})"))
+    format!("{function}({{0}}, diagonal={diagonal})")
 }
 
 fn keepdim(call: &Call<'_>) -> &'static str {

@@ -2,7 +2,7 @@
 
 use super::nsight::{Header, Table};
 use super::{Kind, MeasuredRun, Profile, ProfileError};
-use csv_core::{ReadRecordResult, Reader};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// Most bytes of a record: a kernel of `ncu --set full` has a few thousand.
 const MAX_RECORD_BYTES: usize = 1 << 20;
@@ -10,6 +10,10 @@ const MAX_RECORD_BYTES: usize = 1 << 20;
 const MAX_FIELDS: usize = 1 << 14;
 /// Most columns of an unknown table that an error names.
 const NAMED_COLUMNS: usize = 6;
+
+/// What a spreadsheet separates fields by where numbers have decimal commas, and what it copies
+/// between cells.
+const OTHER_DELIMITERS: &[u8] = b";\t";
 
 /// Reads a table whose header may follow other lines, as in the output of `ncu`.
 pub(super) struct CsvReader {
@@ -108,10 +112,22 @@ impl CsvReader {
                 .take(fields)
                 .map_err(|problem| ProfileError::Line { line, problem });
         }
-        match Header::find(fields) {
-            Some(header) => self.table = Some(Table::new(header?, fields.len())),
-            None => self.keep_for_error(fields),
+        if let Some(header) = Header::find(fields) {
+            self.table = Some(Table::new(header?, fields));
+            return Ok(());
         }
+        for &delimiter in OTHER_DELIMITERS {
+            if let Some(columns) = separated_by(delimiter, fields)
+                && let Some(header) = Header::find(&columns)
+            {
+                self.table = Some(Table::new(header?, &columns));
+                let line = self.reader.line();
+                self.reader = ReaderBuilder::new().delimiter(delimiter).build();
+                self.reader.set_line(line);
+                return Ok(());
+            }
+        }
+        self.keep_for_error(fields);
         Ok(())
     }
 
@@ -161,4 +177,13 @@ impl CsvReader {
             passed_over: 0,
         })
     }
+}
+
+/// The fields of a line between these delimiters, of which the reader made other fields.
+fn separated_by(delimiter: u8, fields: &[String]) -> Option<Vec<String>> {
+    let line = fields.join(",");
+    let mut reader = csv::ReaderBuilder::new();
+    reader.delimiter(delimiter).has_headers(false);
+    let record = reader.from_reader(line.as_bytes()).into_records().next()?;
+    Some(record.ok()?.iter().map(str::to_owned).collect())
 }

@@ -21,7 +21,7 @@ pub enum ProfileError {
     NothingTimed(String),
     /// No line of a table is a header; what the file has instead, as a sentence.
     #[error(
-        "A table of kernels needs the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace). {0}"
+        "A table of kernels needs the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace), or those of rocprof. {0}"
     )]
     NoHeader(String),
     /// A line of a table that no profiler writes.
@@ -80,6 +80,21 @@ pub enum ProfileError {
         "This trace has {0} events but no kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA]."
     )]
     NoKernelInTrace(usize),
+    /// A trace of JAX without a kernel; how many events it has.
+    #[error(
+        "This trace of JAX has {0} events but no kernel of a GPU. Record one call where JAX runs on a GPU: jax.profiler.start_trace(folder), the call with block_until_ready(), jax.profiler.stop_trace()."
+    )]
+    NoKernelInJaxTrace(usize),
+    /// A printed table without the rules of its columns.
+    #[error(
+        "This table of torch.profiler lacks its head: copy all that key_averages().table() prints, with the lines of dashes."
+    )]
+    NoAverages,
+    /// A printed table without kernels.
+    #[error(
+        "This table of torch.profiler has no kernel of a GPU. Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."
+    )]
+    NoGpuInAverages,
     /// A trace that ends too early.
     #[error(
         "This trace is cut off after {events} events and {bytes} bytes. It may have been copied while the profiler was still writing."

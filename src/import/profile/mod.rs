@@ -4,6 +4,7 @@
 //! Files come in slices of any length, packed by gzip or not. A trace may have 500 MB, of which
 //! only its kernels are kept.
 
+mod averages;
 mod csv;
 mod error;
 mod latest;
@@ -13,6 +14,7 @@ mod packed;
 mod reader;
 mod recognise;
 mod script;
+mod sums;
 mod trace;
 
 pub use error::{ContentError, OtherDevice, ProfileError};
@@ -77,6 +79,9 @@ pub struct MeasuredRun {
     /// Whether its kernels were timed with a cold cache. Nsight Compute flushes it before each
     /// kernel by default, and its tables do not record the setting.
     pub is_cold: bool,
+    /// Whether a table has summed all launches of each kernel: times are averages, and the order of
+    /// the kernels is not known.
+    pub is_summed: bool,
 }
 
 /// A kernel that ran.

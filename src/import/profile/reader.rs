@@ -1,5 +1,6 @@
 //! Reads a file of any kind in slices, packed by gzip or not.
 
+use super::averages::AveragesReader;
 use super::csv::CsvReader;
 use super::packed::{Unpacker, begins_packed};
 use super::script::ScriptReader;
@@ -37,6 +38,7 @@ enum Form {
     Script(ScriptReader),
     Csv(Box<CsvReader>),
     Trace(Box<TraceReader>),
+    Averages(AveragesReader),
 }
 
 impl Reader {
@@ -46,6 +48,7 @@ impl Reader {
             Kind::Script => Form::Script(ScriptReader::default()),
             Kind::Table => Form::Csv(Box::new(CsvReader::new())),
             Kind::Trace => Form::Trace(Box::default()),
+            Kind::Averages => Form::Averages(AveragesReader::default()),
         };
         Self {
             packing: Packing::Unknown,
@@ -106,6 +109,7 @@ impl Reader {
             Form::Script(reader) => reader.finish(),
             Form::Csv(reader) => reader.finish(),
             Form::Trace(reader) => reader.finish(),
+            Form::Averages(reader) => reader.finish(),
         }
     }
 }
@@ -122,6 +126,7 @@ impl Content {
             Form::Script(reader) => reader.push(bytes),
             Form::Csv(reader) => reader.push(bytes),
             Form::Trace(reader) => reader.push(bytes),
+            Form::Averages(reader) => reader.push(bytes),
         }
     }
 }

@@ -8,12 +8,15 @@ pub enum Kind {
     /// The script that Fuseline writes of a program: JSON.
     #[strum(serialize = "the program's script")]
     Script,
-    /// A table as CSV: `ncu --csv`, or `nsys stats --report cuda_gpu_trace --format csv`.
+    /// A table as CSV: of Nsight Compute, Nsight Systems, rocprof or rocprofv3.
     #[strum(serialize = "a profiler's table")]
     Table,
-    /// A Chrome trace, as `torch.profiler` exports it: JSON.
+    /// A Chrome trace, as `torch.profiler` and `jax.profiler` export it: JSON.
     #[strum(serialize = "a trace")]
     Trace,
+    /// What `key_averages().table()` of `torch.profiler` prints.
+    #[strum(serialize = "a printed table of torch.profiler")]
+    Averages,
 }
 
 impl Kind {
@@ -66,10 +69,22 @@ pub fn recognise(name: &str, first: &[u8]) -> Option<Recognised> {
         } else {
             (has(&["\"torch\""]) && has(&["\"rows\"", "\"device\""])).then_some(Kind::Script)
         }
+    } else if has(&["# of Calls"]) && has(&["Self CPU %"]) {
+        Some(Kind::Averages)
     } else {
         let is_table = text.starts_with("==PROF==")
             || text.starts_with("==WARNING==")
-            || has(&["\"Kernel Name\"", "Kernel Name,", "Duration (ns)"]);
+            || has(&[
+                "\"Kernel Name\"",
+                "Kernel Name,",
+                "Kernel Name;",
+                "Kernel Name\t",
+                "Duration (ns)",
+                "Total Time (ns)",
+                "TotalDurationNs",
+                "Start_Timestamp",
+                "BeginNs",
+            ]);
         (is_table || extension == "csv").then_some(Kind::Table)
     };
     kind.map(Recognised::Readable)

@@ -136,6 +136,7 @@ fn run(row: Row) -> MeasuredRun {
         kernels: row.kernels.into_iter().map(kernel).collect(),
         is_cut: false,
         is_cold: false,
+        is_summed: false,
     };
     run.start_at_zero();
     run

@@ -32,6 +32,11 @@ impl Blanks for Call<'_> {
                 None => String::new(),
             }),
             "bounds" => elementwise::bounds(self),
+            "tensors" => {
+                let inputs = self.node.inputs.iter();
+                let tensors = inputs.filter_map(|argument| self.input(&argument.name));
+                Some(tensors.collect::<Vec<_>>().join(", "))
+            }
             _ => self.input(name).or_else(|| self.literal(name)),
         }
     }

@@ -27,6 +27,10 @@ pub(super) struct Call<'a> {
     pub(super) outputs: &'a [Option<&'a str>],
     /// Tensors of the graph that something reads.
     pub(super) is_read: &'a HashSet<&'a str>,
+    /// Whether the result is a tensor of the caller with a new value of a slice.
+    pub(super) is_written_slice: bool,
+    /// Whether an operand or a result has complex elements.
+    pub(super) is_complex: bool,
     /// Which output it is, its element type and its shape.
     pub(super) index: usize,
     pub(super) dtype: DType,
@@ -157,7 +161,13 @@ impl<'a> Call<'a> {
 
     /// The dimension that an argument names.
     pub(super) fn axis(&self, name: &str, rank: usize) -> Option<usize> {
-        dimension(self.int(name)?, rank)
+        self.dimension(self.int(name)?, rank)
+    }
+
+    /// The dimension that a number means; the last one of a complex tensor has its parts.
+    pub(super) fn dimension(&self, value: i64, rank: usize) -> Option<usize> {
+        let is_before_parts = self.is_complex && value < 0;
+        dimension(value - i64::from(is_before_parts), rank)
     }
 
     /// The axis that an argument names, the first where none is given.

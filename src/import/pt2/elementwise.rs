@@ -14,7 +14,12 @@ fn binary(call: &Call<'_>, function: &str, neutral: Option<f64>) -> Option<Becom
     let function = match call.text("rounding_mode") {
         None => function,
         Some("floor") => "floor_divide",
-        Some(_) => return None,
+        Some(_) => {
+            return Some(lines(
+                Cast::Result,
+                "{y}_quotient = div({self}, {other})\n{y} = trunc({y}_quotient)",
+            ));
+        }
     };
     if let (Some(index), Some(number)) = (call.tensor_index("self"), call.number("other"))
         && neutral.is_some_and(|neutral| neutral.total_cmp(&number).is_eq())
@@ -103,8 +108,9 @@ pub(super) fn add_product(call: &Call<'_>) -> Option<Becomes> {
     Some(lines(Cast::Result, format!("{product}\n{sum}")))
 }
 
-/// A logical function of truth values. Other types are combined bit by bit, which the notation
-/// lacks.
+/// A logical function of truth values. Integers are combined bit by bit: the lowest bits are a
+/// remainder, and the notation lacks a name for the others.
+#[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
 pub(super) fn bitwise(call: &Call<'_>) -> Option<Becomes> {
     let is_bool = call.dtype == DType::Bool;
     let name = call
@@ -116,17 +122,56 @@ pub(super) fn bitwise(call: &Call<'_>) -> Option<Becomes> {
     } else {
         "{self}, {other}"
     };
-    is_bool.then(|| Becomes::lines(format!("{{y}} = logical_{name}({inputs})")))
+    if is_bool {
+        return Some(Becomes::lines(format!("{{y}} = logical_{name}({inputs})")));
+    }
+    let mask = call.int("other");
+    if let Some(mask) = mask.filter(|mask| name == "and" && *mask > 0 && mask & (mask + 1) == 0) {
+        let size = mask + 1;
+        return Some(Becomes::lines(format!(
+            "{{y}} = remainder({{self}}, {size})"
+        )));
+    }
+    Some(Becomes::lines("{y} = elementwise({tensors})"))
 }
 
+/// A shift by a number of bits, which multiplies or divides by a power of two.
+#[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
+pub(super) fn shift(call: &Call<'_>) -> Option<Becomes> {
+    let bits = call.int("other").filter(|bits| (0..31).contains(bits));
+    let Some(bits) = bits else {
+        return Some(Becomes::lines("{y} = elementwise({tensors})"));
+    };
+    let factor = 1_i64 << bits;
+    let function = if call.operator.contains("right") || call.operator.contains("rshift") {
+        "floor_divide"
+    } else {
+        "mul"
+    };
+    Some(Becomes::lines(format!(
+        "{{y}} = {function}({{self}}, {factor})"
+    )))
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
 pub(super) fn elu(call: &Call<'_>) -> Option<Becomes> {
     let is_plain = !call.differs("scale", 1.0) && !call.differs("input_scale", 1.0);
-    is_plain.then(|| Becomes::lines("{y} = elu({self}, alpha={alpha=1})".to_owned()))
+    Some(Becomes::lines(if is_plain {
+        "{y} = elu({self}, alpha={alpha=1})"
+    } else {
+        "{y} = elementwise({self})"
+    }))
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
 pub(super) fn softplus(call: &Call<'_>) -> Option<Becomes> {
-    let is_plain = !call.differs("beta", 1.0) && !call.differs("threshold", 20.0);
-    is_plain.then(|| lines(Cast::Result, "{y} = softplus({self})"))
+    let is_plain = !call.differs("beta", 1.0);
+    let text = if is_plain {
+        "{y} = softplus({self})"
+    } else {
+        "{y} = elementwise({self})"
+    };
+    Some(lines(Cast::Result, text))
 }
 
 /// A clamp whose bounds are numbers or tensors.

@@ -1,11 +1,15 @@
 //! Writes a program from the nodes of an exported program.
 
+use crate::params::Chosen;
+use crate::pt2::blocks::folded;
 use crate::pt2::in_place::VIEWS;
+use crate::pt2::mutations::{mutations, replaces_part, write_in_place, written_slices};
 use crate::pt2::naming::{Origin, give_names};
 use crate::pt2::output::Operator;
-use crate::pt2::schema::{Argument, Exported, Graph, NamedArgument, Node, TensorMeta, read};
+use crate::pt2::schema::{Argument, Exported, Graph, Node, TensorMeta, read};
 use crate::pt2::symbols::Symbols;
 use crate::shapes::Sizes;
+use crate::size::Size;
 use crate::writer::{Known, Writer};
 use crate::{Imported, Problem};
 use fuseline_core::model::op::TensorRole;
@@ -15,30 +19,74 @@ use std::collections::{HashMap, HashSet};
 pub(super) const MAX_DEPTH: usize = 16;
 
 /// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output
-/// needs are left out. Near linear in nodes and reads.
+/// needs are left out. Params have these values, the others their defaults. Near linear in nodes
+/// and reads.
 ///
 /// # Errors
 /// What is wrong with the model, as the end of a sentence.
-pub fn import(json: &str) -> Result<Imported, Problem> {
-    let exported = read(json)?;
-    let mut written = Writer::default();
-    let symbols = Symbols::declared(&exported, &mut written)?;
+pub fn import(json: &str, values: &[(String, i64)]) -> Result<Imported, Problem> {
+    import_exported(&read(json)?, values)
+}
+
+/// The same of an exported program that has been read.
+///
+/// # Errors
+/// As [`import`].
+pub(super) fn import_exported(
+    exported: &Exported,
+    values: &[(String, i64)],
+) -> Result<Imported, Problem> {
+    let mut written = Writer::new(Chosen::of(values));
+    let symbols = Symbols::declared(exported, &mut written)?;
     let mut import = Import {
         written,
         symbols: &symbols,
         origins: HashMap::new(),
+        notes: Vec::new(),
+        written_slices: written_slices(exported),
     };
     let graph = &exported.graph_module.graph;
-    let given = import.externals(&exported)?;
-    let tensors = import.graph(graph, given, 0)?;
+    let given = import.externals(exported)?;
+    let tensors = import.graph(graph, given.clone(), 0)?;
+    // A graph that keeps writes in place gives an input another value under its own name. Other
+    // results that no op reads, as counters of batches, are left out.
+    let inputs = graph.inputs.iter().flat_map(Argument::tensors);
+    let ops = import.written.ops.iter();
+    let writes = ops
+        .filter(|(op, _)| replaces_part(op))
+        .map(|(_, output)| *output);
+    let writes: HashSet<usize> = writes.collect();
+    let overwritten = inputs.filter(|&name| {
+        let now = tensors
+            .get(name)
+            .filter(|now| given.get(name) != Some(*now));
+        now.is_some_and(|now| writes.contains(now))
+    });
+    let overwritten: Vec<&str> = overwritten.collect();
     let outputs = graph.outputs.iter().flat_map(Argument::tensors);
+    let outputs = outputs.chain(overwritten.iter().copied());
     let outputs = outputs.filter_map(|name| tensors.get(name).copied());
     let outputs: Vec<usize> = outputs.collect();
+    let name_of = |index: Option<&usize>| {
+        let known = import.written.tensors.get(*index?)?;
+        Some(known.name.clone())
+    };
+    let mutated = mutations(exported).chain(overwritten.iter().map(|&name| (name, name)));
+    let mutated = mutated.filter_map(|(input, result)| {
+        Some((name_of(given.get(input))?, name_of(tensors.get(result))?))
+    });
+    let mutated: Vec<(String, String)> = mutated.collect();
     let Import {
-        written, origins, ..
+        written,
+        origins,
+        notes,
+        ..
     } = import;
     let mut imported = written.finish(&outputs)?;
-    give_names(&mut imported.program, &origins);
+    imported.notes.extend(notes);
+    write_in_place(&mut imported.program.ops, &mutated);
+    imported.program = folded(imported.program, &origins);
+    imported.sources = give_names(&mut imported.program, &origins);
     Ok(imported)
 }
 
@@ -47,6 +95,10 @@ pub(super) struct Import<'a> {
     pub(super) symbols: &'a Symbols<'a>,
     /// Where each op comes from, by the name of its output.
     pub(super) origins: HashMap<String, Origin>,
+    /// What counts otherwise than it runs, a sentence each.
+    pub(super) notes: Vec<String>,
+    /// Tensors of the graph that are inputs with a new value of a slice.
+    pub(super) written_slices: HashSet<&'a str>,
 }
 
 /// A graph during its import.
@@ -59,7 +111,7 @@ pub(super) struct Frame<'a> {
     pub(super) viewed: HashMap<&'a str, &'a str>,
     /// The tensor that each result of an operator in place is.
     pub(super) same: HashMap<&'a str, &'a str>,
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 impl<'a> Import<'a> {
@@ -98,14 +150,19 @@ impl<'a> Import<'a> {
         Ok(given)
     }
 
+    /// The sizes of a tensor, with 2 behind them for complex elements, and whether the notation can
+    /// express them.
     pub(super) fn shape(&self, meta: &TensorMeta) -> (Sizes, bool) {
         let sizes = meta.sizes.iter().map(|size| self.symbols.size(size));
-        let (sizes, exact): (Vec<_>, Vec<bool>) = sizes.unzip();
+        let (mut sizes, exact): (Vec<_>, Vec<bool>) = sizes.unzip();
+        if !meta.is_real() {
+            sizes.push(Size::from(2));
+        }
         (sizes, exact.into_iter().all(|is_exact| is_exact))
     }
 
     /// Imports a graph whose inputs are `given`; gives the indices of all its tensors.
-    fn graph(
+    pub(super) fn graph(
         &mut self,
         graph: &'a Graph,
         given: HashMap<&'a str, usize>,
@@ -154,10 +211,10 @@ impl<'a> Import<'a> {
         let (namespace, rest) = target.split_once('.').unwrap_or(("", target));
         let (packet, overload) = rest.split_once('.').unwrap_or((rest, ""));
         let in_place = packet.strip_suffix('_').filter(|name| !name.ends_with('_'));
-        let name = if namespace == "aten" {
-            in_place.unwrap_or(packet)
-        } else {
-            ""
+        let name = match namespace {
+            "aten" => in_place.unwrap_or(packet),
+            // The table has operators of libraries with their namespace.
+            _ => target,
         };
         let used = outputs.iter().enumerate();
         let used = used.filter_map(|(index, output)| {
@@ -210,47 +267,5 @@ impl<'a> Import<'a> {
             );
         }
         Ok(())
-    }
-
-    /// Inlines the one graph that an operator runs, such as a part without gradients; `false` where
-    /// it has none or several.
-    fn inlined(
-        &mut self,
-        node: &'a Node,
-        outputs: &[Option<&'a str>],
-        frame: &mut Frame<'a>,
-    ) -> Result<bool, Problem> {
-        let is_graph = |argument: &&NamedArgument| matches!(argument.arg, Argument::Graph(_));
-        let mut graphs = node.inputs.iter().filter(is_graph);
-        let (Some(argument), None) = (graphs.next(), graphs.next()) else {
-            return Ok(false);
-        };
-        let Argument::Graph(graph) = &argument.arg else {
-            return Ok(false);
-        };
-        let given = node.tensors();
-        let given = given.filter_map(|name| frame.tensors.get(name).copied());
-        let given: Vec<usize> = given.collect();
-        let inputs: Vec<&str> = graph.inputs.iter().flat_map(Argument::tensors).collect();
-        let results: Vec<&str> = graph.outputs.iter().flat_map(Argument::tensors).collect();
-        if given.len() != inputs.len()
-            || results.len() != outputs.len()
-            || !node.target.contains("higher_order.wrap")
-        {
-            return Ok(false);
-        }
-        if frame.depth >= MAX_DEPTH {
-            return Err(Problem::new(format!(
-                "its graphs nest more than {MAX_DEPTH} levels deep"
-            )));
-        }
-        let given = inputs.into_iter().zip(given).collect();
-        let inner = self.graph(graph, given, frame.depth + 1)?;
-        for (output, result) in outputs.iter().zip(results) {
-            if let (Some(output), Some(&index)) = (output, inner.get(result)) {
-                frame.tensors.insert(output, index);
-            }
-        }
-        Ok(true)
     }
 }

@@ -82,7 +82,7 @@ impl<'a> Import<'a> {
                 written_name(&identifier(operator))
             );
             let ops = statements(&line).unwrap_or_default();
-            index = self.write(node, ops, base, is_exact);
+            index = self.write(node, ops, base, is_exact, None);
             frame.tensors.insert(base, index);
             root = frame.same.get(base).copied().unwrap_or(base);
             frame.tensors.insert(root, index);

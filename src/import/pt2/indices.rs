@@ -1,92 +1,83 @@
 //! Operators that read and write at indices, and those that sort.
 
-use crate::params::identifier;
 use crate::pt2::becomes::Becomes;
-use crate::pt2::call::Call;
+use crate::pt2::call::{Call, number_text};
 use crate::shapes::elements;
-use crate::size::Size;
-use crate::writer::Known;
-use fuseline_core::model::dtype::DType;
-use fuseline_core::notation::written_name;
 
 fn lines(text: impl Into<String>) -> Becomes {
     Becomes::lines(text.into())
 }
 
-/// Indices of the first dimensions; masks and skipped dimensions are not known.
-pub(super) fn index(call: &Call<'_>) -> Option<Becomes> {
-    let indices = call.tensors_of("indices")?;
-    let names = indices.into_iter().map(|index| {
-        let index = index.filter(|index| index.dtype == Some(DType::I64))?;
-        Some(index.name.clone())
-    });
-    let names: Vec<String> = names.collect::<Option<_>>()?;
+/// Rows along an axis. Views bring another axis than the first to the front and back.
+pub(super) fn index_select(call: &Call<'_>) -> Option<Becomes> {
+    let rank = call.rank_of("self")?;
+    let axis = call.axis("dim", rank)?;
+    if axis == 0 {
+        return Some(lines("{y} = index({self}, {index})"));
+    }
+    let mut front: Vec<usize> = (0..rank).filter(|&own| own != axis).collect();
+    front.insert(0, axis);
+    let mut back: Vec<usize> = (1..rank).collect();
+    back.insert(axis, 0);
     Some(lines(format!(
-        "{{y}} = index({{self}}, {})",
-        names.join(", ")
+        "{{y}}_front = transpose({{self}}, perm={front:?})\n\
+         {{y}}_rows = index({{y}}_front, {{index}})\n\
+         {{y}} = transpose({{y}}_rows, perm={back:?})"
     )))
 }
 
-pub(super) fn index_select(call: &Call<'_>) -> Option<Becomes> {
-    let axis = call.axis("dim", call.rank_of("self")?)?;
-    Some(lines(if axis == 0 {
-        "{y} = index({self}, {index})"
+/// How many elements lie in each of several bins of equal width.
+pub(super) fn histogram(call: &Call<'_>) -> Option<Becomes> {
+    let bins = if call.has("bins") {
+        call.int("bins")?
     } else {
-        "{y} = rearrange({self}, {index})"
-    }))
+        100
+    };
+    let (low, high) = (call.number("min")?, call.number("max")?);
+    if high <= low {
+        return None;
+    }
+    let scale = number_text(bins as f64 / (high - low))?;
+    let (low, last, dtype) = (number_text(low)?, bins - 1, call.dtype.name());
+    let shape = call.list(&call.shape);
+    let flat = call.list(&[elements(call.shape_of("self")?)?]);
+    Some(lines(format!(
+        "{{y}}_flat = reshape({{self}}, shape={flat})\n\
+         {{y}}_shifted = sub({{y}}_flat, {low})\n\
+         {{y}}_scaled = mul({{y}}_shifted, {scale})\n\
+         {{y}}_bin = clamp({{y}}_scaled, min=0, max={last})\n\
+         {{y}}_index = cast({{y}}_bin, dtype=i64)\n\
+         {{y}}_empty = full(value=0) : {dtype}{shape}\n\
+         {{y}}_ones = full(value=1) : {dtype}{flat}\n\
+         {{y}} = scatter_add({{y}}_empty, {{y}}_index, {{y}}_ones, axis=0)"
+    )))
 }
 
 /// Rows of a table, and a sum, a mean or a maximum of those of each bag.
 pub(super) fn embedding_bag(call: &Call<'_>) -> Option<Becomes> {
-    let (table, indices) = (call.shape_of("weight")?, call.shape_of("indices")?);
-    let rows = elements(&[indices, table.get(1..)?].concat())?;
-    let name = written_name(&identifier(call.node.operator()));
-    Some(lines(format!(
-        "{{y}}_rows = embedding({{indices}}, {{weight}})\n\
-         {{y}} = opaque({{y}}_rows, {{offsets}}, {{per_sample_weights?}}, name={name}, flops={})",
-        call.one(&rows)
-    )))
-}
-
-/// Rows that are written at one list of indices.
-pub(super) fn index_put(call: &Call<'_>) -> Option<Becomes> {
-    let indices = call.tensors_of("indices")?;
-    let [Some(index)] = indices.as_slice() else {
-        return None;
-    };
-    let [count] = shape(index)? else {
-        return None;
-    };
-    if index.dtype == Some(DType::Bool) {
-        return None;
-    }
-    let rows = [
-        std::slice::from_ref(count),
-        call.shape_of("self")?.get(1..)?,
-    ]
-    .concat();
-    let function = if call.flag("accumulate") {
-        "index_add"
-    } else {
-        "index_copy"
-    };
-    let name = &index.name;
-    if call.shape_of("values") == Some(rows.as_slice()) {
-        return Some(lines(format!(
-            "{{y}} = {function}({{self}}, {name}, {{values}}, axis=0)"
-        )));
-    }
-    let rows = call.list(&rows);
-    Some(lines(format!(
-        "{{y}}_values = expand({{values}}, shape={rows})\n{{y}} = {function}({{self}}, {name}, {{y}}_values, axis=0)"
-    )))
-}
-
-fn shape(known: &Known) -> Option<&[Size]> {
-    known.shape.as_deref()
+    (call.index == 0).then(|| {
+        lines(
+            "{y}_rows = embedding({indices}, {weight})\n\
+             {y} = reduction({y}_rows, {offsets}, {per_sample_weights?})",
+        )
+    })
 }
 
 pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
+    if call.has("value") && !call.has("src") {
+        let (axis, value) = (
+            call.axis("dim", call.rank_of("self")?)?,
+            call.literal("value")?,
+        );
+        let shape = call.list(call.shape_of("index")?);
+        let dtype = call.dtype.name();
+        return (!call.has("reduce")).then(|| {
+            Becomes::lines(format!(
+                "{{y}}_values = full(value={value}) : {dtype}{shape}\n\
+                 {{y}} = scatter({{self}}, {{index}}, {{y}}_values, axis={axis})"
+            ))
+        });
+    }
     let source = if call.has("source") { "source" } else { "src" };
     let axis = call.axis("dim", call.rank_of("self")?)?;
     let is_known = if call.operator.starts_with("scatter") {

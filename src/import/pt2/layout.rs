@@ -3,7 +3,7 @@
 use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
 use crate::pt2::schema::{Argument, SymInt, TensorMeta};
-use crate::shapes::{dimension, elements};
+use crate::shapes::elements;
 use crate::size::size_of;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::program::{AttributeValue, OpStatement};
@@ -92,7 +92,7 @@ fn perm_of(call: &Call<'_>, op: &OpStatement) -> Option<Vec<i64>> {
         return None;
     };
     let value = |expr| {
-        let mut param = |name: &str| call.params().index_of(name);
+        let mut param = |name: &str| call.params().size_of(name);
         size_of(expr, &mut param)?.as_int()
     };
     list.iter().map(value).collect()
@@ -156,8 +156,9 @@ pub(super) fn transpose(call: &Call<'_>) -> Option<Becomes> {
     if let Some(dims) = call.ints("dims") {
         perm = dims
             .iter()
-            .map(|&dim| dimension(dim, rank))
+            .map(|&dim| call.dimension(dim, rank))
             .collect::<Option<_>>()?;
+        perm.extend(call.is_complex.then(|| rank.saturating_sub(1)));
     } else if rank >= 2 {
         let names = if call.has("axis0") {
             ["axis0", "axis1"]
@@ -167,7 +168,7 @@ pub(super) fn transpose(call: &Call<'_>) -> Option<Becomes> {
         let swapped = if call.has(names[0]) {
             names.map(|name| call.axis(name, rank))
         } else {
-            [Some(rank - 2), Some(rank - 1)]
+            [call.dimension(-2, rank), call.dimension(-1, rank)]
         };
         let [Some(a), Some(b)] = swapped else {
             return None;

@@ -73,10 +73,10 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
 fn widest(call: &Call<'_>) -> Option<DType> {
     let width = |dtype: DType| match dtype {
         DType::Bool => 0,
-        DType::I8 => 1,
+        DType::I4 | DType::I8 => 1,
         DType::I32 => 2,
         DType::I64 => 3,
-        DType::F8 => 4,
+        DType::F4 | DType::F8e4m3 | DType::F8e5m2 => 4,
         DType::F16 => 5,
         DType::Bf16 => 6,
         DType::F32 => 7,

@@ -1,12 +1,13 @@
-//! The table of `ATen` operators: what each of them is in the notation, as
-//! `public/python/fuseline.py` writes it.
+//! The table of `ATen` operators: what each of them is in the notation.
 //!
 //! In a line, `{self}` is the argument of that name in the operator's schema. An operator that
 //! writes in place has the row of the one that does not.
 
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
-use crate::pt2::{elementwise, indices, layout, losses, pieces, products, reductions};
+use crate::pt2::{
+    convolutions, elementwise, indexing, indices, layout, losses, pieces, products, reductions,
+};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -92,10 +93,14 @@ static OPERATORS: &[Operator] = &[
     row(&["min.other"], &[Lines(Typed, &["{y} = minimum({self}, {other})"])]),
     row(&["eq", "ne", "lt", "le", "gt", "ge"], &[Lines(Widest, &["{y} = {function}({self}, {other})"])]),
     row(&["logical_and", "logical_or", "logical_xor"], &[Lines(Bool, &["{y} = {function}({self}, {other})"])]),
+    row(&["__lshift__", "__rshift__", "bitwise_left_shift", "bitwise_right_shift"], &[By(elementwise::shift)]),
     row(&["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "__and__", "__or__", "__xor__"], &[By(elementwise::bitwise)]),
     row(&["addcmul", "addcdiv"], &[By(elementwise::add_product)]),
     row(&["where.self", "where.ScalarOther", "where.ScalarSelf"], &[Lines(Typed, &["{y} = where({condition}, {self}, {other})"])]),
     row(&["masked_fill"], &[Lines(Own, &["{y} = where({mask}, {value}, {self})"])]),
+    // Functions of elements that the notation has no name for.
+    row(&["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bernoulli", "copysign", "cosh", "digamma", "erfc", "erfinv", "fmod", "frac", "gelu_backward", "heaviside", "hypot", "i0", "igamma", "igammac", "isfinite", "isneginf", "isposinf", "lgamma", "log10", "logaddexp", "logaddexp2", "logit", "nan_to_num", "nextafter", "polygamma", "signbit", "sinc", "sinh", "special_bessel_j0", "special_bessel_j1", "special_i0e", "special_i1", "special_i1e", "special_ndtri", "special_zeta", "threshold", "xlogy"], &[Lines(Own, &["{y} = elementwise({tensors})"])]),
+    row(&["max_pool2d_with_indices_backward", "avg_pool2d_backward", "_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d", "im2col", "unfold"], &[Lines(Own, &["{y} = elementwise({tensors})"])]),
     // Along axes.
     row(&["sum", "mean", "amax", "amin", "prod", "any", "all"], &[By(reductions::sum)]),
     row(&["var", "std"], &[By(reductions::spread)]),
@@ -105,21 +110,32 @@ static OPERATORS: &[Operator] = &[
     row(&["argmax", "argmin"], &[By(reductions::extreme)]),
     row(&["softmax", "_softmax"], &[Lines(Typed, &["{y} = softmax({self}, axis={dim=-1})"])]),
     row(&["log_softmax", "_log_softmax"], &[Lines(Typed, &["{y} = log_softmax({self}, axis={dim=-1})"])]),
+    row(&["cumprod", "logcumsumexp", "col2im"], &[Lines(Own, &["{y} = reduction({self})"])]),
+    row(&["cummax", "cummin"], &[Lines(Own, &["{y} = reduction({self})"]), Lines(Own, &["{y} = reduction({self})"])]),
     row(&["cumsum"], &[Lines(Typed, &["{y} = cumsum({self}, axis={dim=-1})"])]),
-    row(&["layer_norm", "native_layer_norm"], &[By(reductions::layer_norm)]),
+    row(&["layer_norm"], &[By(reductions::layer_norm)]),
+    row(&["native_layer_norm"], &[By(reductions::layer_norm), By(reductions::row_mean), By(reductions::row_scale)]),
     row(&["rms_norm", "_fused_rms_norm"], &[By(reductions::rms_norm)]),
     row(&["group_norm", "native_group_norm", "instance_norm"], &[By(reductions::group_norm)]),
-    row(&["batch_norm", "native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit_no_training", "_native_batch_norm_legit_functional", "_native_batch_norm_legit"], &[By(reductions::batch_norm)]),
+    row(&["batch_norm", "_native_batch_norm_legit_no_training"], &[By(reductions::batch_norm)]),
+    row(&["native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit_functional", "_native_batch_norm_legit"], &[By(reductions::batch_norm), By(reductions::batch_mean), By(reductions::batch_scale), By(reductions::running_mean), By(reductions::running_variance)]),
     // Products.
     row(&["linear"], &[Lines(Typed, &["{y} = linear({input}, {weight}, {bias?})"])]),
     row(&["mm", "bmm", "matmul", "mv", "dot"], &[By(products::matmul)]),
     row(&["addmm", "baddbmm"], &[By(products::add_matmul)]),
-    row(&["_grouped_mm"], &[By(products::grouped_matmul)]),
+    row(&["_grouped_mm", "transformers.grouped_mm_fallback"], &[By(products::grouped_matmul)]),
+    row(&["_int_mm"], &[By(products::integer_matmul)]),
+    row(&["_scaled_mm", "_scaled_mm_v2"], &[By(products::scaled_matmul)]),
     row(&["scaled_dot_product_attention", "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_attention_math"], &[By(products::attention)]),
-    row(&["conv1d", "conv2d", "convolution", "_convolution"], &[By(products::convolution)]),
-    row(&["max_pool2d", "max_pool2d_with_indices", "avg_pool2d"], &[By(products::pool)]),
-    row(&["adaptive_avg_pool2d", "_adaptive_avg_pool2d"], &[By(products::adaptive_pool)]),
-    row(&["upsample_nearest2d.vec", "upsample_bilinear2d.vec"], &[By(products::interpolate)]),
+    row(&["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input", "convolution", "_convolution"], &[By(convolutions::convolution)]),
+    row(&["max_pool2d", "max_pool3d", "avg_pool2d", "avg_pool3d"], &[By(convolutions::pool)]),
+    row(&["max_pool2d_with_indices", "max_pool3d_with_indices"], &[By(convolutions::pool), By(convolutions::pool)]),
+    row(&["adaptive_avg_pool1d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d", "adaptive_avg_pool3d", "_adaptive_avg_pool3d"], &[By(convolutions::adaptive_pool)]),
+    row(&["adaptive_max_pool2d", "adaptive_max_pool3d"], &[By(convolutions::adaptive_pool), By(convolutions::adaptive_pool)]),
+    row(&["upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d"], &[By(convolutions::interpolate)]),
+    row(&["convolution_backward"], &[By(convolutions::gradient), By(convolutions::gradient), By(convolutions::gradient)]),
+    // Layers over many steps, whose decompositions write each step.
+    row(&["lstm", "gru", "rnn_tanh", "rnn_relu"], &[]),
     // Losses and distances.
     row(&["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"], &[By(losses::of_difference)]),
     row(&["cross_entropy_loss", "nll_loss", "nll_loss_nd"], &[By(losses::cross_entropy)]),
@@ -139,7 +155,7 @@ static OPERATORS: &[Operator] = &[
     row(&["cat", "concat", "stack"], &[By(pieces::concat)]),
     row(&["repeat", "tile"], &[By(pieces::repeat)]),
     row(&["repeat_interleave.self_int"], &[By(pieces::repeat_interleave)]),
-    row(&["constant_pad_nd", "pad"], &[By(pieces::pad)]),
+    row(&["constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d"], &[By(pieces::pad)]),
     row(&["flip"], &[Lines(Own, &["{y} = flip({self}, axis={dims=0})"])]),
     row(&["roll"], &[By(pieces::roll)]),
     row(&["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"], &[Lines(Own, &["{y} = rearrange({self})"])]),
@@ -149,13 +165,16 @@ static OPERATORS: &[Operator] = &[
     row(&["one_hot"], &[By(losses::one_hot)]),
     row(&["gather"], &[Lines(Own, &["{y} = gather({self}, {index}, axis={dim=0})"])]),
     row(&["index_select"], &[By(indices::index_select)]),
-    row(&["index.Tensor"], &[By(indices::index)]),
-    row(&["index_put"], &[By(indices::index_put)]),
-    row(&["scatter.src", "scatter_add", "index_add", "index_copy"], &[By(indices::scatter)]),
+    row(&["index.Tensor"], &[By(indexing::index)]),
+    row(&["index_put", "_unsafe_index_put", "_index_put_impl"], &[By(indexing::index_put)]),
+    row(&["slice_scatter", "select_scatter"], &[By(indexing::slice_scatter)]),
+    row(&["histc"], &[By(indices::histogram)]),
+    row(&["scatter.src", "scatter.value", "scatter_add", "index_add", "index_copy"], &[By(indices::scatter)]),
     row(&["topk"], &[By(indices::top), By(indices::top)]),
     row(&["sort"], &[By(indices::sort), By(indices::sort)]),
     row(&["argsort"], &[By(indices::sort)]),
     // Created tensors.
     row(&["full", "full_like", "new_full", "scalar_tensor", "ones", "zeros", "ones_like", "zeros_like", "new_ones", "new_zeros", "empty", "empty_like", "new_empty", "empty_permuted", "empty_strided", "new_empty_strided", "fill", "zero"], &[By(elementwise::full)]),
+    row(&["rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "normal_functional", "uniform"], &[By(elementwise::full)]),
     row(&["arange"], &[Lines(Own, &["{y} = arange()"])]),
 ];

@@ -4,6 +4,7 @@ use crate::Problem;
 use crate::opaque::{Operator as Unknown, Part};
 use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
+use crate::pt2::complex;
 use crate::pt2::import::{Frame, Import};
 use crate::pt2::lines::{becomes, text};
 use crate::pt2::naming::{Origin, Stack, word_of};
@@ -58,21 +59,24 @@ impl<'a> Import<'a> {
             symbols: self.symbols,
             outputs: &operator.outputs,
             is_read: &frame.is_read,
+            is_written_slice: self.written_slices.contains(output),
+            is_complex: false,
             index,
             dtype: meta.dtype(),
             shape,
             cast: HashMap::new(),
         };
         let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
-        let is_real = meta.is_real()
-            && node.tensors().all(|name| {
-                frame
-                    .graph
-                    .tensor_values
-                    .get(name)
-                    .is_none_or(TensorMeta::is_real)
-            });
-        let ops = match becomes(&call).filter(|_| is_real) {
+        let mut known = node
+            .tensors()
+            .filter_map(|name| frame.graph.tensor_values.get(name));
+        call.is_complex = !meta.is_real() || known.any(|meta| !meta.is_real());
+        let becomes = if call.is_complex {
+            complex::becomes(&call)
+        } else {
+            becomes(&call)
+        };
+        let ops = match becomes {
             Some(Becomes::Same(index)) if call.is_known(index, false) => {
                 frame.tensors.insert(output, index);
                 return Ok(None);
@@ -101,7 +105,7 @@ impl<'a> Import<'a> {
             None => None,
         };
         let Some(ops) = ops else {
-            let flops = flops(&call).map(|flops| call.one(&flops));
+            let flops = flops(&call);
             let known = Known {
                 dtype: Some(call.dtype),
                 shape: Some(call.shape),
@@ -112,24 +116,26 @@ impl<'a> Import<'a> {
             let dims = None;
             return Ok(Some((output, Part { known, dims, flops })));
         };
-        let index = self.write(node, ops, output, is_exact);
+        let item = (operator.outputs.len() > 1).then_some(index);
+        let index = self.write(node, ops, output, is_exact, item);
         frame.tensors.insert(output, index);
         Ok(None)
     }
 
-    /// Writes the statements of an output; gives the index of its tensor.
+    /// Writes the statements of an output, the `item` of several; gives the index of its tensor.
     pub(super) fn write(
         &mut self,
         node: &'a Node,
         mut ops: Vec<OpStatement>,
         output: &str,
         is_exact: bool,
+        item: Option<usize>,
     ) -> usize {
         if let Some(last) = ops.last_mut()
             && !is_exact
-            && !last
+            && last
                 .function()
-                .is_some_and(|function| STATED.contains(&function))
+                .is_some_and(|function| !STATED.contains(&function))
         {
             last.annotation = None;
         }
@@ -140,6 +146,11 @@ impl<'a> Import<'a> {
             known.is_fixed = !is_exact;
         }
         self.remember(node, before);
+        if let Some(known) = index.and_then(|index| self.written.tensors.get(index))
+            && let Some(origin) = self.origins.get_mut(&known.name)
+        {
+            origin.item = item;
+        }
         index.unwrap_or(usize::MAX)
     }
 
@@ -173,6 +184,7 @@ impl<'a> Import<'a> {
             let origin = Origin {
                 stack: Rc::clone(&stack),
                 word: word_of(op),
+                item: None,
             };
             self.origins.insert(op.output.text.clone(), origin);
         }

@@ -203,14 +203,121 @@ pub(super) fn repeat_interleave(call: &Call<'_>) -> Option<Becomes> {
 }
 
 pub(super) fn pad(call: &Call<'_>) -> Option<Becomes> {
-    let pads = call.sizes("pad")?;
-    let is_negative = pads
-        .iter()
-        .any(|size| size.as_int().is_some_and(|size| size < 0));
-    let is_constant = matches!(call.text("mode"), None | Some("constant"));
-    let pads = call.list(&pads);
-    (!is_negative && is_constant)
-        .then(|| Becomes::lines(format!("{{y}} = pad({{self}}, pad={pads})")))
+    let pads = call.sizes("pad").or_else(|| call.sizes("padding"))?;
+    let is_negative = |size: &Size| size.as_int().is_some_and(|size| size < 0);
+    let mode = match (call.operator, call.text("mode")) {
+        (name, _) if name.starts_with("reflection") => "reflect",
+        (name, _) if name.starts_with("replication") => "replicate",
+        (_, mode) => mode.unwrap_or("constant"),
+    };
+    if mode != "constant" {
+        return repeated_border(call, &pads, mode);
+    }
+    if !pads.iter().any(is_negative) {
+        let pads = call.list(&pads);
+        return Some(Becomes::lines(format!("{{y}} = pad({{self}}, pad={pads})")));
+    }
+    // A negative border cuts elements off.
+    let shape = call.shape_of("self")?;
+    let (mut text, mut last) = (String::new(), "{self}".to_owned());
+    for (index, border) in pads.chunks(2).enumerate() {
+        let axis = shape.len().checked_sub(index + 1)?;
+        let (start, end) = (cut(border.first()?), cut(border.get(1)?));
+        if start == 0 && end == 0 {
+            continue;
+        }
+        let end = shape.get(axis)?.add(&Size::from(-end))?;
+        let _ = writeln!(
+            text,
+            "{{y}}_cut{axis} = slice({last}, start={start}, end={}, axis={axis})",
+            call.one(&end)
+        );
+        last = format!("{{y}}_cut{axis}");
+    }
+    let kept = pads.iter().map(|size| {
+        if is_negative(size) {
+            Size::from(0)
+        } else {
+            size.clone()
+        }
+    });
+    let kept: Vec<Size> = kept.collect();
+    if kept.iter().all(|size| *size == Size::from(0)) {
+        let text = text.replace(&format!("{last} ="), "{y} =");
+        return Some(Becomes::lines(text));
+    }
+    let kept = call.list(&kept);
+    Some(Becomes::lines(format!(
+        "{text}{{y}} = pad({last}, pad={kept})"
+    )))
+}
+
+/// How many elements a negative border cuts off.
+fn cut(border: &Size) -> i64 {
+    border.as_int().map_or(0, |size| (-size).max(0))
+}
+
+/// A border of the tensor's own elements: mirrored, the outermost repeated, or those of the other
+/// end.
+fn repeated_border(call: &Call<'_>, pads: &[Size], mode: &str) -> Option<Becomes> {
+    let mut shape = call.shape_of("self")?.to_vec();
+    let (mut text, mut last) = (String::new(), "{self}".to_owned());
+    for (index, border) in pads.chunks(2).enumerate() {
+        let axis = shape.len().checked_sub(index + 1)?;
+        let size = shape.get(axis)?.as_int()?;
+        let (before, behind) = (border.first()?.as_int()?, border.get(1)?.as_int()?);
+        if before < 0 || behind < 0 {
+            return None;
+        }
+        let mut parts = Vec::new();
+        for (name, length, is_first) in [("left", before, true), ("right", behind, false)] {
+            let (start, length) = match (mode, is_first) {
+                ("reflect", true) => (1, length),
+                ("reflect", false) => (size - 1 - length, length),
+                ("replicate", true) => (0, 1.min(length)),
+                ("replicate", false) => (size - 1, 1.min(length)),
+                (_, true) => (size - length, length),
+                (_, false) => (0, length),
+            };
+            if length == 0 {
+                continue;
+            }
+            let end = start + length;
+            let part = format!("{{y}}_{name}{axis}");
+            let _ = writeln!(
+                text,
+                "{part}_slice = slice({last}, start={start}, end={end}, axis={axis})"
+            );
+            let times = if is_first { before } else { behind };
+            let line = match mode {
+                "reflect" => format!("{part} = flip({part}_slice, axis={axis})"),
+                "replicate" => {
+                    let shape = call.list(&with_size(&shape, axis, Size::from(times)));
+                    format!("{part} = expand({part}_slice, shape={shape})")
+                }
+                _ => {
+                    parts.push((is_first, format!("{part}_slice")));
+                    continue;
+                }
+            };
+            let _ = writeln!(text, "{line}");
+            parts.push((is_first, part));
+        }
+        if parts.is_empty() {
+            continue;
+        }
+        let place = usize::from(parts.first().is_some_and(|(is_first, _)| *is_first));
+        parts.insert(place, (false, last.clone()));
+        let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+        let _ = writeln!(
+            text,
+            "{{y}}_bordered{axis} = concat({}, axis={axis})",
+            parts.join(", ")
+        );
+        last = format!("{{y}}_bordered{axis}");
+        *shape.get_mut(axis)? = Size::from(size + before + behind);
+    }
+    (last != "{self}").then(|| Becomes::lines(text.replace(&format!("{last} ="), "{y} =")))
 }
 
 pub(super) fn roll(call: &Call<'_>) -> Option<Becomes> {

@@ -1,5 +1,6 @@
-//! Products, convolutions, pools and attention.
+//! Products and attention.
 
+use crate::opaque::Flops;
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
 use crate::shapes::elements;
@@ -66,12 +67,61 @@ pub(super) fn add_matmul(call: &Call<'_>) -> Option<Becomes> {
     Some(self::product(text))
 }
 
+/// A product of integers, whose sums are wider.
+pub(super) fn integer_matmul(call: &Call<'_>) -> Option<Becomes> {
+    (call.rank_of("self") == Some(2)).then(|| Becomes::lines("{y} = matmul({self}, {mat2})"))
+}
+
+/// A product of small floats, scaled per tensor, row or column.
+pub(super) fn scaled_matmul(call: &Call<'_>) -> Option<Becomes> {
+    let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
+    let rank = call.shape.len();
+    let mut text = format!("{{y}}_product = matmul({{self}}, {{mat2}}) : {stated}\n");
+    let mut last = "{y}_product".to_owned();
+    let parts = [
+        ("scale_a", "mul"),
+        ("scale_b", "mul"),
+        ("bias", "add"),
+        ("scale_result", "mul"),
+    ];
+    for (name, function) in parts.into_iter().filter(|(name, _)| call.has(name)) {
+        let shape = call.shape_of(name)?;
+        let mut operand = format!("{{{name}}}");
+        let is_block = shape.len() > rank
+            || shape
+                .iter()
+                .rev()
+                .zip(call.shape.iter().rev())
+                .any(|(own, size)| !own.is_one() && own != size);
+        if is_block {
+            // Scales of blocks along K are applied inside the product.
+            continue;
+        }
+        if elements(shape)?.is_one() && !shape.is_empty() {
+            let _ = writeln!(text, "{{y}}_{name} = reshape({operand}, shape=[])");
+            operand = format!("{{y}}_{name}");
+        }
+        let _ = writeln!(text, "{{y}}_by_{name} = {function}({last}, {operand})");
+        last = format!("{{y}}_by_{name}");
+    }
+    let text = text.trim_end();
+    if last == "{y}_product" {
+        return Some(Becomes::lines(
+            text.replace("{y}_product =", "{y} =").split(" : ").next()?,
+        ));
+    }
+    Some(Becomes::lines(text.replace(&format!("{last} ="), "{y} =")))
+}
+
 /// Rows in groups, each group times its own matrix: every row meets one matrix.
 pub(super) fn grouped_matmul(call: &Call<'_>) -> Option<Becomes> {
-    let (a, b) = (call.shape_of("self")?, call.shape_of("mat2")?);
-    let k = call.one(a.last()?);
-    (a.len() == 2 && b.len() == 3)
-        .then(|| Becomes::lines(format!("{{y}} = matmul({{self}}, {{mat2}}, k={k})")))
+    let name = |name: &'static str, other: &'static str| if call.has(name) { name } else { other };
+    // The operator of Transformers has names of its own.
+    let (a, b) = (name("self", "input"), name("mat2", "weight"));
+    let (left, right) = (call.shape_of(a)?, call.shape_of(b)?);
+    let k = call.one(left.last()?);
+    let line = format!("{{y}} = matmul({{{a}}}, {{{b}}}, k={k})");
+    (left.len() == 2 && right.len() == 3).then(|| Becomes::lines(line))
 }
 
 /// Attention. PyTorch broadcasts keys and values over the leading dimensions of the queries.
@@ -113,100 +163,22 @@ pub(super) fn attention(call: &Call<'_>) -> Option<Becomes> {
     Some(product(text))
 }
 
-/// One number for a list of equal ones.
-fn pair(list: &[i64]) -> Option<String> {
-    match list {
-        [first, others @ ..] if others.iter().all(|other| other == first) => {
-            Some(first.to_string())
-        }
-        [_, ..] => Some(format!("{list:?}")),
-        [] => None,
-    }
-}
-
-pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
-    let dims = call.rank_of("weight")?.checked_sub(2)?;
-    if !(1..=2).contains(&dims)
-        || call.rank_of("input") != Some(dims + 2)
-        || call.flag("transposed")
-    {
-        return None;
-    }
-    let list = |name: &str, default: i64| {
-        if call.has(name) {
-            call.ints(name)
-        } else {
-            Some(vec![default])
-        }
-    };
-    let dilation = list("dilation", 1)?;
-    let padding = match call.text("padding") {
-        None => list("padding", 0)?,
-        Some("valid") => vec![0],
-        Some(_) => {
-            let window = call.shape_of("weight")?.get(2..)?.iter();
-            let steps = dilation.iter().cycle();
-            let around = window.zip(steps).map(|(size, step)| {
-                let around = size.as_int()?.checked_sub(1)?.checked_mul(*step)?;
-                // Otherwise PyTorch pads one side more than the other.
-                (around % 2 == 0).then_some(around / 2)
-            });
-            around.collect::<Option<_>>()?
-        }
-    };
-    let groups = vec![call.int("groups").unwrap_or(1)];
-    let mut text = format!("{{y}} = conv{dims}d({{input}}, {{weight}}, {{bias?}}");
-    let stated = [
-        ("stride", list("stride", 1)?, 1),
-        ("padding", padding, 0),
-        ("dilation", dilation, 1),
-        ("groups", groups, 1),
-    ];
-    for (name, list, default) in &stated {
-        if list.iter().any(|own| own != default) {
-            let _ = write!(text, ", {name}={}", pair(list)?);
-        }
-    }
-    text.push(')');
-    Some(product(text))
-}
-
-/// FLOPs of an operator without a function, where they follow from shapes: convolutions of three
-/// dimensions and transposed ones (`conv_flop_count` in `torch/utils/flop_counter.py`), einsum of
-/// two tensors, which multiplies and adds once for all values of its letters, products of small
-/// types, recurrent layers, and distances of few rows.
-pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
-    let two = Size::from(2);
+/// FLOPs of an operator without a function, where they follow from shapes: einsum of two tensors,
+/// which multiplies and adds once for all values of its letters, recurrent layers, and distances of
+/// few rows.
+pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
     match call.operator {
-        "einsum" => return equation_flops(call),
-        "_int_mm" | "_scaled_mm" => {
-            let columns = call.shape_of("mat2")?.last()?;
-            return elements(call.shape_of("self")?)?.mul(columns)?.mul(&two);
-        }
+        "einsum" => equation_flops(call).map(Flops::matrix),
         // A difference, a square and a sum for each element of each pair.
         "cdist" => {
             let length = call.shape_of("x1")?.last()?;
-            return elements(&call.shape)?.mul(length)?.mul(&Size::from(3));
+            let differences = elements(&call.shape)?.mul(length)?;
+            differences.mul(&Size::from(3)).map(Flops::vector)
         }
         "lstm" | "gru" | "rnn_tanh" | "rnn_relu" | "lstm_cell" | "gru_cell" | "rnn_tanh_cell"
-        | "rnn_relu_cell" => {
-            return recurrent_flops(call)?.mul(&two);
-        }
-        _ => {}
+        | "rnn_relu_cell" => (recurrent_flops(call)?.mul(&Size::from(2))).map(Flops::matrix),
+        _ => None,
     }
-    let is_transposed = call.flag("transposed") || call.operator.starts_with("conv_transpose");
-    if !call.operator.starts_with("conv") {
-        return None;
-    }
-    let shape = if is_transposed {
-        call.shape_of("input")?
-    } else {
-        call.shape.as_slice()
-    };
-    let positions = elements(shape.get(2..)?)?.mul(shape.first()?)?;
-    elements(call.shape_of("weight")?)?
-        .mul(&positions)?
-        .mul(&Size::from(2))
 }
 
 /// Each step multiplies by all matrices, of all layers and directions.
@@ -242,64 +214,4 @@ fn equation_flops(call: &Call<'_>) -> Option<Size> {
     let mut all = sizes.iter();
     let products = all.try_fold(Size::from(2), |product, (_, size)| product.mul(size));
     products.filter(|_| operands.len() == 2)
-}
-
-pub(super) fn pool(call: &Call<'_>) -> Option<Becomes> {
-    let is_max = call.operator.starts_with("max");
-    let pads = call
-        .ints("padding")
-        .is_some_and(|list| list.iter().any(|&border| border != 0));
-    let counts_padding = !call.has("count_include_pad") || call.flag("count_include_pad");
-    let is_plain = call.rank_of("self") == Some(4)
-        && !call.flag("ceil_mode")
-        && call
-            .ints("dilation")
-            .is_none_or(|list| list.iter().all(|&step| step == 1))
-        && !call.has("divisor_override")
-        && (is_max || counts_padding || !pads)
-        && call.index == 0;
-    let kernel = call.ints("kernel_size")?;
-    let stride = call.ints("stride").filter(|stride| !stride.is_empty());
-    let stride = stride.unwrap_or_else(|| kernel.clone());
-    let mut text = format!(
-        "{{y}} = {}_pool2d({{self}}, kernel={}, stride={}",
-        if is_max { "max" } else { "avg" },
-        pair(&kernel)?,
-        pair(&stride)?
-    );
-    if pads {
-        let _ = write!(text, ", padding={}", pair(&call.ints("padding")?)?);
-    }
-    text.push(')');
-    is_plain.then_some(Becomes::lines(text))
-}
-
-pub(super) fn adaptive_pool(call: &Call<'_>) -> Option<Becomes> {
-    let size = call.ints("output_size")?;
-    if size.iter().all(|&size| size == 1) && size.len() == 2 {
-        return Some(Becomes::lines(
-            "{y} = mean({self}, axis=[-2, -1], keepdim=true)",
-        ));
-    }
-    let is_image = call.rank_of("self") == Some(4);
-    let size = pair(&size)?;
-    is_image.then(|| {
-        Becomes::lines(format!(
-            "{{y}} = adaptive_avg_pool2d({{self}}, size={size})"
-        ))
-    })
-}
-
-pub(super) fn interpolate(call: &Call<'_>) -> Option<Becomes> {
-    let is_nearest = call.operator.contains("nearest");
-    let image = call.list(call.shape.get(2..4)?);
-    let mode = if is_nearest { "nearest" } else { "bilinear" };
-    let corners = if call.flag("align_corners") {
-        ", align_corners=true"
-    } else {
-        ""
-    };
-    Some(Becomes::lines(format!(
-        "{{y}} = interpolate({{input}}, size={image}, mode={mode}{corners})"
-    )))
 }

@@ -107,9 +107,12 @@ pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
     }
     let count = call.one(&elements(call.shape_of("self")?)?);
     let flat = format!("{{y}}_flat = reshape({{self}}, shape=[{count}])");
-    Some(Becomes::lines(format!(
-        "{flat}\n{{y}} = {function}({{y}}_flat, axis=0, keepdim=false)"
-    )))
+    let only = format!("{function}({{y}}_flat, axis=0, keepdim=false)");
+    Some(Becomes::lines(if call.shape.is_empty() {
+        format!("{flat}\n{{y}} = {only}")
+    } else {
+        format!("{flat}\n{{y}}_only = {only}\n{{y}} = reshape({{y}}_only)")
+    }))
 }
 
 /// Under autocast a norm computes in f32; else its weights may be wider than its input.
@@ -123,12 +126,20 @@ fn widened(call: &Call<'_>) -> Cast {
 
 /// A norm over the last dimensions, which are one in the notation.
 fn row_norm(call: &Call<'_>, function: &str, tensors: &[&str]) -> Option<Becomes> {
-    let is_shifted_alone = call.has("bias") && !call.has("weight");
     let over = call.sizes("normalized_shape")?;
     let shape = call.shape_of("input")?;
     let outer = shape.get(..shape.len().checked_sub(over.len())?)?;
-    if is_shifted_alone {
-        return None;
+    if call.has("bias") && !call.has("weight") {
+        let bias = call.list(&over);
+        return Some(Becomes::Lines(
+            widened(call),
+            format!(
+                "{{y}}_norm = {function}({{input}}{{eps}})\n\
+                 {{y}}_bias = reshape({{bias}}, shape={bias})\n\
+                 {{y}} = add({{y}}_norm, {{y}}_bias)"
+            ),
+        ))
+        .filter(|_| over.len() == 1);
     }
     let given: Vec<&str> = tensors
         .iter()
@@ -165,6 +176,34 @@ pub(super) fn layer_norm(call: &Call<'_>) -> Option<Becomes> {
     row_norm(call, "layer_norm", &["weight", "bias"])
 }
 
+/// The axes that a row norm works along.
+fn row_axes(call: &Call<'_>) -> Option<String> {
+    let rank = call.rank_of("input")?;
+    let first = rank.checked_sub(call.sizes("normalized_shape")?.len())?;
+    Some(match rank - first {
+        1 => first.to_string(),
+        _ => format!("{:?}", (first..rank).collect::<Vec<_>>()),
+    })
+}
+
+/// The mean of each row, which the gradient of a norm reads.
+pub(super) fn row_mean(call: &Call<'_>) -> Option<Becomes> {
+    let axes = row_axes(call)?;
+    Some(Becomes::lines(format!(
+        "{{y}} = mean({{input}}, axis={axes}, keepdim=true)"
+    )))
+}
+
+/// The reciprocal standard deviation of each row, which the gradient of a norm reads.
+pub(super) fn row_scale(call: &Call<'_>) -> Option<Becomes> {
+    let (axes, eps) = (row_axes(call)?, number_text(call.number("eps")?)?);
+    Some(Becomes::lines(format!(
+        "{{y}}_variance = var({{input}}, axis={axes}, keepdim=true)\n\
+         {{y}}_shifted = add({{y}}_variance, {eps})\n\
+         {{y}} = rsqrt({{y}}_shifted)"
+    )))
+}
+
 pub(super) fn rms_norm(call: &Call<'_>) -> Option<Becomes> {
     row_norm(call, "rms_norm", &["weight"])
 }
@@ -194,5 +233,61 @@ pub(super) fn batch_norm(call: &Call<'_>) -> Option<Becomes> {
     } else {
         "{y} = batch_norm({input}, {running_mean}, {running_var}, {weight?}, {bias?}{eps})"
     };
-    (call.has("weight") == call.has("bias")).then(|| Becomes::lines(line.to_owned()))
+    let trains = trains || !call.has("running_mean");
+    if call.has("weight") == call.has("bias") {
+        return Some(Becomes::lines(line));
+    }
+    // The notation takes weight and bias together.
+    let (given, function) = if call.has("weight") {
+        ("weight", "mul")
+    } else {
+        ("bias", "add")
+    };
+    let mut channels = vec![Size::from(1); call.shape.len().checked_sub(1)?];
+    *channels.first_mut()? = call.shape.get(1)?.clone();
+    let norm = if trains {
+        "batch_norm({input}{eps}, training=true)"
+    } else {
+        "batch_norm({input}, {running_mean}, {running_var}{eps})"
+    };
+    Some(Becomes::lines(format!(
+        "{{y}}_norm = {norm}\n\
+         {{y}}_{given} = reshape({{{given}}}, shape={})\n\
+         {{y}} = {function}({{y}}_norm, {{y}}_{given})",
+        call.list(&channels)
+    )))
+}
+
+/// The axes of a batch norm: all but the channels.
+fn batch_axes(call: &Call<'_>) -> Option<Vec<usize>> {
+    let rank = call.rank_of("input")?;
+    Some((0..rank).filter(|&axis| axis != 1).collect())
+}
+
+/// The mean of each channel, which the gradient of a batch norm reads.
+pub(super) fn batch_mean(call: &Call<'_>) -> Option<Becomes> {
+    let axes = batch_axes(call)?;
+    Some(Becomes::lines(format!(
+        "{{y}} = mean({{input}}, axis={axes:?}, keepdim=false)"
+    )))
+}
+
+/// The reciprocal standard deviation of each channel, which the gradient of a batch norm reads.
+pub(super) fn batch_scale(call: &Call<'_>) -> Option<Becomes> {
+    let (axes, eps) = (batch_axes(call)?, number_text(call.number("eps")?)?);
+    Some(Becomes::lines(format!(
+        "{{y}}_variance = var({{input}}, axis={axes:?}, keepdim=false)\n\
+         {{y}}_shifted = add({{y}}_variance, {eps})\n\
+         {{y}} = rsqrt({{y}}_shifted)"
+    )))
+}
+
+/// Running statistics, whose updates do not count.
+pub(super) fn running_mean(call: &Call<'_>) -> Option<Becomes> {
+    call.tensor_index("running_mean").map(Becomes::Same)
+}
+
+/// As [`running_mean`].
+pub(super) fn running_variance(call: &Call<'_>) -> Option<Becomes> {
+    call.tensor_index("running_var").map(Becomes::Same)
 }

@@ -35,7 +35,7 @@ pub(super) struct Bounds {
     pub(super) max_val: Option<i64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Graph {
     pub(super) inputs: Vec<Argument>,
     pub(super) outputs: Vec<Argument>,
@@ -119,22 +119,24 @@ impl Node {
 }
 
 impl TensorMeta {
-    /// The element type. A type that the notation lacks becomes one of the same width.
+    /// The element type, that of a part of complex numbers. A type that the notation lacks becomes
+    /// one of the same width.
     pub(super) fn dtype(&self) -> DType {
         match self.dtype {
             1 | 2 => DType::I8,
-            3 | 6 | 28 => DType::F16,
+            3 | 6 | 9 | 28 => DType::F16,
             4 | 34 => DType::I32,
             5 | 35 => DType::I64,
-            8 | 10 | 11 => DType::F64,
+            8 | 11 => DType::F64,
             12 => DType::Bool,
             13 => DType::Bf16,
-            29..=33 => DType::F8,
+            29 | 31 => DType::F8e4m3,
+            30 | 32 | 33 => DType::F8e5m2,
             _ => DType::F32,
         }
     }
 
-    /// Whether it is real: no function of the notation computes with complex numbers.
+    /// Whether it has real elements. Complex ones are two numbers in the notation.
     pub(super) fn is_real(&self) -> bool {
         !matches!(self.dtype, 9..=11)
     }
@@ -297,6 +299,8 @@ impl<'de> Visitor<'de> for ArgumentVisitor {
 #[derive(Debug, Deserialize)]
 pub(super) struct Signature {
     pub(super) input_specs: Vec<InputSpec>,
+    #[serde(default)]
+    pub(super) output_specs: Vec<OutputSpec>,
 }
 
 /// What the module holds for an input of the graph; the caller passes all other inputs.
@@ -306,15 +310,26 @@ pub(super) struct InputSpec {
     pub(super) buffer: Option<State>,
 }
 
-/// A parameter or a buffer of the module.
+/// What becomes of an output of the graph, if it is the new value of a buffer or an input.
+#[derive(Debug, Deserialize)]
+pub(super) struct OutputSpec {
+    pub(super) buffer_mutation: Option<State>,
+    pub(super) user_input_mutation: Option<State>,
+}
+
+/// A parameter, a buffer or an input of the module.
 #[derive(Debug, Deserialize)]
 pub(super) struct State {
     pub(super) arg: Argued,
-    #[serde(alias = "parameter_name", alias = "buffer_name")]
+    #[serde(
+        alias = "parameter_name",
+        alias = "buffer_name",
+        alias = "user_input_name"
+    )]
     pub(super) path: String,
 }
 
-/// The name of an input in the graph.
+/// The name of an input or an output in the graph.
 #[derive(Debug, Deserialize)]
 pub(super) struct Argued {
     pub(super) name: String,

@@ -141,6 +141,12 @@ impl<'a> Symbols<'a> {
         Ok(())
     }
 
+    /// Whether PyTorch made up the name of a symbol: `s77`, `u0`.
+    fn is_nameless(symbol: &str) -> bool {
+        let number = symbol.trim_start_matches(|c: char| c.is_ascii_lowercase());
+        !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    }
+
     fn declare(
         &mut self,
         symbol: &str,
@@ -157,7 +163,12 @@ impl<'a> Symbols<'a> {
         let value = value.unwrap_or(high.unwrap_or(low.max(GUESS)));
         let high = high.unwrap_or(value.saturating_mul(16)).max(value);
         let unnamed = format!("size_{symbol}");
-        let name = written.names.claim(fallback.unwrap_or(&unnamed));
+        let name = if Self::is_nameless(symbol) {
+            fallback.unwrap_or(&unnamed)
+        } else {
+            symbol
+        };
+        let name = written.names.claim(name);
         let index = written.params.add(name, value, (low.min(value), high, 1));
         self.params.insert(symbol.to_owned(), index);
     }

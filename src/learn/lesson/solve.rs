@@ -6,6 +6,7 @@ use super::state::{AnalyzedProgram, PageState};
 use super::task::{SolveBy, Task, TaskKind};
 use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::why::Why;
+use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::options::Switch;
 use fuseline_core::notation::edit::{set_dtype, set_param};
 use fuseline_core::notation::parse;
@@ -214,7 +215,9 @@ fn choices(state: &PageState) -> Vec<PageState> {
         add(&|state| state.shared.fusion.objective = objective);
     }
     add(&|state| state.shared.conventions.f32_matmul = F32Matmul::Tf32);
-    for &dtype in DType::VARIANTS {
+    // No unit computes a whole program in 4 bits: such types hold operands of products.
+    let computed = |dtype: &&DType| dtype.size() != ElementSize::HALF_BYTE;
+    for &dtype in DType::VARIANTS.iter().filter(computed) {
         add(&|state| {
             let program = parse(&state.shared.text).program;
             state.shared.text = set_dtype(&state.shared.text, &program, dtype);

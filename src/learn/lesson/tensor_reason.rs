@@ -3,7 +3,7 @@
 use super::value::FigureValue;
 use fuseline_core::{Analysis, OpId, TensorId};
 use fuseline_view::present::format::{format_bytes, format_exact};
-use fuseline_view::present::names::{counted, listed, quoted_op};
+use fuseline_view::present::names::{listed, quoted_op};
 
 /// Which tensors leave their kernel, and why. One sentence names those that stay on chip.
 pub(super) fn of_tensors(analysis: &Analysis, tensors: &[TensorId]) -> String {
@@ -108,7 +108,7 @@ pub(super) fn product(analysis: &Analysis, tensor: TensorId) -> String {
     format!(
         "{} elements of {} are {}.",
         sides.join(" × "),
-        counted(bytes_per_element as usize, "byte"),
+        bytes_per_element,
         format_bytes(traffic.bytes)
     )
 }

@@ -36,7 +36,9 @@ pub(super) fn nudge(
 ) -> Nudge {
     let before = &now.analysis;
     match change {
-        Change::Merge(a, b) => of_merge(before, &next.analysis, [a, b], edge),
+        Change::Merge(a, b) | Change::MergeOnTop(a, b) => {
+            of_merge(before, &next.analysis, [a, b], edge)
+        }
         Change::Cut { .. } => {
             let kernel = before.partition.kernel_of[edge[0]];
             Nudge {

@@ -22,6 +22,8 @@ pub struct Posed {
     pub puzzle: Puzzle,
     /// The cost with each op as a kernel.
     pub start: Amount,
+    /// The cost without fusion, with the copies of operands that only a library needs.
+    pub unfused: Amount,
     /// The least cost of legal kernels.
     pub par: Amount,
     /// The cost of the predicted kernels of torch.compile.
@@ -133,6 +135,7 @@ impl Posed {
         }
         let posed = Self {
             start: cost(&analyzed.analysis),
+            unfused: cost(&analyzed.under(Policy::None)),
             par: cost(&best),
             compiled: cost(&analyzed.under(Policy::Inductor)),
             optimum: best.partition.kernel_of.clone(),

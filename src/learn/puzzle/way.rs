@@ -169,10 +169,12 @@ fn step(
     let graph = &now.analysis.graph;
     let [first, second] = edge.map(|op| op_name(graph, op));
     let hint = match change {
-        Change::Merge(..) if graph.predecessors[edge[1]].contains(&edge[0]) => {
+        Change::Merge(..) | Change::MergeOnTop(..)
+            if graph.predecessors[edge[1]].contains(&edge[0]) =>
+        {
             format!("Look at the edge from {first} to {second}. {words}")
         }
-        Change::Merge(..) => {
+        Change::Merge(..) | Change::MergeOnTop(..) => {
             format!("{first} and {second} read the same tensor. {words}")
         }
         Change::Cut { .. } => format!(

@@ -6,7 +6,8 @@ use fuseline_core::analysis::measured::Measurements;
 use fuseline_core::input::MAX_INPUT_BYTES;
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::device::DeviceProbe;
-use fuseline_core::notation::print;
+use fuseline_core::model::program::{ExprKind, Program};
+use fuseline_core::notation::print_commented;
 use fuseline_import::onnx::{self, Skim, is_onnx};
 use fuseline_import::profile::{Kind, Recognised, is_packed, recognise, unpacked_start};
 use fuseline_import::pt2::{self, Archive, is_archive};
@@ -199,22 +200,46 @@ impl ModelReader {
     /// # Errors
     /// As [`Self::feed`].
     pub fn finish(self) -> Result<Converted, ModelError> {
+        self.finish_at(&[])
+    }
+
+    /// The program at these values of its params, by name: what the notation cannot express holds
+    /// at them.
+    ///
+    /// # Errors
+    /// As [`Self::feed`].
+    pub fn finish_at(self, values: &[(String, i64)]) -> Result<Converted, ModelError> {
         let imported = match self.walk {
-            Walk::Onnx(skim) => skim.finish().and_then(|model| onnx::import(&model)),
-            Walk::Pt2(archive) => archive.finish().and_then(|json| pt2::import(&json)),
+            Walk::Onnx(skim) => (skim.finish()).and_then(|model| onnx::import(&model, values)),
+            Walk::Pt2(archive) => (archive.finish()).and_then(|json| pt2::import(&json, values)),
         };
         let imported = imported.map_err(ModelError::content(self.format))?;
-        converted(self.format, &imported)
+        let format = self.format;
+        let origin = match format {
+            ModelFormat::Onnx => "ONNX",
+            ModelFormat::Pt2 => "PyTorch",
+        };
+        let ops = imported.program.ops.len();
+        notation_of(origin, &imported).ok_or(ModelError::TooLong { format, ops })
     }
 }
 
-/// Reads the graph of a model from a file.
+/// Reads the graph of a model from a file, at its own defaults.
 ///
 /// # Errors
 /// As [`ModelReader::feed`].
-pub fn read_model(
+pub fn read_model(format: ModelFormat, file: impl Read + Seek) -> Result<Converted, ModelError> {
+    read_model_at(format, file, &[])
+}
+
+/// Reads the graph of a model from a file, at these values of its params.
+///
+/// # Errors
+/// As [`ModelReader::feed`].
+pub fn read_model_at(
     format: ModelFormat,
     mut file: impl Read + Seek,
+    values: &[(String, i64)],
 ) -> Result<Converted, ModelError> {
     let said = |problem| ModelError::Read { format, problem };
     let bytes = file.seek(SeekFrom::End(0)).map_err(said)?;
@@ -229,28 +254,36 @@ pub fn read_model(
             .map_err(said)?;
         reader.feed(&slice)?;
     }
-    reader.finish()
+    reader.finish_at(values)
 }
 
-fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, ModelError> {
-    let text = print(&imported.program);
+/// The program of an imported model as notation, with the notes on its import; `None` if it is
+/// longer than any text that is opened.
+pub(super) fn notation_of(origin: &str, imported: &Imported) -> Option<Converted> {
+    let text = print_commented(&imported.program, &imported.sources);
     if text.len() > MAX_INPUT_BYTES {
-        let ops = imported.program.ops.len();
-        return Err(ModelError::TooLong { format, ops });
+        return None;
     }
     let notes = notes(imported);
     let comments: Vec<String> = notes.iter().map(|note| format!("# {note}\n")).collect();
-    let ops = counted(imported.program.ops.len(), "op");
-    let origin = match format {
-        ModelFormat::Onnx => "ONNX",
-        ModelFormat::Pt2 => "PyTorch",
-    };
+    let ops = counted(op_count(&imported.program), "op");
     let summary = [vec![format!("Imported {ops} from {origin}.")], notes].concat();
-    Ok(Converted {
+    Some(Converted {
         text: comments.concat() + &text,
         summary: summary.join(" "),
         is_incomplete: imported.shapeless > 0,
     })
+}
+
+/// Number of ops, those of a block once for each iteration.
+fn op_count(program: &Program) -> usize {
+    let repeated = program.blocks.iter().map(|block| {
+        let ExprKind::Int(count) = block.count.kind else {
+            return 0;
+        };
+        usize::try_from(count - 1).unwrap_or(0) * block.ops.len()
+    });
+    program.ops.len() + repeated.sum::<usize>()
 }
 
 /// Why a model was not opened, as a sentence for the visitor.
@@ -317,15 +350,12 @@ fn notes(imported: &Imported) -> Vec<String> {
         let named: Vec<String> = named
             .map(|(name, count)| format!("{count} {name}"))
             .collect();
-        let operators_are = if imported.opaque.values().sum::<usize>() == 1 {
-            "an unknown operator is"
+        let verb = if imported.opaque.values().sum::<usize>() == 1 {
+            "counts"
         } else {
-            "unknown operators are"
+            "count"
         };
-        notes.push(format!(
-            "{count} of {operators_are} counted as opaque: {}.",
-            listed(&named)
-        ));
+        notes.push(format!("{count} {verb} as opaque: {}.", listed(&named)));
     }
     if imported.shapeless > 0 {
         let count = counted(imported.shapeless, "op");

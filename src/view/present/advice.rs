@@ -1,16 +1,18 @@
 //! Advice on what would save time, in words.
 
-use super::format::format_count;
-use super::manual::merge_alone;
-use super::names::op_names;
+use super::format::{format_count, format_seconds};
+use super::manual::{Change, merge_alone};
+use super::names::{listed, op_names};
 use super::number::Number;
 use super::options::{policy_title, switch_name};
 use super::saved::{Saved, saved_text};
 use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::analysis::advice::{Advice, Advised, advise};
+use fuseline_core::analysis::advice::{Advice, Advised, advise, is_prologue};
 use fuseline_core::analysis::by_hand::KernelsInText;
+use fuseline_core::analysis::launches::PYTHON_LAUNCH_S;
 use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
+use fuseline_core::notation::edit::{Joinable, joinable_products};
 use fuseline_core::{Analysis, KernelId, Objective, OpType, Policy};
 use std::cmp::Ordering;
 
@@ -24,7 +26,7 @@ pub struct AdviceRow {
     pub caveat: String,
     /// Cost of the whole program before and after.
     pub price: Price,
-    /// Saved time as a share of the program's time, in percent.
+    /// Saved time as a share of the time before, in percent.
     pub share_percent: f64,
 }
 
@@ -49,7 +51,7 @@ impl AdviceRow {
 
 /// A note that holds for all rows.
 pub fn rows_note(analysis: &Analysis) -> String {
-    let note = "Each row counts that change alone, on the chosen device. The savings of several changes do not add up.";
+    let note = "Each row counts that change alone, on the chosen device. The savings of several changes do not add up. Rows are in the order of their share of the time.";
     if analysis.predicted.is_none() {
         return note.to_owned();
     }
@@ -59,48 +61,72 @@ pub fn rows_note(analysis: &Analysis) -> String {
     )
 }
 
-/// A row for each advice, the largest saving first. Takes as long as [`advise`].
+/// A row for each advice, the largest share first. Takes as long as [`advise`].
 pub fn advice_rows(shown: KernelsInText<'_>) -> Vec<AdviceRow> {
     let advised = advise(shown).into_iter();
-    advised
-        .filter_map(|advised| row(shown.analysis, &advised))
-        .collect()
+    advised.filter_map(|advised| row(shown, &advised)).collect()
 }
 
-fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
-    let (action, caveat) = advice_words(analysis, advised)?;
-    let saved_s = advised.price.time_s()?;
+fn row(shown: KernelsInText<'_>, advised: &Advised) -> Option<AdviceRow> {
+    let (action, caveat) = advice_words(shown, advised)?;
     Some(AdviceRow {
         advice: advised.advice,
         action,
         caveat,
         price: advised.price,
-        share_percent: saved_s / analysis.time_s() * 100.0,
+        share_percent: advised.share()? * 100.0,
     })
 }
 
-/// Which choice followed an advice, in the page's words; `None` for advice that changes the text.
-pub fn set_words(advice: Advice) -> Option<String> {
-    Some(format!("Set: {}.", changed_words(advice)?))
+/// What has changed once an advice is followed, in the page's words; `None` for a merge, which has
+/// words of its own, and for advice that changes nothing.
+pub fn done_words(advice: Advice) -> Option<String> {
+    let changed = changed_words(advice)?;
+    match advice {
+        Advice::CudaGraph => None,
+        _ if advice.is_of_kernels() => Some(format!("Set: {changed}.")),
+        _ => Some(format!("Changed in the text: {changed}.")),
+    }
 }
 
-/// What an advice chooses, in the page's words; `None` for advice that changes the text.
+/// What an advice changes, in the page's words; `None` for a merge.
 pub(super) fn changed_words(advice: Advice) -> Option<String> {
     let switch = |switch| format!("{}, under Options", switch_name(switch));
-    match advice {
-        Advice::Compile => Some(format!(
+    Some(match advice {
+        Advice::Compile => format!(
             "fusion policy {}",
             policy_title(Policy::Inductor, Objective::default())
-        )),
-        Advice::Attention => Some(switch(Switch::Attention)),
-        Advice::MaxAutotune => Some(switch(Switch::MaxAutotune)),
-        Advice::Tf32 => Some("f32 matmuls in TF32, in the counting conventions".to_owned()),
-        Advice::Merge(..) => None,
+        ),
+        Advice::Attention => switch(Switch::Attention),
+        Advice::MaxAutotune => switch(Switch::MaxAutotune),
+        Advice::Tf32 => "f32 matmuls in TF32, in the counting conventions".to_owned(),
+        Advice::Merge(..) => return None,
+        Advice::JoinProducts(_) => "one product computes several products of a tensor".to_owned(),
+        Advice::F8Products => "products in f8, with scales".to_owned(),
+        Advice::Int8Weights => "weights in i8, with scales".to_owned(),
+        Advice::LargerBatch { factor, .. } => format!("{factor} times as many rows in one run"),
+        Advice::CudaGraph => "one call launches all kernels".to_owned(),
+    })
+}
+
+/// What is compared by the price of an advice.
+pub(super) fn sides(advice: Advice) -> [String; 2] {
+    match advice {
+        Advice::LargerBatch { factor, .. } => [
+            format!("{factor} runs now"),
+            "one run with the change".to_owned(),
+        ],
+        Advice::CudaGraph => ["launched by Python", "launched as a CUDA graph"].map(str::to_owned),
+        _ => ["now", "with the change"].map(str::to_owned),
     }
 }
 
 /// What to do, and what else it costs or where to do it.
-pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(String, String)> {
+pub(super) fn advice_words(
+    shown: KernelsInText<'_>,
+    advised: &Advised,
+) -> Option<(String, String)> {
+    let analysis = shown.analysis;
     let names = |kernel: KernelId| {
         let ops = analysis.partition.kernels.get(kernel)?;
         Some(op_names(&analysis.graph, ops).replace('`', ""))
@@ -141,20 +167,104 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
                 a.number(),
                 b.number()
             );
-            let with_policy = advised
-                .merge
+            let change = Change::MergeOnTop(a, b);
+            let is_by_hand = !change.keeps_policy(analysis.options.policy);
+            let with_policy = (advised.merge)
+                .filter(|_| is_by_hand)
                 .and_then(|merge| merge_alone(analysis, merge, advised.price.saved_bytes()));
             let with_policy = with_policy.map(|alone| format!("Memory traffic: {alone}."));
             let kernels = [a, b].map(|kernel| analysis.partition.kernels.get(kernel));
             let mut ops = kernels.into_iter().flatten().flatten();
             let has_matmul = ops.any(|&op| analysis.graph.ops[op].op_type == OpType::Matmul);
             let rate = has_matmul.then(|| assumed_rate(analysis)).flatten();
-            let caveats = [Some(for_all_iterations), with_policy, rate].into_iter().flatten();
+            let has_templates =
+                analysis.options.policy == Policy::Inductor && is_prologue(analysis, [a, b]);
+            let templates = has_templates.then(|| {
+                "The templates of torch.compile take such ops, too: try mode=\"max-autotune\" first."
+                    .to_owned()
+            });
+            let caveats = [Some(for_all_iterations), with_policy, rate, templates];
+            let caveats = caveats.into_iter().flatten();
             let caveats: Vec<String> = caveats.filter(|caveat| !caveat.is_empty()).collect();
             return Some((action, caveats.join(" ")));
         }
+        Advice::JoinProducts(first) => return joined_words(shown, first),
+        Advice::F8Products => (
+            "Multiply in f8: store the weights in `f8e4m3` with a scale for each column, and round their operands, as `torch._scaled_mm` takes them."
+                .to_owned(),
+            "Operands keep 3 bits of their mantissa: check the accuracy.",
+        ),
+        Advice::Int8Weights => (
+            "Store the weights in 8-bit integers with a scale for each column, in a kernel that widens them as it loads them.".to_owned(),
+            "Weights have 255 values in a column: check the accuracy.",
+        ),
+        Advice::LargerBatch {
+            param,
+            value,
+            factor,
+        } => return Some(larger_batch_words(shown, advised.price, param, value, factor)),
+        Advice::CudaGraph => {
+            let action = "Launch all kernels by one call, as a CUDA graph: in PyTorch `mode=\"reduce-overhead\"`.";
+            let caveat = format!(
+                "Python needs about {} for a launch, so the GPU waits between short kernels.",
+                format_seconds(PYTHON_LAUNCH_S)
+            );
+            return Some((action.to_owned(), caveat));
+        }
     };
     Some((action, caveat.to_owned()))
+}
+
+fn joined_words(shown: KernelsInText<'_>, first: usize) -> Option<(String, String)> {
+    let kinds = joinable_products(shown.text, shown.program);
+    let is_first =
+        |kind: &&Joinable| kind.groups.first().and_then(|group| group.first()) == Some(&first);
+    let kind = kinds.iter().find(is_first)?;
+    let names = kind
+        .groups
+        .first()?
+        .iter()
+        .filter_map(|&op| shown.program.ops.get(op));
+    let names = names.map(|op| format!("`{}`", op.output.text.replace('`', "")));
+    let action = format!(
+        "Compute {} by one product: put their weights side by side in one tensor.",
+        listed(names.collect())
+    );
+    let caveat = match kind.groups.len() {
+        1 => String::new(),
+        groups => format!(
+            "The figures are for all {} such groups.",
+            format_count(groups)
+        ),
+    };
+    Some((action, caveat))
+}
+
+fn larger_batch_words(
+    shown: KernelsInText<'_>,
+    price: Price,
+    param: usize,
+    value: i64,
+    factor: u32,
+) -> (String, String) {
+    let name = shown
+        .program
+        .params
+        .get(param)
+        .map(|param| param.name.text.replace('`', ""));
+    let action = format!(
+        "Compute {factor} times as many rows in one run: `{} = {value}`.",
+        name.unwrap_or_default()
+    );
+    let is_predicted = price.is_predicted();
+    let [before, after] = [price.before, price.after].map(|cost| {
+        let time = Saved::Time.of(cost, is_predicted);
+        time.map_or_else(String::new, Number::text)
+    });
+    let caveat = format!(
+        "The price is for equal rows: {factor} runs now take {before}, one such run takes {after}."
+    );
+    (action, caveat)
 }
 
 /// The rate at which a generated matmul is priced; `None` without measured rates.
@@ -174,6 +284,11 @@ pub fn advice_title(advice: Advice) -> String {
         Advice::MaxAutotune => "Use max-autotune".to_owned(),
         Advice::Tf32 => "Allow TF32".to_owned(),
         Advice::Merge(a, b) => format!("Fuse kernels {} and {}", a.number(), b.number()),
+        Advice::JoinProducts(_) => "Join products".to_owned(),
+        Advice::F8Products => "Multiply in f8".to_owned(),
+        Advice::Int8Weights => "Store weights in 8 bits".to_owned(),
+        Advice::LargerBatch { factor, .. } => format!("Compute {factor} times the rows"),
+        Advice::CudaGraph => "Use a CUDA graph".to_owned(),
     }
 }
 

@@ -33,13 +33,18 @@ pub const fn what_name(what: RatedWork) -> &'static str {
         RatedWork::MemoryBytes => "memory",
         RatedWork::BytesAgain => "repeated reads",
         RatedWork::CacheBytes => "L2 cache",
-        RatedWork::MatrixFlops | RatedWork::WaveFlops | RatedWork::Waves => "matrix units",
+        RatedWork::MatrixFlops
+        | RatedWork::WaveFlops
+        | RatedWork::Waves
+        | RatedWork::Steps
+        | RatedWork::Keys => "matrix units",
+        RatedWork::RowElements => "one row",
         RatedWork::Elements => "running statistics",
         RatedWork::Exponentials => "exponentials",
         RatedWork::ErrorFunctions => "error functions",
         RatedWork::Tangents => "hyperbolic tangents",
         RatedWork::Divisions => "divisions",
-        RatedWork::Instructions => "vector units",
+        RatedWork::Instructions | RatedWork::VectorFlops => "vector units",
         RatedWork::Strided => "strided access",
         RatedWork::Softmax
         | RatedWork::WideSoftmax

@@ -10,6 +10,9 @@ use super::times::TimeText;
 use fuseline_core::analysis::compare::{Compared, DifferingEdge, ranked};
 use fuseline_core::{Analysis, Graph, Objective, OpId, OpType, Options, Policy};
 
+/// The share of a predicted time below which another one counts as shorter.
+const NOTICED: f64 = 0.99;
+
 /// Edges that a row names.
 const NAMED_EDGES: usize = 3;
 
@@ -56,10 +59,10 @@ pub struct PolicyRow {
 /// compared with.
 pub fn policy_rows(all: &[Compared], chosen: Policy, by: Objective) -> Vec<PolicyRow> {
     let ranked = ranked(all, by).into_iter();
-    ranked.map(|compared| row(compared, chosen)).collect()
+    ranked.map(|compared| row(compared, all, chosen)).collect()
 }
 
-fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
+fn row(compared: &Compared, all: &[Compared], chosen: Policy) -> PolicyRow {
     let Compared {
         policy,
         analysis,
@@ -71,7 +74,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
     let time = TimeText::of(&values, Scope::Program, Run::Fused).unwrap_or_default();
     PolicyRow {
         policy: *policy,
-        note: note(*policy, analysis),
+        note: note(compared, all),
         cells: Cells::new(&values, Scope::Program, COLUMNS),
         time: time.joined(),
         is_too_large: analysis.fits_memory() == Some(false),
@@ -94,13 +97,52 @@ fn exact_bytes(values: &Values<'_>, scope: Scope) -> Option<String> {
     Some(values.at(scope, Quantity::Bytes, Run::Fused)?.exact())
 }
 
-fn note(policy: Policy, analysis: &Analysis) -> String {
-    let of_policy = policy_note(policy, analysis);
+fn note(compared: &Compared, all: &[Compared]) -> String {
+    let analysis = &compared.analysis;
+    let of_policy = policy_note(compared.policy, analysis);
     let notes = [
         Some(of_policy).filter(|note| !note.is_empty()),
+        better_note(analysis, all),
         rate_note(analysis),
     ];
     notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Beside a proof, the policy that has fewer bytes in kernels outside it: it computes ops twice, or
+/// reads several rows again that are too long for the chip.
+///
+/// Or, where the search minimizes the lower bound of the time, the policy whose predicted time is
+/// shorter.
+fn better_note(analysis: &Analysis, all: &[Compared]) -> Option<String> {
+    let certificate = analysis.certificate.as_ref()?;
+    let title = |of: &Compared| policy_title(of.policy, of.analysis.options.fusion.objective);
+    match certificate.objective {
+        Objective::Bytes => {
+            let bytes = |of: &Analysis| of.fused.traffic.total;
+            let least = all.iter().min_by_key(|other| bytes(&other.analysis))?;
+            (bytes(&least.analysis) < bytes(analysis)).then(|| {
+                format!(
+                    "{} has fewer, in kernels that the search does not allow",
+                    title(least)
+                )
+            })
+        }
+        Objective::Time => {
+            let time_s = |of: &Analysis| Some(of.predicted.as_ref()?.fused_s);
+            let own_s = time_s(analysis)?;
+            let timed = all
+                .iter()
+                .filter_map(|of| Some((time_s(&of.analysis)?, of)));
+            let (least_s, least) = timed.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+            (least_s < own_s * NOTICED).then(|| {
+                format!(
+                    "{} is predicted to be faster: the search minimizes the lower bound",
+                    title(least)
+                )
+            })
+        }
+        Objective::Measured => None,
+    }
 }
 
 const WITH_ATTENTION: &str = "with fused attention";

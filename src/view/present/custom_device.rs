@@ -36,6 +36,7 @@ impl CustomFigure {
             Self::Rate(Rate::MatrixTf32) => "matrix units TF32, TFLOP/s",
             Self::Rate(Rate::MatrixF8) => "matrix units f8, TFLOP/s",
             Self::Rate(Rate::MatrixI8) => "matrix units i8, TFLOP/s",
+            Self::Rate(Rate::MatrixF4) => "matrix units f4, TFLOP/s",
             Self::Rate(Rate::VectorF64) => "vector units f64, TFLOP/s",
             Self::Rate(Rate::MatrixF64) => "matrix units f64, TFLOP/s",
             Self::Launch => "launch, µs",
@@ -48,6 +49,7 @@ impl CustomFigure {
             Self::Bandwidth | Self::Launch => None,
             Self::Rate(Rate::MatrixF16 | Rate::MatrixTf32) => Some("as f32"),
             Self::Rate(Rate::MatrixF8) => Some("as f16"),
+            Self::Rate(Rate::MatrixF4) => Some("as f8"),
             Self::Rate(Rate::MatrixF64) => Some("on vector units"),
             Self::Rate(Rate::Vector | Rate::MatrixI8 | Rate::VectorF64) => Some("unknown"),
         }

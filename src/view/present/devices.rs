@@ -19,6 +19,8 @@ pub const fn units_name(peak: &Peak) -> &'static str {
 pub const fn computed_as(peak: &Peak) -> &'static str {
     match peak.computed_as {
         None => "",
+        Some(ComputeType::F8) => " as f8",
+        Some(ComputeType::I8) => " as i8",
         Some(ComputeType::F16) => " as f16",
         Some(ComputeType::Tf32) => " as TF32",
         Some(ComputeType::F32) => " as f32",
@@ -51,15 +53,16 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         Some(figure) => marked(figure, format_rate),
         None => "not specified".to_owned(),
     };
-    let f8_rate = match (
-        device.matrix_f8_flops_per_s,
-        (device.matmul_peak(DType::F8, F32Matmul::default())).map(|peak| computed_as(&peak)),
-    ) {
-        (None, Some(computed_as)) if !computed_as.is_empty() => {
-            format!("not specified; computed{computed_as}")
+    let computed_rate = |own: Option<Figure>, dtype| {
+        let peak = device.matmul_peak(dtype, F32Matmul::default());
+        match (own, peak.map(|peak| computed_as(&peak))) {
+            (None, Some(computed_as)) if !computed_as.is_empty() => {
+                format!("not specified; computed{computed_as}")
+            }
+            (figure, _) => rate(figure),
         }
-        (figure, _) => rate(figure),
     };
+    let f8_rate = computed_rate(device.matrix_f8_flops_per_s, DType::F8e4m3);
     let f64_rate = match (device.matrix_f64_flops_per_s, device.vector_f64_flops_per_s) {
         (None, Some(_)) => "not specified; computed on the vector units".to_owned(),
         (figure, _) => rate(figure),
@@ -82,6 +85,10 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         )),
         Some((f16_units, rate(device.matrix_f16_flops_per_s))),
         Some(("matrix units, f8", f8_rate)),
+        Some((
+            "matrix units, f4",
+            computed_rate(device.matrix_f4_flops_per_s, DType::F4),
+        )),
         Some(("matrix units, i8", rate(device.matrix_i8_flops_per_s))),
         Some(("vector units, f64", rate(device.vector_f64_flops_per_s))),
         Some(("matrix units, f64", f64_rate)),

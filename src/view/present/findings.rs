@@ -3,6 +3,7 @@
 use super::names::counted;
 use super::words::severity_word;
 use fuseline_core::model::diagnostic::{has_errors, line_and_column};
+use fuseline_core::notation::leads_to_export;
 use fuseline_core::{Diagnostic, Fix, Severity, Span};
 use std::iter;
 
@@ -21,6 +22,8 @@ pub struct FindingRow {
     pub span: Option<Span>,
     /// The sound fixes of the problem.
     pub fixes: Vec<Fix>,
+    /// Whether the way is the one of a PyTorch model.
+    pub is_from_pytorch: bool,
 }
 
 /// A row for each of the first `max_rows` diagnostics of `text`, each with its fixes.
@@ -43,6 +46,7 @@ pub fn finding_rows(
         message: finding.message.clone(),
         hint: finding.hint.clone(),
         span: finding.span,
+        is_from_pytorch: leads_to_export(finding),
     });
     rows.collect()
 }

@@ -72,12 +72,20 @@ fn function_row(function: Function) -> FunctionRow {
 const fn shape_words(rule: ShapeRule) -> &'static str {
     match rule {
         ShapeRule::Broadcast => "the broadcast shape of the inputs, as in NumPy",
-        ShapeRule::SameAsFirst | ShapeRule::Scatter | ShapeRule::IndexAlong => {
-            "that of the first input"
-        }
+        ShapeRule::SameAsFirst
+        | ShapeRule::Scatter
+        | ShapeRule::IndexAlong
+        | ShapeRule::IndexPut
+        | ShapeRule::SliceScatter => "that of the first input",
         ShapeRule::PerChannel => "that of the first input [B, C, ..]; the other inputs are [C]",
         ShapeRule::Reduce => "that of the input with the axis reduced",
         ShapeRule::Matmul => "[.., M, K] by [.., K, N] gives [.., M, N]",
+        ShapeRule::ScaledMatmul => {
+            "[.., M, K] by [.., K, N] gives [.., M, N]; each size of a scale divides its operand's"
+        }
+        ShapeRule::Blocks => {
+            "that of the first input; each size of the others divides the first input's"
+        }
         ShapeRule::Linear => "[.., K] by [N, K] gives [.., N]",
         ShapeRule::Conv1d => "[B, C, L] by [O, C/groups, K] gives [B, O, L']",
         ShapeRule::Conv2d => "[B, C, H, W] by [O, C/groups, KH, KW] gives [B, O, H', W']",

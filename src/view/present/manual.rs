@@ -24,6 +24,8 @@ pub struct Proposal {
     pub done: String,
     /// The changed text; `None` where the change is not possible.
     pub text: Option<String>,
+    /// Whether the policy decides on the other kernels, so that the text marks only changed ones.
+    pub keeps_policy: bool,
 }
 
 impl Proposal {
@@ -34,6 +36,7 @@ impl Proposal {
             effect: String::new(),
             done: String::new(),
             text: None,
+            keeps_policy: false,
         }
     }
 }
@@ -62,7 +65,8 @@ pub fn propose(change: Change, shown: KernelsInText<'_>) -> Proposal {
     };
     let mut gain = gain(analysis, &changed.analysis);
     let saved_bytes = saved_bytes(analysis, &changed.analysis);
-    let merge = changed.merge.filter(|_| !changed.is_in_iterations);
+    let keeps_policy = change.keeps_policy(analysis.options.policy);
+    let merge = (changed.merge).filter(|_| !changed.is_in_iterations && !keeps_policy);
     if let Some(alone) = merge.and_then(|merge| merge_alone(analysis, merge, saved_bytes)) {
         gain = format!("{gain} ({alone})");
     }
@@ -84,6 +88,7 @@ pub fn propose(change: Change, shown: KernelsInText<'_>) -> Proposal {
         done: format!("{done}{scope}: {gain}."),
         effect: gain,
         text: Some(changed.text),
+        keeps_policy,
     }
 }
 
@@ -92,7 +97,7 @@ fn unchanged_text(graph: &Graph, (change, proposed): (Change, &str), why: &Uncha
     let reason = match why {
         Unchanged::Lost => {
             let parts = match change {
-                Change::Merge(..) => "kernels",
+                Change::Merge(..) | Change::MergeOnTop(..) => "kernels",
                 Change::Cut { .. } => "ops",
             };
             return format!("The program no longer has both {parts}.");
@@ -137,7 +142,7 @@ fn unmarkable_text(graph: &Graph, problem: &Unmarkable) -> String {
 /// The change as the beginning of a sentence, before and after it is made.
 fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
     match change {
-        Change::Merge(a, b) => ["Merging", "Merged"].map(|verb| {
+        Change::Merge(a, b) | Change::MergeOnTop(a, b) => ["Merging", "Merged"].map(|verb| {
             format!(
                 "{verb} kernels {} and {}",
                 a.min(b).number(),

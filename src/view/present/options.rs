@@ -36,14 +36,17 @@ pub fn fusing(options: &Options) -> String {
     let (policy, fusion) = (options.policy, &options.fusion);
     let title = policy_title(policy, fusion.objective);
     match policy {
-        Policy::Inductor if fusion.max_autotune => {
-            format!(
-                "Fusing by {title} with {}",
-                switch_name(Switch::MaxAutotune)
-            )
+        Policy::Inductor => {
+            let version = if fusion.torch_2_15 { " 2.15" } else { "" };
+            let tuned = if fusion.max_autotune {
+                format!(" with {}", switch_name(Switch::MaxAutotune))
+            } else {
+                String::new()
+            };
+            format!("Fusing by {title}{version}{tuned}")
         }
         Policy::None => "Fusing".to_owned(),
-        Policy::Rules | Policy::Inductor => format!("Fusing by {title}"),
+        Policy::Rules => format!("Fusing by {title}"),
         Policy::Optimal => format!("Fusing for {title}"),
         Policy::Manual => format!("Fusing {title}"),
     }
@@ -57,7 +60,7 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
             "one forward scan fuses elementwise chains, matmul epilogues, and reductions that end a kernel"
         }
         Policy::Inductor => {
-            "a model of TorchInductor: elementwise ops and reductions over the same rows share kernels, and matmuls and attention are library calls"
+            "a model of TorchInductor, of torch 2.11 or by an option 2.15: elementwise ops and reductions over the same rows share kernels, and matmuls and attention are library calls"
         }
         Policy::Manual => {
             "your own kernels: the kernel marks in the text (@kernel 1), where they are legal"
@@ -95,8 +98,10 @@ pub const fn switch_name(switch: Switch) -> &'static str {
         Switch::Prologue => "matmul prologues",
         Switch::AfterReductions => "ops after reductions",
         Switch::MaxAutotune => "max-autotune",
+        Switch::Torch215 => "torch 2.15",
         Switch::Attention => "fused attention",
         Switch::AttentionSearch => "fused attention where it pays",
+        Switch::KernelMarks => "kernel marks on top",
     }
 }
 
@@ -115,11 +120,17 @@ pub const fn switch_sentence(switch: Switch) -> &'static str {
         Switch::MaxAutotune => {
             "The compiler may generate its matmuls, and a generated matmul takes an elementwise epilogue."
         }
+        Switch::Torch215 => {
+            "The compiler is that of torch 2.15 and not of 2.11, which was measured on a GPU."
+        }
         Switch::Attention => {
             "Matmul, softmax and matmul run as one kernel in tiles, and the scores stay on chip."
         }
         Switch::AttentionSearch => {
             "The search may run an attention block as one kernel where that costs less."
+        }
+        Switch::KernelMarks => {
+            "Kernels of the policy that contain ops with one @kernel mark are one kernel, where it is legal."
         }
     }
 }

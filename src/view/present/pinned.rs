@@ -115,12 +115,14 @@ pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
         time: if kinds[0] == kinds[1] {
             against(time.time, percent([pinned, now].map(Analysis::time_s)))
         } else {
-            // A predicted time and a lower bound cannot be compared.
-            Against {
-                pinned: format!("{} ({})", time.time, kinds[0].name()),
-                change: String::new(),
-                is_changed: false,
-            }
+            // A predicted time and a lower bound cannot be compared, but two lower bounds can.
+            let bounds = [pinned, now].map(|analysis| analysis.fused.time_s);
+            let pinned = match kinds[0] {
+                TimeKind::Predicted => time.joined(),
+                TimeKind::LowerBound => format!("{} ({})", time.time, kinds[0].name()),
+            };
+            let change = percent(bounds).map(|change| format!("{change} by lower bounds"));
+            against(pinned, change)
         },
     }
 }
@@ -199,15 +201,33 @@ pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, Ker
             pinned.fused.kernels[other].bytes(),
             now.fused.kernels[kernel].bytes(),
         ];
-        let times = [(pinned, other), (now, kernel)]
-            .map(|(analysis, kernel)| analysis.kernel_time_s(kernel).unwrap_or_default());
+        // Of a predicted time and a lower bound, both lower bounds are compared.
+        let seconds_of = |(analysis, kernel): (&Analysis, KernelId)| {
+            if is_one_kind {
+                analysis.kernel_time_s(kernel).unwrap_or_default()
+            } else {
+                analysis.fused.kernels[kernel].placement.time_s
+            }
+        };
+        let times = [(pinned, other), (now, kernel)].map(seconds_of);
         KernelAgainst::Known {
             first_op,
             bytes: change_text(bytes.map(|bytes| bytes as f64)),
-            time: change_text(times).filter(|_| is_one_kind),
+            time: change_text(times),
         }
     };
     now.partition.kernels.ids().map(against).collect()
+}
+
+/// Each kernel of `now` with that of the same ops in `pinned`, then those that only `pinned` has:
+/// `[pinned, now]`. `O(ops)`.
+pub fn matched_kernels(pinned: &Analysis, now: &Analysis) -> Vec<[Option<KernelId>; 2]> {
+    let [in_pinned, in_now] = [pinned, now].map(by_names);
+    let of_now = now.partition.kernels.ids();
+    let of_now = of_now.map(|id| [in_pinned.get(&names_of(now, id)).copied(), Some(id)]);
+    let gone = pinned.partition.kernels.ids();
+    let gone = gone.filter(|&id| !in_now.contains_key(&names_of(pinned, id)));
+    of_now.chain(gone.map(|id| [Some(id), None])).collect()
 }
 
 /// The kernels of the pinned state whose exact ops no current kernel has; `None` if there are none.

@@ -235,6 +235,9 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         Reason::NotConnected { first, second } => {
             format!("no tensor connects {first} and {second} inside the kernel")
         }
+        Reason::Overwrites { write, reader } => format!(
+            "{write} overwrites in place what {reader} reads, and blocks of one kernel do not wait for each other"
+        ),
         Reason::Cycle { path } => {
             format!("the kernel would wait for itself: {}", path.join(" → "))
         }

@@ -109,6 +109,12 @@ fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
             format!("a generated matmul, at {percent} of the library's rate")
         });
     }
+    if let Some(steps) = share(longest, RatedWork::Steps) {
+        return Some(format!(
+            "a generated matmul, whose loop along K takes {}",
+            format_seconds(steps.seconds())
+        ));
+    }
     if let Some(again) = share(longest, RatedWork::BytesAgain) {
         return Some(format!(
             "a generated matmul, which reads {} from memory again",

@@ -3,7 +3,9 @@
 use super::advice::advice_words;
 use super::decisions::decision_text;
 use super::names::op_name;
+use super::pinned::matched_kernels;
 use super::reasons::reason_between;
+use super::report::launches;
 use super::times::outside_text;
 use super::warnings::warning_text;
 use crate::present::certificates::certificate_text;
@@ -14,7 +16,7 @@ use fuseline_core::analysis::by_hand::KernelsInText;
 use fuseline_core::analysis::compare::{Compared, compare, ranked};
 use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::fusion::decision_trace::trace_decisions;
-use fuseline_core::{Analysis, Objective, OpId};
+use fuseline_core::{Analysis, KernelId, Objective, OpId};
 use strum::{IntoStaticStr, VariantArray};
 
 /// The tables for download. Names are those of files.
@@ -77,6 +79,34 @@ impl Table {
             TableKind::Edges => edges(analysis),
             TableKind::Steps => steps(analysis),
             TableKind::Limits => kernel_limits(analysis),
+        }
+    }
+
+    /// The pinned state and the present one side by side: a row for each kernel of either, matched
+    /// by their ops, and the sums. `O(ops)`.
+    pub fn against_pinned(pinned: &Analysis, now: &Analysis) -> Self {
+        let [pinned_values, now_values] = [pinned, now].map(Values::new);
+        let row = |ops: String, [of_pinned, of_now]: [Option<Subject>; 2]| {
+            let pinned = cells(&pinned_values, of_pinned, PINNED);
+            let now = cells(&now_values, of_now, PINNED);
+            let both = pinned.into_iter().zip(now).flat_map(<[String; 2]>::from);
+            [ops].into_iter().chain(both).collect()
+        };
+        let kernels = matched_kernels(pinned, now).into_iter().map(|of| {
+            let [of_pinned, of_now] = of;
+            let ops_of = |analysis: &Analysis, id: Option<KernelId>| {
+                let kernel = analysis.fused.kernels.get(id?)?;
+                Some(names(analysis, &kernel.ops))
+            };
+            let ops = ops_of(now, of_now).or_else(|| ops_of(pinned, of_pinned));
+            let subject = |analysis, id: Option<KernelId>| Subject::kernel(analysis, id?);
+            let of = [subject(pinned, of_pinned), subject(now, of_now)];
+            row(ops.unwrap_or_default(), of)
+        });
+        let sums = row("all".to_owned(), [Some(Subject::Program); 2]);
+        Self {
+            rows: kernels.chain([sums]).collect(),
+            head: PINNED_HEADS.to_vec(),
         }
     }
 
@@ -169,6 +199,24 @@ const LAUNCH: &[CsvColumn] = &[
     ("tile efficiency (%)", Quantity::TileEfficiency, Run::Fused),
 ];
 
+/// What both states have side by side. The heads of the two columns of each are in
+/// [`PINNED_HEADS`].
+const PINNED: &[CsvColumn] = &[
+    ("bytes", Quantity::Bytes, Run::Fused),
+    ("lower bound (s)", Quantity::LowerBound, Run::Fused),
+    ("predicted (s)", Quantity::PredictedTime, Run::Fused),
+];
+
+const PINNED_HEADS: [&str; 7] = [
+    "ops",
+    "pinned bytes",
+    "bytes",
+    "pinned lower bound (s)",
+    "lower bound (s)",
+    "pinned predicted (s)",
+    "predicted (s)",
+];
+
 /// The figures of a row; empty where one is not known.
 fn cells(values: &Values<'_>, of: Option<Subject>, columns: &[CsvColumn]) -> Vec<String> {
     let cell = |&(_, quantity, run): &CsvColumn| {
@@ -200,12 +248,13 @@ fn kernels(analysis: &Analysis) -> Table {
                 id.number().to_string(),
                 names(analysis, &kernel.ops),
                 names(analysis, &analysis.partition.recomputed[id]),
+                launches(analysis, id).to_string(),
             ];
             row.extend(cells(&values, Subject::kernel(analysis, id), COSTS));
             row.push(known(outside.map(outside_text)));
             row
         });
-    let head = ["kernel", "ops", "recomputed ops"].into_iter();
+    let head = ["kernel", "ops", "recomputed ops", "launches"].into_iter();
     Table {
         rows: rows.collect(),
         head: head.chain(heads(COSTS)).chain(["note"]).collect(),
@@ -213,10 +262,9 @@ fn kernels(analysis: &Analysis) -> Table {
 }
 
 fn advice(shown: KernelsInText<'_>) -> Table {
-    let analysis = shown.analysis;
     let advised = advise(shown);
     let rows = advised.iter().filter_map(|advised| {
-        let (action, caveat) = advice_words(analysis, advised)?;
+        let (action, caveat) = advice_words(shown, advised)?;
         let price = advised.price;
         Some(vec![
             action.replace('`', ""),
@@ -224,11 +272,7 @@ fn advice(shown: KernelsInText<'_>) -> Table {
             price.saved_bytes().to_string(),
             known(price.bound_saved_s()),
             known(price.predicted_saved_s()),
-            known(
-                price
-                    .time_s()
-                    .map(|saved_s| saved_s / analysis.time_s() * 100.0),
-            ),
+            known(advised.share().map(|share| share * 100.0)),
         ])
     });
     Table {

@@ -121,19 +121,25 @@ fn share_term(share: &BreakdownShare) -> Term {
     let bytes = |of| over(of, "B", "B/s");
     let flops = |of| over(of, "FLOP", "FLOP/s");
     let things = |of| over(of, "", "/s");
+    let each = |of: &str| {
+        Derivation::new(
+            Operation::Product,
+            vec![
+                Term::given(of, Number::Whole(amount)),
+                Term::given("", Number::Seconds(1.0 / per_s)),
+            ],
+        )
+    };
     let derivation = match what {
         RatedWork::MemoryBytes => bytes("of memory"),
         RatedWork::BytesAgain => bytes("of memory, read again"),
         RatedWork::CacheBytes => bytes("of the cache"),
-        RatedWork::MatrixFlops => flops(""),
+        RatedWork::MatrixFlops | RatedWork::VectorFlops => flops(""),
         RatedWork::WaveFlops => flops("in whole waves of tiles"),
-        RatedWork::Waves => Derivation::new(
-            Operation::Product,
-            vec![
-                Term::given("waves", Number::Whole(amount)),
-                Term::given("", Number::Seconds(1.0 / per_s)),
-            ],
-        ),
+        RatedWork::Waves => each("waves"),
+        RatedWork::Steps => each("steps along K of all waves"),
+        RatedWork::Keys => each("keys of all waves"),
+        RatedWork::RowElements => each("elements of one row"),
         RatedWork::Elements => things("updates"),
         RatedWork::Exponentials => things("exponentials"),
         RatedWork::ErrorFunctions => things("error functions"),

@@ -8,8 +8,8 @@ use crate::present::quantity::{Quantity, Run, Scope, Values};
 use crate::present::time_derivations::{Limit, limits_of};
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown,
-    cold_time,
+    FEWEST_COLUMNS, FEWEST_KEYS, HEAD_SIZES, LONGEST_OF_FEW_ROWS, MOST_SHARING_HEADS, Outside,
+    Predicted, breakdown, cold_time,
 };
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
@@ -99,33 +99,47 @@ pub fn time_note(analysis: &Analysis) -> String {
 pub fn outside_text(outside: Outside) -> String {
     let why = match outside {
         Outside::Opaque => "it leaves out the arithmetic of an opaque op".to_owned(),
-        Outside::F8 => "no kernel with f8 tensors was measured".to_owned(),
+        Outside::LeftOut => "it leaves out arithmetic whose rate or amount is unknown".to_owned(),
+        Outside::AtPeak(dtype) => format!(
+            "its arithmetic in {} counts at the peak rate, because none was measured",
+            dtype.name()
+        ),
+        Outside::F8 => "of kernels with f8 tensors, only matmuls were measured".to_owned(),
+        Outside::FourBits => "no kernel with tensors of 4 bits was measured".to_owned(),
+        Outside::SortOrScan => {
+            "no sort and no running sum was measured, and only their bytes count".to_owned()
+        }
         Outside::GroupedHeads(group) => format!(
-            "{group} query heads share each head of K and V, and no such attention was measured"
+            "{group} query heads share each head of K and V, and the measurements have at most {MOST_SHARING_HEADS}"
         ),
         Outside::HeadSize(size) => format!(
-            "attention has heads of size {}, and the measurements have {} to {}",
+            "attention has heads of size {}, and the model holds for {} to {}, with one query to 128",
             format_exact(size.into()),
             HEAD_SIZES.start(),
             HEAD_SIZES.end()
         ),
-        Outside::FewQueries(count) => few("attention", count, ["query", "queries"], FEWEST_ROWS),
-        Outside::FewKeys(count) => few("attention", count, ["key", "keys"], FEWEST_ROWS),
-        Outside::FewRows(count) => few("a kernel", count, ["row", "rows"], FEWEST_ROWS),
-        Outside::FewColumns(count) => few("a matmul", count, ["column", "columns"], FEWEST_COLUMNS),
-        Outside::FewElements(count) => {
-            few("a kernel", count, ["element", "elements"], FEWEST_ELEMENTS)
-        }
+        Outside::FewKeys(count) => few("attention", count, "key", FEWEST_KEYS),
+        Outside::FewRows(count) => format!(
+            "a kernel reduces {} of more than {} elements, and no such rows were measured",
+            counted_exactly(count, "row"),
+            format_exact(LONGEST_OF_FEW_ROWS.into())
+        ),
+        Outside::FewColumns(count) => few("a matmul", count, "column", FEWEST_COLUMNS),
     };
     format!("? marks an unverified prediction: {why}.")
 }
 
 /// That a count is below the measured range:
-/// `a kernel has 64 rows, and the measurements start at 512`.
-fn few(what: &str, count: u64, [one, many]: [&str; 2], least: u64) -> String {
-    let noun = if count == 1 { one } else { many };
-    let [count, least] = [count, least].map(|count| format_exact(count.into()));
-    format!("{what} has {count} {noun}, and the measurements start at {least}")
+/// `attention has 64 keys, and the measurements start at 512`.
+fn few(what: &str, count: u64, noun: &str, least: u64) -> String {
+    let count = counted_exactly(count, noun);
+    let least = format_exact(least.into());
+    format!("{what} has {count}, and the measurements start at {least}")
+}
+
+fn counted_exactly(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", format_exact(count.into()))
 }
 
 /// A time, and the lower bound beside it where that is another figure.

@@ -4,7 +4,8 @@ use super::{analysed, assert_sums, choices_of, one, options, parsed};
 use fuseline::app::analysed::AnalysisInput;
 use fuseline::app::jobs::Job;
 use fuseline::app::queries::{
-    Advice, Edges, Effect, Merges, Picture, PlanUnder, Report, Steps, Table, Task, WhySeparate,
+    Advice, Edges, Effect, FusionLimit, Merges, Picture, PlanUnder, Report, Steps, Table, Task,
+    WhySeparate,
 };
 use fuseline::app::runner::Runner;
 use fuseline_codegen::kernel_code::CodeLanguage;
@@ -175,10 +176,11 @@ pub(super) fn worker(input: &[u8]) {
             producer: op,
             consumer: other,
         };
-        let tasks: [Task; 11] = [
+        let tasks: [Task; 12] = [
             edges.into(),
             WhySeparate(op, other).into(),
             Advice.into(),
+            FusionLimit.into(),
             Effect(Change::Merge(kernel, second)).into(),
             Effect(cut).into(),
             Merges(kernel).into(),

@@ -24,7 +24,7 @@ pub(super) fn pt2(input: &[u8]) {
         let read = read_model(ModelFormat::Pt2, Cursor::new(input));
         read.ok().map(|converted| parse(&converted.text))
     } else {
-        let imported = import(&String::from_utf8_lossy(input));
+        let imported = import(&String::from_utf8_lossy(input), &[]);
         (imported.ok()).map(|imported| parse(&print(&imported.program)))
     };
     // What an import writes can be read.

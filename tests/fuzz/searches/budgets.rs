@@ -6,6 +6,7 @@ use crate::partitions::{
 };
 use crate::random_graph::fusable_ops;
 use fuseline_core::fusion::certificate::Amount;
+use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::{Graph, Objective, Op, OpType, Options, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
 
@@ -76,7 +77,7 @@ pub(crate) fn chains(input: &[u8]) {
         .map(|(op, &bytes_per_element)| {
             let input = op.checked_sub(1).map_or("x", |before| &names[before]);
             Op {
-                bytes_per_element,
+                bytes_per_element: ElementSize::of_bytes(bytes_per_element),
                 ..elementwise(&names[op], &[input])
             }
         })

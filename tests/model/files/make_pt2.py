@@ -1,4 +1,5 @@
-"""Writes the exported programs beside it, each a few kB, and beside each what `fuseline.export` writes of the same module.
+"""Writes the exported programs beside it, each a few kB: as `torch.export.save` writes them, as `fuseline.export` does,
+and, in `printed`, as `print` writes the program.
 
     PYTHONPATH=public/python python tests/model/files/make_pt2.py
 
@@ -14,7 +15,10 @@ from pathlib import Path
 import torch
 import transformers
 from torch import nn
+from torch._higher_order_ops.scan import scan
+from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim
+from torch.nn.attention.flex_attention import flex_attention
 from torch.nn import functional
 
 import fuseline
@@ -134,13 +138,113 @@ class SmallProducts(nn.Module):
         return a, b
 
 
+class Masks(nn.Module):
+    """A size that only the data tell."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x):
+        return self.layer(x[x[:, 0] > 0]).sum(0)
+
+
+class Complex(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(64, 64)
+
+    def forward(self, x, f):
+        q = torch.view_as_complex(self.q(x).reshape(2, 16, 4, 8, 2))
+        return torch.view_as_real((q * f[:, None])[..., 2:].transpose(1, -2)), q.abs(), torch.polar(x, x).real
+
+
+class Int4(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("w", torch.randint(0, 255, (64, 64), dtype=torch.uint8))
+        self.register_buffer("s", torch.rand(64, 4))
+
+    def forward(self, x):
+        parts = [(self.w & 0xF).float() - 8, (self.w >> 4).float() - 8]
+        w = torch.stack(parts, -1).reshape(64, 4, 32) * self.s[..., None]
+        return functional.linear(x, w.reshape(64, 128))
+
+
+class Volumes(nn.Module):
+    """Convolutions and pools that the notation has no function for."""
+
+    def __init__(self):
+        super().__init__()
+        self.down, self.norm = nn.Conv3d(1, 8, 3, padding=1), nn.InstanceNorm3d(8, affine=True)
+        self.up, self.wide = nn.ConvTranspose3d(8, 4, 2, 2), nn.ConvTranspose2d(4, 6, 3, 2, 1)
+
+    def forward(self, x, image):
+        x = self.up(functional.max_pool3d(functional.relu(self.norm(self.down(x))), 2))
+        pooled = functional.max_pool2d(image, 3, 2, ceil_mode=True)
+        wide = functional.avg_pool2d(image, 3, 2, 1, count_include_pad=False)
+        return x, self.wide(image), pooled, wide, functional.adaptive_avg_pool3d(x, 1)
+
+
+class Writes(nn.Module):
+    """Writes into buffers and views."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("k", torch.zeros(2, 4, 64, 16))
+        self.register_buffer("v", torch.zeros(2, 4, 64, 16))
+
+    def forward(self, x, places, mask):
+        self.k.index_copy_(2, places, x)
+        self.v[:, :, places] = x
+        y = x.clone()
+        y[:, 1:3].mul_(3)
+        y[mask] = 0
+        y[:0] = 2
+        table = torch.zeros(8, 16)
+        table[places, places] = x[0, 0, :, 0]
+        return functional.scaled_dot_product_attention(x, self.k, self.v), y, table, x[:, :, places, None]
+
+
+class Loops(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(16, 16), nn.Linear(16, 16)
+
+    def forward(self, x):
+        y = torch.cond(x.sum() > 0, lambda x: self.a(x).relu(), lambda x: self.b(x), (x,))
+        last, all_ = scan(lambda carried, row: (torch.tanh(carried + row), (carried * row).clone()), torch.zeros(16), y)
+        return last, all_, while_loop(lambda i, x: i < 4, lambda i, x: (i + 1, self.b(x)), (torch.tensor(0), y))[1]
+
+
+class Flex(nn.Module):
+    def forward(self, q, k, v):
+        return flex_attention(q, k, v, score_mod=lambda score, b, h, i, j: score + (i - j) * 0.1)
+
+
+class Step(nn.Module):
+    """A step of training, which `torch.export` does not trace."""
+
+    def forward(self, a, b, x, y):
+        loss = lambda p: functional.cross_entropy(functional.relu(x @ p[0].t()) @ p[1].t(), y)
+        ga, gb = torch.func.grad(loss)((a, b))
+        return a - 0.1 * ga, b - 0.1 * gb
+
+
+class Borders(nn.Module):
+    def forward(self, x):
+        return [functional.pad(x, (2, 1), mode=mode) for mode in ("reflect", "replicate", "circular")] + [x[:, 1:-1]]
+
+
 def write(name, module, inputs, dynamic_shapes=None, decomposes=False, weights=False):
     module = module.eval()
     exported = torch.export.export(module, inputs, dynamic_shapes=dynamic_shapes, strict=False)
-    text = fuseline.export(module, *inputs, dynamic_shapes=dynamic_shapes)
-    (FOLDER / f"{name}.pt2.fuse").write_text(text, encoding="utf-8")
+    fuseline.export(module, *inputs, dynamic_shapes=dynamic_shapes, path=FOLDER / f"{name}.fuseline.pt2")
     if decomposes:
         exported = exported.run_decompositions()
+    # As `print(exported)` writes it.
+    printed = re.sub(r"# File: \S*?/(site-packages/\S*|[^/\s]*:\d)", r"# File: \1", str(exported))
+    (FOLDER / "printed" / f"{name}.txt").write_text(printed, encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder, "model.pt2")
         torch.export.save(exported, saved)
@@ -156,6 +260,22 @@ def write(name, module, inputs, dynamic_shapes=None, decomposes=False, weights=F
                 new.writestr(zipfile.ZipInfo(entry.filename), content, method)
 
 
+def save(name, module, *inputs):
+    fuseline.export(module.eval(), *inputs, path=FOLDER / f"{name}.fuseline.pt2")
+
+
+save("masks", Masks(), torch.randn(50, 16))
+save("complex", Complex(), torch.randn(2, 16, 64), torch.polar(torch.ones(16, 8), torch.randn(16, 8)))
+save("int4", Int4(), torch.randn(1, 128))
+save("volumes", Volumes(), torch.randn(1, 1, 16, 16, 16), torch.randn(2, 4, 17, 17))
+save("writes", Writes(), torch.randn(2, 4, 8, 16), torch.arange(8), torch.rand(2, 4, 8, 16) > 0.5)
+save("loops", Loops(), torch.randn(8, 16))
+save("flex", Flex(), *torch.randn(3, 1, 2, 128, 16))
+save("step", Step(), torch.randn(64, 32), torch.randn(10, 64), torch.randn(16, 32), torch.randint(0, 10, (16,)))
+save("borders", Borders(), torch.randn(1, 4, 8))
+layers = nn.Sequential(*(nn.TransformerEncoderLayer(64, 4, 128, batch_first=True) for _ in range(6)))
+torch.backends.mha.set_fastpath_enabled(False)
+save("layers", layers, torch.randn(2, 16, 64))
 BATCH, LENGTH = Dim("batch", min=1, max=64), Dim("length", min=2, max=512)
 write("mlp", Mlp(), (torch.randn(4, 8, 16),), weights=True)
 write(

@@ -1,6 +1,6 @@
 //! Kernels by hand: from which ones a visitor starts, and changes of them.
 
-use crate::app::history::{Choices, Origin};
+use crate::app::history::Origin;
 use crate::app::queries::Effect;
 use crate::app::state::choices::{FocusRequest, Notice, NoticeAction};
 use crate::app::state::page::Page;
@@ -123,10 +123,11 @@ impl Page {
     pub fn make(self, change: Change, focus: fn(KernelId) -> FocusRequest) {
         let op = match change {
             Change::Cut { consumer, .. } => Some(consumer),
-            Change::Merge(kernel, _) => (self.analysis).with_untracked(|analysis| {
-                let kernel = analysis.partition.kernels.get(kernel)?;
-                kernel.first().copied()
-            }),
+            Change::Merge(kernel, _) | Change::MergeOnTop(kernel, _) => (self.analysis)
+                .with_untracked(|analysis| {
+                    let kernel = analysis.partition.kernels.get(kernel)?;
+                    kernel.first().copied()
+                }),
         };
         let Some(op) = op else {
             return;
@@ -149,8 +150,8 @@ impl Page {
         });
     }
 
-    /// Applies a change as a text under policy `manual`, so undo, links and storage work as for any
-    /// edit.
+    /// Applies a change as a text, under policy `manual` or on top of the chosen one, so undo,
+    /// links and storage work as for any edit.
     fn apply(self, proposal: &Proposal, op: OpId, focus: fn(KernelId) -> FocusRequest) {
         let Some(text) = &proposal.text else {
             self.tell_failure(proposal.words.clone());
@@ -163,12 +164,14 @@ impl Page {
             Policy::None => self.screen.puzzle.with(Option::is_some).then_some(0),
             Policy::Rules | Policy::Inductor | Policy::Optimal => None,
         });
-        let manual = Choices {
-            policy: Policy::Manual,
-            moves: before.map(|moves| moves + 1),
-            ..self.choices()
-        };
-        let is_changed = self.replace(text.clone(), Origin::Single, example, manual);
+        let mut choices = self.choices();
+        if proposal.keeps_policy {
+            choices.fusion.keeps_marks = true;
+        } else {
+            choices.policy = Policy::Manual;
+            choices.moves = before.map(|moves| moves + 1);
+        }
+        let is_changed = self.replace(text.clone(), Origin::Single, example, choices);
         self.screen.notice.set(Some(Notice {
             text: proposal.done.clone(),
             is_failure: false,

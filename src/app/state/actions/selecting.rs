@@ -7,11 +7,13 @@ use crate::app::state::selection::{NamedSelection, Selection};
 use crate::app::state::set_if_changed::SetIfChanged;
 use fuseline_browser as browser;
 use fuseline_core::analysis::advice::Advice;
+use fuseline_core::analysis::launches::Launcher;
 use fuseline_core::fusion::decision_trace::Decision;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
 use fuseline_learn::lesson::state::{Mark, Marked};
-use fuseline_view::present::advice::set_words;
+use fuseline_view::page::tab::Tab;
+use fuseline_view::present::advice::done_words;
 use fuseline_view::present::findings::fixes_on_line;
 use fuseline_view::present::manual::Change;
 use fuseline_view::present::why::{Asked, EdgeOps};
@@ -202,20 +204,29 @@ impl Page {
         }
     }
 
-    /// Does what an advice says, as one step of undo.
+    /// Does what an advice says, as one step of undo. A CUDA graph changes no kernel: the timeline
+    /// shows it.
     pub fn follow(self, advice: Advice) {
-        if let Advice::Merge(a, b) = advice {
-            self.make(Change::Merge(a, b), FocusRequest::GraphKernel);
-            return;
+        match advice {
+            Advice::Merge(a, b) => self.make(Change::MergeOnTop(a, b), FocusRequest::GraphKernel),
+            Advice::CudaGraph => {
+                self.screen.launcher.set(Launcher::CudaGraph);
+                self.screen.tab.set(Tab::Profiler);
+            }
+            Advice::Compile => self.choose(|choices| choices.policy = Policy::Inductor),
+            Advice::Attention => self.choose(|choices| choices.fusion.attention = true),
+            Advice::MaxAutotune => self.choose(|choices| choices.fusion.max_autotune = true),
+            Advice::Tf32 => {
+                self.choose(|choices| choices.conventions.f32_matmul = F32Matmul::Tf32);
+            }
+            Advice::JoinProducts(_)
+            | Advice::F8Products
+            | Advice::Int8Weights
+            | Advice::LargerBatch { .. } => self.change(Origin::Single, |text, program| {
+                (advice.text(text, program)).unwrap_or_else(|| text.to_owned())
+            }),
         }
-        self.choose(|choices| match advice {
-            Advice::Compile => choices.policy = Policy::Inductor,
-            Advice::Attention => choices.fusion.attention = true,
-            Advice::MaxAutotune => choices.fusion.max_autotune = true,
-            Advice::Tf32 => choices.conventions.f32_matmul = F32Matmul::Tf32,
-            Advice::Merge(..) => {}
-        });
-        if let Some(text) = set_words(advice) {
+        if let Some(text) = done_words(advice) {
             self.screen.notice.set(Some(Notice {
                 text,
                 is_failure: false,

@@ -10,7 +10,7 @@ use fuseline_view::present::caption::Caption;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::names::own_title;
 use fuseline_view::present::pytorch::{SCRIPT_NAME, refusal, script};
-use fuseline_view::present::tables::TableKind;
+use fuseline_view::present::tables::{Table, TableKind};
 use leptos::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +126,16 @@ impl Page {
             }
         };
         (self.worker).when_answered(&shown, queries::Table(kind), save);
+    }
+
+    /// Offers the pinned state and the present one side by side as CSV.
+    pub fn save_pinned(self) {
+        let Some(pinned) = self.against.pinned.get_untracked() else {
+            return;
+        };
+        let csv = (self.analysis)
+            .with_untracked(|now| Table::against_pinned(&pinned.analysis, now).csv());
+        browser::download("fuseline-pinned.csv", "text/csv", &csv);
     }
 
     /// Gives the analysis by names as JSON to `act`, once it is computed; `None` if that was

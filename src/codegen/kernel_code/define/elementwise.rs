@@ -2,7 +2,7 @@
 
 use super::{Defined, Definition, Definitions, Operand};
 use crate::calculator::{Binary, Calculator, Unary};
-use crate::elements::{self, of_one, of_two, rotated};
+use crate::elements::{self, dequantized, of_one, of_two, rotated};
 use crate::evaluation_error::EvaluationError;
 use crate::interpret::random_key;
 use crate::kernel_code::expression::Expr;
@@ -23,6 +23,14 @@ impl Definitions<'_> {
                 self.by_diagonal(definition, x)
             }
             (Function::Dropout, &[x]) => self.dropout(definition, x),
+            (Function::Dequantize, &[q, scale, ref zero @ ..]) => {
+                let q = self.aligned(definition, q)?;
+                let mut of_block =
+                    |factor| self.of_block(definition, factor, &definition.op.shape, definition.at);
+                let scale = of_block(scale)?;
+                let zero = zero.first().map(|&zero| of_block(zero)).transpose()?;
+                Ok(dequantized(&mut self.expressions, q, scale, zero))
+            }
             (Function::BatchNorm, [x, factors @ ..]) => self.batch_norm(definition, *x, factors),
             (Function::Rotary, &[x, cos, sin]) => self.rotary(definition, [x, cos, sin]),
             (Function::Where, &[condition, a, b]) => {
@@ -30,6 +38,7 @@ impl Definitions<'_> {
                 let (a, b) = (self.aligned(definition, a)?, self.aligned(definition, b)?);
                 Ok(self.expressions.select(condition, a, b))
             }
+            (Function::Copy, &[_, source]) => self.aligned(definition, source),
             (_, &[x]) => {
                 let x = self.aligned(definition, x)?;
                 Ok(of_one(definition.function, definition.call)?(

@@ -155,8 +155,8 @@ impl<'a> Definitions<'a> {
                     | Function::Scale
                     | Function::Shift,
                 ),
-                Some(DType::I64 | DType::I32 | DType::I8),
-            ) => self.expressions.unary(Unary::Trunc, value),
+                Some(dtype),
+            ) if dtype.is_integer() => self.expressions.unary(Unary::Trunc, value),
             (Some(Function::Cast), Some(DType::Bool)) => {
                 let is_zero = self.expressions.unary(Unary::Not, value);
                 self.expressions.unary(Unary::Not, is_zero)
@@ -247,14 +247,29 @@ impl<'a> Definitions<'a> {
         at: &[IndexId],
     ) -> Defined {
         let own = self.shape_of_operand(operand)?;
+        let mut sizes = own.iter().rev().zip(shape.iter().rev());
+        if !sizes.all(|(&size, &full)| size == full || size == 1) {
+            return Err(definition.unfit());
+        }
+        self.of_block(definition, operand, shape, at)
+    }
+
+    /// The element of an operand that has one for each block of this shape.
+    fn of_block(
+        &mut self,
+        definition: &Definition<'_>,
+        operand: Operand,
+        shape: &[u64],
+        at: &[IndexId],
+    ) -> Defined {
+        let own = self.shape_of_operand(operand)?;
         let added = (shape.len().checked_sub(own.len())).ok_or_else(|| definition.unfit())?;
         let mut from = Vec::with_capacity(own.len());
         for ((&size, &full), &place) in own.iter().zip(&shape[added..]).zip(&at[added..]) {
-            from.push(match size {
-                _ if size == full => place,
-                1 => self.expressions.constant(0),
-                _ => return Err(definition.unfit()),
-            });
+            if size == 0 || !full.is_multiple_of(size) {
+                return Err(definition.unfit());
+            }
+            from.push(self.expressions.quotient(place, full / size));
         }
         self.element(definition, operand, &from)
     }

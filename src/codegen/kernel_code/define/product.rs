@@ -17,6 +17,8 @@ use fuseline_core::model::operand_parts::{Sides, packed_parts};
 #[derive(Clone, Copy)]
 struct Side {
     operand: Operand,
+    /// The scales of its blocks, in the layout of the operand as it is stored.
+    scale: Option<Operand>,
     is_transposed: bool,
     /// The first column that is read, in an operand that holds several matrices side by side.
     first_column: u64,
@@ -26,10 +28,20 @@ impl Side {
     fn of(operand: Operand, is_transposed: bool) -> Self {
         Self {
             operand,
+            scale: None,
             is_transposed,
             first_column: 0,
         }
     }
+}
+
+/// The element of an operand that a step of a product reads.
+struct Factor {
+    value: ExprId,
+    /// What scales it.
+    scale: Option<ExprId>,
+    /// Whether all elements along K have one scale, which the sum can take.
+    scales_sum: bool,
 }
 
 impl Definitions<'_> {
@@ -40,11 +52,14 @@ impl Definitions<'_> {
             (Function::Matmul, operands) if call.has(AttributeName::K) => {
                 self.packed(definition, operands)
             }
-            (Function::Matmul, &[a, b]) => {
-                let sides = [
+            (Function::Matmul | Function::ScaledMatmul, &[a, b, ref scales @ ..]) => {
+                let mut sides = [
                     Side::of(a, call.is_set(AttributeName::TransposeA)),
                     Side::of(b, call.is_set(AttributeName::TransposeB)),
                 ];
+                for (side, &scale) in sides.iter_mut().zip(scales) {
+                    side.scale = Some(scale);
+                }
                 let shape = self.shape_of_operand(a)?;
                 let ((&[.., k], false) | (&[.., k, _], true)) =
                     (&shape[..], sides[0].is_transposed)
@@ -104,43 +119,72 @@ impl Definitions<'_> {
         };
         let variable = self.loop_over(definition, 0, columns);
         let along = self.expressions.place(variable);
-        let a = self.of_matrix(definition, a, batch, row, along)?;
-        let b = self.of_matrix(definition, b, batch, along, column)?;
+        let factors = [
+            self.of_matrix(definition, a, batch, [row, along], 1)?,
+            self.of_matrix(definition, b, batch, [along, column], 0)?,
+        ];
+        let [a, b] = factors.each_ref().map(|factor| match factor.scale {
+            Some(scale) if !factor.scales_sum => self.binary(Binary::Multiply, factor.value, scale),
+            _ => factor.value,
+        });
         let product = self.binary(Binary::Multiply, a, b);
-        Ok(self.sum(variable, product))
+        let mut sum = self.sum(variable, product);
+        for factor in factors.iter().filter(|factor| factor.scales_sum) {
+            if let Some(scale) = factor.scale {
+                sum = self.binary(Binary::Multiply, sum, scale);
+            }
+        }
+        Ok(sum)
     }
 
-    /// The element of the matrix for a batch index of the output.
+    /// The element of the matrix for a batch index of the output, where `along` of row and column
+    /// is K.
     fn of_matrix(
         &mut self,
         definition: &Definition<'_>,
         side: Side,
         batch: &[IndexId],
-        row: IndexId,
-        column: IndexId,
-    ) -> Defined {
+        mut place: [IndexId; 2],
+        mut along: usize,
+    ) -> Result<Factor, CodegenError> {
         let shape = self.shape_of_operand(side.operand)?;
         let &[ref own @ .., _, _] = &shape[..] else {
             return Err(definition.unfit());
         };
         let added = (batch.len().checked_sub(own.len())).ok_or_else(|| definition.unfit())?;
         let mut at = Vec::with_capacity(shape.len());
-        for (&size, &place) in own.iter().zip(&batch[added..]) {
+        for (&size, &index) in own.iter().zip(&batch[added..]) {
             at.push(if size == 1 {
                 self.expressions.constant(0)
             } else {
-                place
+                index
             });
         }
-        let [row, column] = if side.is_transposed {
-            [column, row]
-        } else {
-            [row, column]
-        };
+        if side.is_transposed {
+            place.reverse();
+            along = 1 - along;
+        }
+        let [row, column] = place;
         #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let column = self.expressions.shifted(column, side.first_column as i64);
         at.extend([row, column]);
-        self.element(definition, side.operand, &at)
+        let value = self.element(definition, side.operand, &at)?;
+        let mut factor = Factor {
+            value,
+            scale: None,
+            scales_sum: false,
+        };
+        if let Some(scale) = side.scale {
+            factor.scale = Some(self.of_block(definition, scale, &shape, &at)?);
+            let own = self.shape_of_operand(scale)?;
+            // Sizes are aligned at the last one.
+            factor.scales_sum = own
+                .iter()
+                .rev()
+                .nth(1 - along)
+                .is_none_or(|&size| size == 1);
+        }
+        Ok(factor)
     }
 
     /// A matmul that states its K, so that its operands may hold more than it reads.
@@ -174,9 +218,8 @@ impl Definitions<'_> {
         let parts = packed_parts(Sides { rows, columns }, k, sides[0], sides[1], is_same);
         let parts = parts.ok_or_else(refuse)?;
         let of = |operand, is_transposed, first_column| Side {
-            operand,
-            is_transposed,
             first_column,
+            ..Side::of(operand, is_transposed)
         };
         let sides = [
             of(left, false, parts.left.start),

@@ -1,7 +1,7 @@
 //! Reductions and normalizations, as folds over the elements of a row.
 
 use super::{Defined, Definition, Definitions, Operand};
-use crate::calculator::{Binary, Calculator, Fold};
+use crate::calculator::{Binary, Calculator, Fold, Unary};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, ExprId, Expressions};
 use crate::kernel_code::index::{IndexId, VariableId};
@@ -61,8 +61,17 @@ impl Row<Expressions> for RowLoop {
         let along = c.place(self.over);
         let place = c.expr(Expr::Place(along));
         let none = c.number(self.width());
-        let place = c.select(is_equal, place, none);
-        c.fold(Fold::Minimum, self.over, place)
+        let key = c.select(is_equal, place, none);
+        // The first NaN is found first, as in PyTorch, by a negative key. A NaN equals no value,
+        // and not every language folds a row with NaN to NaN.
+        let is_nan = c.unary(Unary::IsNan, self.each);
+        let before = c.with(Binary::Subtract, place, self.width());
+        let key = c.select(is_nan, before, key);
+        let first = c.fold(Fold::Minimum, self.over, key);
+        let zero = c.number(0.0);
+        let is_nan = c.binary(Binary::Less, first, zero);
+        let of_nan = c.with(Binary::Add, first, self.width());
+        c.select(is_nan, of_nan, first)
     }
 }
 

@@ -75,10 +75,15 @@ fn with_preamble(kernel_code: Code, kernel: &Kernel, number: &str, threads: u64)
     let headers = [
         (DType::F16, "cuda_fp16.h"),
         (DType::Bf16, "cuda_bf16.h"),
-        (DType::F8, "cuda_fp8.h"),
+        (DType::F8e4m3, "cuda_fp8.h"),
     ];
     for (dtype, header) in headers {
-        if kernel.arguments.iter().any(|own| own.dtype == dtype) {
+        let is_in = |own: DType| own == dtype || own.is_f8() && dtype.is_f8();
+        if kernel
+            .arguments
+            .iter()
+            .any(|argument| is_in(argument.dtype))
+        {
             code.push(0, format!("#include <{header}>"));
         }
     }
@@ -125,10 +130,13 @@ fn type_of(dtype: DType) -> &'static str {
         DType::F32 => "float",
         DType::Bf16 => "__nv_bfloat16",
         DType::F16 => "__half",
-        DType::F8 => "__nv_fp8_e4m3",
+        DType::F8e4m3 => "__nv_fp8_e4m3",
+        DType::F8e5m2 => "__nv_fp8_e5m2",
+        // No kernel has an argument of 4 bits.
+        DType::F4 => "__nv_fp4_e2m1",
         DType::I64 => "long long",
         DType::I32 => "int",
-        DType::I8 => "signed char",
+        DType::I8 | DType::I4 => "signed char",
         DType::Bool => "bool",
     }
 }
@@ -235,9 +243,14 @@ impl Language for Cuda {
             DType::F64 | DType::F32 => element,
             DType::Bf16 => format!("__bfloat162float({element})"),
             DType::F16 => format!("__half2float({element})"),
-            DType::F8 | DType::I64 | DType::I32 | DType::I8 | DType::Bool => {
-                self.to_number(&element, false)
-            }
+            DType::F8e4m3
+            | DType::F8e5m2
+            | DType::F4
+            | DType::I64
+            | DType::I32
+            | DType::I8
+            | DType::I4
+            | DType::Bool => self.to_number(&element, false),
         };
         match only_if {
             Some(condition) => format!("{condition} ? {number} : {}", self.number(0.0)),
@@ -319,8 +332,10 @@ impl Threads for Cuda {
             DType::Bf16 => format!("__{from}2bfloat16({value})"),
             DType::F16 => format!("__{from}2half({value})"),
             DType::I64 => format!("(long long)({value})"),
-            DType::I8 => format!("(signed char)({value})"),
-            DType::F8 | DType::I32 | DType::Bool => format!("{}({value})", type_of(dtype)),
+            DType::I8 | DType::I4 => format!("(signed char)({value})"),
+            DType::F8e4m3 | DType::F8e5m2 | DType::F4 | DType::I32 | DType::Bool => {
+                format!("{}({value})", type_of(dtype))
+            }
         };
         format!("{tensor}[{place}] = {element};")
     }

@@ -13,7 +13,7 @@ pub use code::{Access, Code, Line};
 pub use cuda::cuda;
 pub use names::Naming;
 pub use scalar::TILE;
-pub use triton::triton;
+pub use triton::{triton, triton_launch};
 pub use wgsl::{LONGEST_SHARED_ROW, Shader, wgsl};
 
 use crate::kernel_code::error::CodegenError;

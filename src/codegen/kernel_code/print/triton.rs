@@ -18,6 +18,11 @@ use language::Triton;
 
 /// Elements of a block.
 const BLOCK: u64 = 1024;
+/// Warps of a program, if the launch does not say.
+const WARPS: u64 = 4;
+const THREADS_OF_WARP: u64 = 32;
+/// Warps above which the threads of a row only wait for each other.
+const MOST_WARPS: u64 = 16;
 /// Most elements of a block in Triton.
 const MOST_ELEMENTS: u64 = 1 << 20;
 
@@ -29,21 +34,36 @@ pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, CodegenError> {
     if !kernel.shared.is_empty() {
         return Err(CodegenError::SharedRow);
     }
-    let words = include_str!("triton_words.txt");
     let language = Triton {
         mask: None,
         zeros: String::new(),
         float: float_of(kernel),
     };
-    let names = Names::new(graph, kernel, words, "_ptr", Naming::Program);
     let mut printer = Printer {
-        texts: Texts::new(graph, kernel, language, names),
+        texts: Texts::new(graph, kernel, language, names_of(graph, kernel)),
         code: Code::default(),
         indent: 0,
         block: BLOCK,
     };
     printer.module()?;
     Ok(printer.code)
+}
+
+/// The function of the code of a kernel that launches it on its tensors.
+pub fn triton_launch(graph: &Graph, kernel: &Kernel) -> String {
+    let [_, launch] = functions(&mut names_of(graph, kernel), graph, kernel);
+    launch
+}
+
+fn names_of(graph: &Graph, kernel: &Kernel) -> Names {
+    let words = include_str!("triton_words.txt");
+    Names::new(graph, kernel, words, "_ptr", Naming::Program)
+}
+
+/// The names of a kernel and of the function that launches it.
+fn functions(names: &mut Names, graph: &Graph, kernel: &Kernel) -> [String; 2] {
+    let written = written_name(graph, kernel);
+    ["fused", "launch"].map(|what| names.other(&format!("{what}_{written}")))
 }
 
 fn float_of(kernel: &Kernel) -> &'static str {
@@ -95,18 +115,19 @@ impl Printer<'_> {
             .iter()
             .map(|argument| self.texts.names.tensor(argument.tensor).to_owned())
             .collect();
-        let written = written_name(self.texts.graph, kernel);
-        let [fused, launch] = ["fused", "launch"].map(|what| {
-            let wanted = format!("{what}_{written}");
-            self.texts.names.other(&wanted)
-        });
+        let [fused, launch] = functions(&mut self.texts.names, self.texts.graph, kernel);
         self.line("@triton.jit");
         self.line(format!("def {fused}({}):", names.join(", ")));
         self.indent = 1;
-        let (programs, options) = match kernel.grid {
-            Grid::Elements(element) => (self.elements(element), ""),
-            Grid::Rows(row) => (self.rows(row)?, ""),
+        let (programs, warps) = match kernel.grid {
+            Grid::Elements(element) => (self.elements(element), WARPS),
+            Grid::Rows(row) => self.rows(row)?,
             Grid::Tiles { batch, row, column } => self.tile([batch, row, column])?,
+        };
+        let options = if warps == WARPS {
+            String::new()
+        } else {
+            format!(", num_warps={warps}")
         };
         self.indent = 0;
         self.line("");
@@ -190,7 +211,8 @@ impl Printer<'_> {
         extent.div_ceil(block)
     }
 
-    fn rows(&mut self, row: VariableId) -> Result<u64, CodegenError> {
+    /// Writes the body; returns how many programs run it, and the warps of each.
+    fn rows(&mut self, row: VariableId) -> Result<(u64, u64), CodegenError> {
         let kernel = self.texts.kernel;
         let name = self.name(row);
         let program = self.program();
@@ -204,6 +226,7 @@ impl Printer<'_> {
                 columns.push(column);
             }
         });
+        let mut longest = 1;
         for column in columns {
             let (name, extent) = (self.name(column), self.extent(column));
             let block = extent.next_power_of_two();
@@ -213,13 +236,16 @@ impl Printer<'_> {
                     most: MOST_ELEMENTS,
                 });
             }
+            longest = longest.max(block);
             self.line(format!("{name} = tl.arange(0, {block})"));
             if block != extent {
                 self.line(format!("inside_{name} = {name} < {extent}"));
             }
         }
         self.statements(&kernel.body);
-        Ok(self.extent(row))
+        // More elements per thread than eight leave the registers; fewer leave threads idle.
+        let warps = (longest / (8 * THREADS_OF_WARP)).clamp(1, MOST_WARPS);
+        Ok((self.extent(row), warps))
     }
 }
 

@@ -114,10 +114,7 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, Co
 }
 
 fn type_of(dtype: DType) -> &'static str {
-    match dtype {
-        DType::I64 | DType::I32 | DType::I8 | DType::Bool => "i32",
-        DType::F64 | DType::F32 | DType::Bf16 | DType::F16 | DType::F8 => "f32",
-    }
+    if dtype.is_float() { "f32" } else { "i32" }
 }
 
 struct Wgsl;

@@ -45,7 +45,7 @@ fn HowTo() -> impl IntoView {
             <ByPointer mouse="Drop a file on the page" touch="Open a file" />
             " to compare it with this program: a measurement that its PyTorch script saved (Export, PyTorch script), a table of "
             <code>"ncu --csv"</code>
-            " or nsys stats, or a trace of torch.profiler, gzipped or not. Nothing leaves this machine."
+            " or nsys stats, or a trace or a printed table of torch.profiler, gzipped or not. Nothing leaves this machine."
         </p>
         <FileButton />
     }

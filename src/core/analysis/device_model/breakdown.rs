@@ -47,10 +47,18 @@ pub enum RatedWork {
     CacheBytes,
     /// FLOPs on the matrix units.
     MatrixFlops,
+    /// FLOPs on the vector units.
+    VectorFlops,
     /// FLOPs of whole waves of whole tiles.
     WaveFlops,
     /// Waves, which have a time each.
     Waves,
+    /// Steps along K of a generated matmul, which have a time each.
+    Steps,
+    /// Keys that the blocks of attention process one after the other.
+    Keys,
+    /// Elements of one row, which its block processes one after the other.
+    RowElements,
     /// Elements of a running statistic.
     Elements,
     /// Calls of `exp`.
@@ -85,14 +93,18 @@ impl RatedWork {
     pub const fn bound(self) -> Option<Bound> {
         Some(match self {
             Self::MemoryBytes | Self::BytesAgain | Self::Strided => Bound::Memory,
-            Self::MatrixFlops | Self::WaveFlops | Self::Waves => Bound::Matrix,
+            Self::MatrixFlops | Self::WaveFlops | Self::Waves | Self::Steps | Self::Keys => {
+                Bound::Matrix
+            }
             Self::Exponentials
             | Self::ErrorFunctions
             | Self::Tangents
             | Self::Divisions
-            | Self::Instructions => Bound::Vector,
+            | Self::Instructions
+            | Self::VectorFlops => Bound::Vector,
             Self::CacheBytes
             | Self::Elements
+            | Self::RowElements
             | Self::Softmax
             | Self::WideSoftmax
             | Self::Norm

@@ -15,12 +15,25 @@ pub(crate) struct Hits {
     pub(crate) writes: Adjacency<KernelId, bool>,
 }
 
-/// The accesses that hit a cache of the last `kept_bytes` when the program runs repeatedly.
-/// `O(ops + reads)`.
+/// What the cache holds when a program starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CacheStart {
+    /// What the last run of the same program left there.
+    Warm,
+    /// Nothing of the program.
+    Cold,
+}
+
+/// The accesses that hit a cache of the last `kept_bytes`. `O(ops + reads)`.
 ///
 /// An access hits if the program has moved at most `kept_bytes` since the last access to the
 /// tensor. Writes count like reads, because overwriting cached data moves no DRAM bytes.
-pub(super) fn hits(graph: &Graph, execution: &Execution, kept_bytes: f64) -> Hits {
+pub(super) fn hits(
+    graph: &Graph,
+    execution: &Execution,
+    kept_bytes: f64,
+    start: CacheStart,
+) -> Hits {
     // A view has no bytes of its own, whatever a reshape costs.
     let storage = Views::under(graph, ReshapeCost::View).base;
     let mut touched: IdVec<TensorId, Option<f64>> = IdVec::from_elem(None, graph.tensors.len());
@@ -35,7 +48,9 @@ pub(super) fn hits(graph: &Graph, execution: &Execution, kept_bytes: f64) -> Hit
         is_hit
     };
     // The second run is like every later one.
-    for kernel in execution.kernels.iter().filter(|kernel| !kernel.is_free) {
+    let is_repeated = start == CacheStart::Warm;
+    let launched = execution.kernels.iter().filter(|kernel| !kernel.is_free);
+    for kernel in launched.filter(|_| is_repeated) {
         let traffic = &kernel.traffic;
         for access in traffic.reads.iter().chain(&traffic.writes) {
             touch(access);

@@ -2,7 +2,9 @@
 //! times are found.
 
 use crate::analysis::device_model::predicted::launch;
-use crate::analysis::device_model::{Breakdown, DeviceModel, KernelOrigin, ModeledKernel};
+use crate::analysis::device_model::{
+    Breakdown, CacheStart, DeviceModel, KernelOrigin, ModeledKernel,
+};
 use crate::analysis::result::Analysis;
 use crate::model::ids::{IdVec, KernelId};
 
@@ -47,11 +49,31 @@ pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
     Some(model.time_s(KernelOrigin::of(&analysis.options), cold)? + further_s)
 }
 
+/// The predicted time of the fused program when it starts with nothing in the shared cache, where
+/// kernels still find what earlier ones left; `None` where warm times are not predicted.
+/// `O(ops + reads)`.
+pub fn first_run_s(analysis: &Analysis) -> Option<f64> {
+    analysis.predicted.as_ref()?;
+    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
+    let hits = model.hits(&analysis.fused, CacheStart::Cold)?;
+    let code = KernelOrigin::of(&analysis.options);
+    let rates = &model.calibration.as_ref()?.rates;
+    let kernels = analysis.fused.kernels.iter_enumerated();
+    kernels
+        .map(|(id, kernel)| {
+            let launched = launch(kernel, id, &hits, Some(&analysis.partition));
+            let further = analysis.partition.further_launches_of(id);
+            let further_s = f64::from(further) * rates.kernel_s;
+            Some(model.time_s(code, launched)? + further_s)
+        })
+        .sum()
+}
+
 /// How the predicted time of a fused kernel is found; `None` where it has none. `O(ops + reads)`.
 pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
     analysis.predicted.as_ref()?;
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
-    let hits = model.hits(&analysis.fused)?;
+    let hits = model.hits(&analysis.fused, CacheStart::Warm)?;
     let fused = analysis.fused.kernels.get(kernel)?;
     let code = KernelOrigin::of(&analysis.options);
     let mut breakdown = model.breakdown(

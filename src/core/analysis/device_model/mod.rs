@@ -5,27 +5,32 @@
 //! for each tile of Q if the cache cannot hold those of one head, and data accessed recently comes
 //! from the shared cache. No figure mixes the two counts.
 
+mod attention;
 mod breakdown;
 mod cache;
 mod fused;
 mod matmul;
 mod predicted;
 mod range;
+mod rows;
 mod time;
 
 pub use crate::analysis::device_model::breakdown::{
     Breakdown, BreakdownPart, BreakdownShare, RatedWork,
 };
-pub use crate::analysis::device_model::fused::{DeviceCount, breakdown, cold_time, device_count};
+pub use crate::analysis::device_model::fused::{
+    DeviceCount, breakdown, cold_time, device_count, first_run_s,
+};
+pub(crate) use crate::analysis::device_model::matmul::operand_sizes;
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
 pub use crate::analysis::device_model::predicted::{
     KernelTime, Predicted, PredictedTimes, generated_matmul,
 };
 pub use crate::analysis::device_model::range::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside,
+    FEWEST_COLUMNS, FEWEST_KEYS, HEAD_SIZES, LONGEST_OF_FEW_ROWS, MOST_SHARING_HEADS, Outside,
 };
 
-pub(crate) use crate::analysis::device_model::cache::Hits;
+pub(crate) use crate::analysis::device_model::cache::{CacheStart, Hits};
 use crate::analysis::execution::{Execution, Kernel};
 use crate::cost::traffic::Access;
 use crate::fusion::attention::{AttentionShape, Tiles};
@@ -171,13 +176,14 @@ impl<'a> DeviceModel<'a> {
     }
 
     /// The accesses of these kernels that hit the cache; `None` on a device without measured rates.
-    pub(crate) fn hits(&self, execution: &Execution) -> Option<Hits> {
+    pub(crate) fn hits(&self, execution: &Execution, start: CacheStart) -> Option<Hits> {
         let rates = &self.calibration.as_ref()?.rates;
-        Some(cache::hits(self.graph, execution, rates.l2_kept_bytes))
+        let kept_bytes = rates.l2_kept_bytes;
+        Some(cache::hits(self.graph, execution, kept_bytes, start))
     }
 
     /// The time of a kernel when the program runs repeatedly. `None` on a device without measured
-    /// rates, and where the roofline has no peak for the work.
+    /// rates.
     pub(crate) fn time_s(&self, code: KernelOrigin, launch: ModeledKernel<'_>) -> Option<f64> {
         Some(self.breakdown(code, launch)?.time_s())
     }
@@ -194,7 +200,7 @@ impl<'a> DeviceModel<'a> {
         launch: ModeledKernel<'_>,
     ) -> Option<Breakdown> {
         let rates = &self.calibration.as_ref()?.rates;
-        self.kernel(code, launch).breakdown(rates)
+        Some(self.kernel(code, launch).breakdown(rates))
     }
 
     fn kernel<'k>(&'k self, code: KernelOrigin, launch: ModeledKernel<'k>) -> KernelView<'k> {
@@ -337,7 +343,7 @@ impl KernelView<'_> {
             512.0
         };
         let op = &self.model.graph.ops[op];
-        let row_bytes = row_width(&op.shape) * f64::from(op.bytes_per_element);
+        let row_bytes = row_width(&op.shape) * op.bytes_per_element.bytes();
         let rows = element_count(&op.shape).unwrap_or(0) as f64 / row_width(&op.shape);
         let at_once = (self.model.multiprocessors * THREADS / threads_a_row).min(rows) * row_bytes;
         let lost = ramp(at_once / self.model.l2_bytes, 0.3, 0.66);

@@ -2,7 +2,7 @@
 
 use crate::analysis::device_model::range::outside_of_sum;
 use crate::analysis::device_model::{
-    AccessedBytes, DeviceModel, Hits, KernelOrigin, ModeledKernel, Outside, RatedWork,
+    AccessedBytes, CacheStart, DeviceModel, Hits, KernelOrigin, ModeledKernel, Outside, RatedWork,
 };
 use crate::analysis::execution::{Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
@@ -29,6 +29,11 @@ pub struct Predicted {
     pub unfused_outside: Option<Outside>,
     /// How `fused_s` is outside the measured sizes, if it is.
     pub fused_outside: Option<Outside>,
+    /// The unfused program takes at least `unfused_s`: some arithmetic is missing from it, or
+    /// counts at peak rates.
+    pub unfused_is_at_least: bool,
+    /// The fused program takes at least `fused_s`, likewise.
+    pub fused_is_at_least: bool,
     /// Fused kernels with a matmul that no library call computes with its epilogue.
     pub generated_matmuls: usize,
     /// The speed of the slowest of them: the time of its matmul as a library call over that of its
@@ -55,11 +60,14 @@ pub struct PredictedTimes {
     pub outside: Option<Outside>,
     /// How `unfused_s` is outside the measured sizes, if it is.
     pub unfused_outside: Option<Outside>,
+    /// Its ops alone take at least `unfused_s`: some arithmetic is missing, or counts at peak
+    /// rates.
+    pub unfused_is_at_least: bool,
 }
 
 impl Predicted {
-    /// `None` on a device without measured rates, and where the roofline has no peak for the work
-    /// of an op. `O(ops + reads)`.
+    /// `None` on a device without measured rates, and where the arithmetic of no op was
+    /// measured. `O(ops + reads)`.
     pub(crate) fn new(
         graph: &Graph,
         unfused: &Execution,
@@ -76,6 +84,12 @@ impl Predicted {
             // time.
             time.time_s += f64::from(further) * calibration.rates.kernel_s;
         }
+        // Nothing but bytes would be predicted, which lower bounds already say. Of the ops, so that
+        // all policies have predicted times or none has.
+        if !ops.is_empty() && !ops.iter().any(KernelTime::has_rate) {
+            return None;
+        }
+        let is_at_least = |times: &Times| times.iter().any(KernelTime::is_at_least);
         let sum_s = |times: &Times| times.iter().map(|time| time.time_s).sum();
         let of_sum = |times: &mut dyn Iterator<Item = KernelTime>| {
             outside_of_sum(times.map(|time| (time.time_s, time.outside)))
@@ -95,6 +109,8 @@ impl Predicted {
             rates_from: calibration.rates_from.clone(),
             unfused_s: sum_s(&ops),
             fused_s: sum_s(&kernels),
+            unfused_is_at_least: is_at_least(&ops),
+            fused_is_at_least: is_at_least(&kernels),
             unfused_outside: of_sum(&mut ops.iter().copied()),
             fused_outside: of_sum(&mut kernels.iter().copied()),
             kernels: (kernels.iter().zip(&fused.kernels))
@@ -109,6 +125,7 @@ impl Predicted {
                         longest: time.longest,
                         outside: time.outside,
                         unfused_outside: of_sum(&mut alone()),
+                        unfused_is_at_least: alone().any(|time| time.is_at_least()),
                     }
                 })
                 .collect(),
@@ -145,6 +162,16 @@ pub struct KernelTime {
 }
 
 impl KernelTime {
+    /// Whether the kernel takes at least this time.
+    fn is_at_least(&self) -> bool {
+        self.outside.is_some_and(Outside::is_at_least)
+    }
+
+    /// Whether the arithmetic that the kernel is known to do was measured.
+    const fn has_rate(&self) -> bool {
+        !matches!(self.outside, Some(Outside::LeftOut | Outside::AtPeak(_)))
+    }
+
     /// The bottleneck at measured rates, where these show it: see [`RatedWork::bound`].
     pub fn bound(&self) -> Option<Bound> {
         bound_of(self.longest)
@@ -170,7 +197,7 @@ fn times(
     execution: &Execution,
     partition: Option<&Partition>,
 ) -> Option<Times> {
-    let hits = model.hits(execution)?;
+    let hits = model.hits(execution, CacheStart::Warm)?;
     let kernels = execution.kernels.iter_enumerated();
     kernels
         .map(|(id, kernel)| {

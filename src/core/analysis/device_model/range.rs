@@ -3,23 +3,34 @@
 use crate::analysis::device_model::{KernelView, Kind};
 use crate::fusion::attention::AttentionShape;
 use crate::model::dtype::DType;
+use crate::model::element_size::ElementSize;
+use crate::model::functions::Function;
 use crate::model::op::element_count;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use std::ops::RangeInclusive;
 
-/// The fewest rows, queries or keys that a measured kernel had. Fewer of them leave multiprocessors
-/// idle, and libraries then take kernels that no row of `public/measured` ran.
-pub const FEWEST_ROWS: u64 = 512;
+/// The fewest keys that measured attention had.
+pub const FEWEST_KEYS: u64 = 16;
+
+/// Rows from which reductions were measured whatever their length. With fewer of them, a row of at
+/// most [`LONGEST_OF_FEW_ROWS`] elements was.
+const FEWEST_ROWS: u64 = 512;
+
+/// The longest rows of which fewer than [`FEWEST_ROWS`] were measured.
+pub const LONGEST_OF_FEW_ROWS: u64 = 14_336;
 
 /// The fewest columns of a measured product, and the fewest channels of a measured convolution.
 pub const FEWEST_COLUMNS: u64 = 64;
 
-/// The fewest elements that a measured loop over elements wrote: 512 rows of 768.
-pub const FEWEST_ELEMENTS: u64 = 512 * 768;
-
 /// The sizes of a head that measured attention had.
-pub const HEAD_SIZES: RangeInclusive<u64> = 64..=128;
+pub const HEAD_SIZES: RangeInclusive<u64> = 32..=256;
+
+/// The sizes of a head with which one query took as long as the model predicts.
+const HEAD_SIZES_OF_ONE_QUERY: RangeInclusive<u64> = 32..=128;
+
+/// The most query heads that shared one head of K and V in measured attention.
+pub const MOST_SHARING_HEADS: u64 = 32;
 
 /// A sum is outside the measured sizes if at least this share of its time is.
 const NOTABLE_SHARE: f64 = 0.05;
@@ -31,22 +42,42 @@ const NOTABLE_SHARE: f64 = 0.05;
 pub enum Outside {
     /// It is an opaque operator, of which only the bytes are known.
     Opaque,
-    /// It reads or writes floats of 8 bits.
+    /// The amount or the peak rate of some of its arithmetic is unknown, so its time leaves that
+    /// out.
+    LeftOut,
+    /// It computes in this type, in which no kernel was measured, so its arithmetic counts at the
+    /// peak rate.
+    AtPeak(DType),
+    /// It reads or writes floats of 8 bits and is no matmul of them.
     F8,
-    /// It is attention in which so many heads share one head of K and V.
+    /// It reads or writes elements of 4 bits.
+    FourBits,
+    /// It sorts or sums up along a row, for which libraries make several passes. They were not
+    /// measured, so only the bytes count.
+    SortOrScan,
+    /// It is attention in which so many heads share one head of K and V, more than
+    /// [`MOST_SHARING_HEADS`].
     GroupedHeads(u64),
     /// It is attention with heads of this size, outside [`HEAD_SIZES`].
     HeadSize(u64),
-    /// It is attention with so many queries, fewer than [`FEWEST_ROWS`].
-    FewQueries(u64),
-    /// It is attention with so many keys, fewer than [`FEWEST_ROWS`].
+    /// It is attention with so many keys, fewer than [`FEWEST_KEYS`].
     FewKeys(u64),
-    /// It has so many rows, fewer than [`FEWEST_ROWS`].
+    /// It reduces so many rows, fewer than [`FEWEST_ROWS`], of more than [`LONGEST_OF_FEW_ROWS`]
+    /// elements.
     FewRows(u64),
     /// It is a product with so many columns, fewer than [`FEWEST_COLUMNS`].
     FewColumns(u64),
-    /// It is a loop over so many elements, fewer than [`FEWEST_ELEMENTS`].
-    FewElements(u64),
+}
+
+impl Outside {
+    /// Whether the time is at least the predicted one: arithmetic is missing from it, or counts at
+    /// the peak rate.
+    pub const fn is_at_least(self) -> bool {
+        matches!(
+            self,
+            Self::Opaque | Self::LeftOut | Self::AtPeak(_) | Self::SortOrScan
+        )
+    }
 }
 
 impl KernelView<'_> {
@@ -62,47 +93,57 @@ impl KernelView<'_> {
         if ops().any(|op| graph.ops[op].unknown.is_some()) {
             return Some(Outside::Opaque);
         }
+        if ops().any(|op| graph.ops[op].function.is_some_and(Function::sorts_or_scans)) {
+            return Some(Outside::SortOrScan);
+        }
         let tensors = || {
             ops().flat_map(|op| {
                 let read = graph.inputs[op].iter().copied();
                 read.chain([graph.output[op]])
             })
         };
-        if tensors().any(|tensor| graph.tensors[tensor].dtype == Some(DType::F8)) {
+        if let Some(unmeasured) = self.unmeasured() {
+            return Some(unmeasured);
+        }
+        let types = || tensors().filter_map(|tensor| graph.tensors[tensor].dtype);
+        if types().any(|dtype| dtype.size() == ElementSize::HALF_BYTE) {
+            return Some(Outside::FourBits);
+        }
+        let kind = self.kind();
+        let multiplies_f8 = matches!(kind, Kind::Matmul { .. })
+            && self.launch.work.matrix_dtype.is_some_and(DType::is_f8);
+        if types().any(DType::is_f8) && !multiplies_f8 {
             return Some(Outside::F8);
         }
-        match self.kind() {
-            Kind::View => None,
+        match kind {
+            // Loops over single elements were measured, too.
+            Kind::View | Kind::Pointwise => None,
             Kind::Attention => {
                 let shape = AttentionShape::of_kernel(graph, self.launch.ops)?;
-                let grouped = (shape.group > 1).then_some(Outside::GroupedHeads(shape.group));
+                let is_grouped = shape.group > MOST_SHARING_HEADS;
+                let grouped = is_grouped.then_some(Outside::GroupedHeads(shape.group));
                 let size = shape.head_size;
-                let size = (!HEAD_SIZES.contains(&size)).then_some(Outside::HeadSize(size));
+                let sizes = match shape.queries {
+                    1 => HEAD_SIZES_OF_ONE_QUERY,
+                    _ => HEAD_SIZES,
+                };
+                let size = (!sizes.contains(&size)).then_some(Outside::HeadSize(size));
                 grouped
                     .or(size)
-                    .or_else(|| below(shape.queries, FEWEST_ROWS, Outside::FewQueries))
-                    .or_else(|| below(shape.keys, FEWEST_ROWS, Outside::FewKeys))
+                    .or_else(|| below(shape.keys, FEWEST_KEYS, Outside::FewKeys))
             }
             Kind::Matmul { product, .. } => {
-                let [rows, columns] = [product.rows as u64, product.columns as u64];
-                below(rows, FEWEST_ROWS, Outside::FewRows)
-                    .or_else(|| below(columns, FEWEST_COLUMNS, Outside::FewColumns))
+                below(product.columns as u64, FEWEST_COLUMNS, Outside::FewColumns)
             }
             Kind::Rows => {
                 // Of inputs, too: a reduction over all axes writes a single row.
-                let rows = |tensor| match graph.tensor_shape(tensor)? {
-                    [rows @ .., _] => element_count(rows),
-                    [] => Some(1),
+                let row = |tensor| match graph.tensor_shape(tensor)? {
+                    [rows @ .., width] => Some((element_count(rows)?, *width)),
+                    [] => Some((1, 1)),
                 };
-                below(
-                    tensors().filter_map(rows).max()?,
-                    FEWEST_ROWS,
-                    Outside::FewRows,
-                )
-            }
-            Kind::Pointwise => {
-                let written = ops().filter_map(|op| graph.tensors[graph.output[op]].elements());
-                below(written.max()?, FEWEST_ELEMENTS, Outside::FewElements)
+                let (rows, width) = tensors().filter_map(row).max()?;
+                let few = below(rows, FEWEST_ROWS, Outside::FewRows);
+                few.filter(|_| width > LONGEST_OF_FEW_ROWS)
             }
         }
     }

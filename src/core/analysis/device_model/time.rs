@@ -2,80 +2,120 @@
 
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
 use crate::analysis::device_model::{
-    AccessedBytes, KernelOrigin, KernelView, Kind, Product, row_width,
+    AccessedBytes, KernelOrigin, KernelView, Kind, Outside, Product,
 };
-use crate::cost::roofline::{MissingFigure, missing_figure};
-use crate::cost::work::{op_work, scores};
+use crate::cost::roofline::{MissingFigure, UnitKind, missing_figure, peaks, unit_works};
+use crate::cost::work::op_work;
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
-use crate::model::functions::{Function, ShapeRule, SlowOperation};
+use crate::model::functions::{Function, SlowOperation};
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
-use smallvec::smallvec;
+use crate::model::sizes::part_elements;
 
-/// A generated kernel holds rows of up to this many elements in registers and reads them once.
-const HELD_ROW: f64 = 1024.0;
-/// Blocks of 512 threads that a multiprocessor holds.
-const ROW_BLOCKS: f64 = 4.0;
-/// Elements that such a block processes at once: one long row or a few short ones.
-const ROW_ELEMENTS: f64 = 4096.0;
-/// Rows up to which the library's softmax holds a row in the registers of one warp.
-const WARP_ROW: f64 = 2048.0;
+/// The name of the part of a loop that computes indices for any strides.
+const STRIDED: &str = "strided access";
+
+/// Whether products in this type were measured. The others count at peak rates.
+const fn is_measured_product(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::Bf16) || dtype.is_f8()
+}
 
 impl KernelView<'_> {
-    /// `None` where the roofline has no peak for the work, and for arithmetic of which none was
-    /// measured: in f64, and matmuls on anything but 16-bit floats.
-    pub(super) fn breakdown(&self, m: &Measured) -> Option<Breakdown> {
-        let (options, work) = (self.model.options, self.launch.work);
-        let is_measured = matches!(work.matrix_dtype, None | Some(DType::F16 | DType::Bf16));
-        // What an opaque operator computes is left out: its time is at least that of its bytes.
-        let lacks_figure =
-            missing_figure(options, work).is_some_and(|missing| missing != MissingFigure::Units);
-        if lacks_figure || work.vector_f64_flops > 0 || !is_measured {
-            return None;
-        }
+    /// The time of the kernel, at least that of its bytes and of the arithmetic whose rate is
+    /// known.
+    pub(super) fn breakdown(&self, m: &Measured) -> Breakdown {
+        let work = self.launch.work;
         let moved = self.launch.moved();
-        Some(match self.kind() {
+        let kind = self.kind();
+        if !matches!(kind, Kind::View) && (self.unmeasured().is_some() || self.is_unknown_work()) {
+            return self.at_peak_rates(m);
+        }
+        let matrix_per_s = if work.matrix_dtype.is_some_and(DType::is_f8) {
+            m.matrix_f8_flops_per_s
+        } else {
+            m.matrix_f16_flops_per_s
+        };
+        match kind {
             Kind::View => Breakdown::default(),
-            Kind::Attention => {
-                // The exponentials of a tile wait for its scores, and the second product waits for
-                // them.
-                let exponentials = self.ops().map(|(id, op)| match op.op_type {
-                    OpType::Reduction => elements(op),
-                    OpType::Opaque => scores(self.model.graph, id).map_or(0.0, |of| of.0 as f64),
-                    _ => 0.0,
-                });
-                let exponentials = exponentials.fold(0.0, f64::max);
-                let mut compute = BreakdownPart::new("arithmetic");
-                let matrix_flops = work.matrix_flops as f64;
-                // In one part: the parts of a phase overlap, and these two do not.
-                compute.add(
-                    RatedWork::MatrixFlops,
-                    matrix_flops,
-                    m.matrix_f16_flops_per_s,
-                );
-                compute.add(RatedWork::Exponentials, exponentials, m.exp_per_s);
-                let again_bytes = self.attention_read_again_bytes();
-                Breakdown::overlapping([compute, bytes(m, moved, again_bytes)], m.kernel_s)
-            }
+            Kind::Attention => self.attention(m, matrix_per_s),
             Kind::Matmul {
                 product,
                 is_generated,
-            } => self.matmul(m, &product, is_generated),
+            } => self.matmul(m, (&product, matrix_per_s), is_generated),
             Kind::Rows => self.rows(m),
             Kind::Pointwise => {
-                let loop_over_elements =
-                    Breakdown::overlapping([bytes(m, moved, 0.0), self.pointwise(m)], m.kernel_s);
+                let compute = self.pointwise(m);
+                let strided_s = if compute.name == STRIDED {
+                    m.strided_s
+                } else {
+                    0.0
+                };
+                let loop_over_elements = Breakdown {
+                    pipeline_s: strided_s,
+                    ..Breakdown::overlapping(
+                        [bytes(m, moved, 0.0), compute],
+                        m.kernel_s + strided_s,
+                    )
+                };
                 match self.written_elements() {
+                    Some(elements) if self.is_in_place() => Breakdown::overlapping(
+                        [bytes(m, moved, 0.0), scattered(m, elements)],
+                        m.kernel_s,
+                    ),
                     Some(elements) => loop_over_elements.then(write_into(m, elements)),
                     None => loop_over_elements,
                 }
             }
-        })
+        }
     }
 
-    fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> {
+    /// Why the arithmetic of the kernel has no measured rate, if it has none.
+    pub(super) fn unmeasured(&self) -> Option<Outside> {
+        let work = self.launch.work;
+        // What an opaque operator computes is left out of the time as if it were nothing.
+        let missing = missing_figure(self.model.options, work);
+        if missing.is_some_and(|missing| missing != MissingFigure::Units) {
+            return Some(Outside::LeftOut);
+        }
+        match work.matrix_dtype {
+            Some(dtype) if !is_measured_product(dtype) => Some(Outside::AtPeak(dtype)),
+            _ if work.vector_f64_flops > 0 => Some(Outside::AtPeak(DType::F64)),
+            _ => None,
+        }
+    }
+
+    /// Whether an operator that no function computes is all of the kernel, with its own FLOPs.
+    fn is_unknown_work(&self) -> bool {
+        let work = self.launch.work;
+        let has_flops = work.matrix_flops + work.vector_flops > 0;
+        has_flops && self.ops().any(|(_, op)| op.unknown.is_some())
+    }
+
+    /// The least time of a kernel whose arithmetic was not measured: its bytes at measured rates,
+    /// and beside them its FLOPs at the peak rates of the device.
+    fn at_peak_rates(&self, m: &Measured) -> Breakdown {
+        let (options, work) = (self.model.options, self.launch.work);
+        let is_on_vector_units =
+            (peaks(options, work).matrix).is_some_and(|peak| peak.is_on_vector_units);
+        let parts = unit_works(options, work, 0).map(|of_unit| {
+            let what = match of_unit.unit {
+                UnitKind::Matrix if !is_on_vector_units => RatedWork::MatrixFlops,
+                _ => RatedWork::VectorFlops,
+            };
+            let mut part = BreakdownPart::new("arithmetic at the peak rate");
+            if let Some(per_s) = of_unit.per_s {
+                part.add(what, of_unit.amount as f64, per_s);
+            }
+            part
+        });
+        let parts = parts.into_iter().filter(|part| !part.shares.is_empty());
+        let moved = bytes(m, self.launch.moved(), 0.0);
+        Breakdown::overlapping([moved].into_iter().chain(parts), m.kernel_s)
+    }
+
+    pub(super) fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> {
         let ops = self.launch.ops.iter();
         ops.map(|&op| (op, &self.model.graph.ops[op]))
     }
@@ -87,7 +127,12 @@ impl KernelView<'_> {
             .chain(again.map(|&op| (op, &self.model.graph.ops[op])))
     }
 
-    fn matmul(&self, m: &Measured, product: &Product, is_generated: bool) -> Breakdown {
+    fn matmul(
+        &self,
+        m: &Measured,
+        (product, matrix_per_s): (&Product, f64),
+        is_generated: bool,
+    ) -> Breakdown {
         let (multiprocessors, l2_bytes) = (self.model.multiprocessors, self.model.l2_bytes);
         let tiling = self.tiling(product, is_generated);
         let again_bytes = product.read_again_bytes(tiling, multiprocessors, l2_bytes);
@@ -99,30 +144,42 @@ impl KernelView<'_> {
             ("tiles of the library's matmul", 1.0)
         };
         let mut tiles = BreakdownPart::new(name);
-        let tile_flops = 2.0 * tiling.tile.rows * tiling.tile.columns * product.inner;
+        let inner = product.inner / tiling.parts;
+        let tile_flops = 2.0 * tiling.tile.rows * tiling.tile.columns * inner;
         // Idle slots of the last wave and elements beyond the edge take as long as useful ones.
         let wave_flops = tiling.waves * multiprocessors * tile_flops;
-        tiles.add(
-            RatedWork::WaveFlops,
-            wave_flops,
-            m.matrix_f16_flops_per_s * share,
-        );
+        tiles.add(RatedWork::WaveFlops, wave_flops, matrix_per_s * share);
         let fixed_s = if product.is_convolution {
             // The tiles of one multiprocessor follow each other, so each wave adds one fixed time.
             tiles.add(RatedWork::Waves, tiling.waves, 1.0 / m.convolution_tile_s);
             m.kernel_s
+        } else if tiling.parts > 1.0 {
+            m.matmul_s + m.split_matmul_s
         } else {
             m.matmul_s
         };
         let mut loads = BreakdownPart::new("loads of tiles");
-        loads.add(
+        // The matmuls of the library send what a cluster of blocks shares to all of them at once.
+        if is_generated || product.is_convolution {
+            let loaded_bytes = product.loaded_bytes(&tiling);
+            loads.add(RatedWork::CacheBytes, loaded_bytes, m.l2_bytes_per_s);
+        }
+        let mut taken = BreakdownPart::new("loads of one multiprocessor");
+        taken.add(
             RatedWork::CacheBytes,
-            product.loaded_bytes(&tiling),
-            m.l2_bytes_per_s,
+            product.taken_bytes(&tiling),
+            m.tile_load_bytes_per_s,
         );
+        let mut steps = BreakdownPart::new("steps along K");
+        if is_generated && !product.is_convolution {
+            let per_s = 1.0 / (m.generated_step_s * product.step_share());
+            steps.add(RatedWork::Steps, tiling.waves * inner, per_s);
+        }
         let parts = [
             tiles,
             loads,
+            taken,
+            steps,
             bytes(m, moved, again_bytes),
             self.arithmetic(m),
         ];
@@ -133,22 +190,22 @@ impl KernelView<'_> {
         }
     }
 
-    /// Elements that a library writes into a copy of a tensor, if the kernel is such a write: the
-    /// copy is one kernel, which has the bytes, and a small one follows it.
+    /// Whether it is a single op in place.
+    fn is_in_place(&self) -> bool {
+        let ops = &self.model.graph.ops;
+        matches!(self.launch.ops, &[op] if ops[op].in_place)
+    }
+
+    /// Elements that a library writes into a part of a tensor, if the kernel is such a write. In
+    /// place it is all of the kernel. Otherwise the library writes into a copy: the copy is one
+    /// kernel, which has the bytes, and a small one follows it.
     fn written_elements(&self) -> Option<f64> {
         let &[op] = self.launch.ops else {
             return None;
         };
-        let graph = self.model.graph;
-        let function = graph.ops[op].function?;
-        let writes = matches!(
-            function.row().shape_rule,
-            ShapeRule::Scatter | ShapeRule::IndexAlong
-        );
-        let source = graph.inputs[op].last().filter(|_| writes)?;
         // A copy that a compiler needs is in `Partition::further_launches`.
         (self.code == KernelOrigin::Library)
-            .then(|| graph.tensors[*source].elements())?
+            .then(|| part_elements(self.model.graph, op))?
             .map(|elements| elements as f64)
     }
 
@@ -165,7 +222,7 @@ impl KernelView<'_> {
             // the kernel.
             let strided = self.code == KernelOrigin::Library && self.is_strided(id, op);
             if strided && elements(op) / m.strided_per_s > own.seconds() {
-                compute.name = "strided access";
+                compute.name = STRIDED;
                 compute.add(RatedWork::Strided, elements(op), m.strided_per_s);
             } else {
                 compute.append(&own);
@@ -175,7 +232,7 @@ impl KernelView<'_> {
     }
 
     /// The arithmetic of all ops on the vector units.
-    fn arithmetic(&self, m: &Measured) -> BreakdownPart {
+    pub(super) fn arithmetic(&self, m: &Measured) -> BreakdownPart {
         let mut compute = BreakdownPart::new("arithmetic");
         for (_, op) in self.computed() {
             compute.compute(m, op);
@@ -183,9 +240,10 @@ impl KernelView<'_> {
         compute
     }
 
-    /// Whether the op has operands of another shape than its result, or copies into another order.
-    /// A single number does not count as an operand. Opaque ops have kernels of their own, which
-    /// step through no operand, and a free view reads none.
+    /// Whether the op has operands of another shape than its result, casts to a wider type, or
+    /// copies into another order: the library then accesses element by element. A single number
+    /// does not count as an operand. Opaque ops have kernels of their own, which step through no
+    /// operand, and a free view reads none.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
         if op.op_type == OpType::Opaque || self.model.is_free_view(id) {
             return false;
@@ -193,92 +251,28 @@ impl KernelView<'_> {
         let count = element_count(&op.shape);
         let inputs = self.model.graph.inputs[id].iter();
         let mut counts = inputs.filter_map(|&t| self.model.graph.tensors[t].elements());
-        op.op_type == OpType::Reshape || counts.any(|n| n > 1 && Some(n) != count)
-    }
-
-    /// A kernel along rows: by class for a library kernel; in passes for a generated one, unless it
-    /// holds its rows.
-    fn rows(&self, m: &Measured) -> Breakdown {
-        let reductions = || self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
-        let reduced = |id: OpId, op: &Op| {
-            let first = self.model.graph.inputs[id].first();
-            let shape = first.and_then(|&t| self.model.graph.tensor_shape(t));
-            // The output lacks the reduced elements, so the input says how many there are.
-            let shape = shape.unwrap_or(&op.shape);
-            (element_count(shape).unwrap_or(0) as f64, row_width(shape))
-        };
-        let (read, written) = (self.launch.read, self.launch.written);
-        let moved = self.launch.moved();
-        if self.code == KernelOrigin::Library {
-            let mut class = BreakdownPart::new("library kernel");
-            for (id, op) in reductions() {
-                let (count, width) = reduced(id, op);
-                let (what, per_s) = library_rate(m, op, width);
-                class.add(what, count, per_s);
-            }
-            return Breakdown::overlapping([class, bytes(m, moved, 0.0)], m.kernel_s);
-        }
-        let (mut online, mut widest, mut rows) = (0.0, 0.0_f64, 0.0_f64);
-        let (mut has_max, mut has_exp) = (None, false);
-        for (id, op) in self.ops() {
-            has_exp |= op.function == Some(Function::Exp);
-            if op.op_type != OpType::Reduction {
-                continue;
-            }
-            let (count, width) = reduced(id, op);
-            widest = widest.max(width);
-            rows = rows.max(count / width);
-            match op.function {
-                // A running mean and variance.
-                Some(Function::LayerNorm | Function::GroupNorm | Function::Var) => online += count,
-                // A running maximum, and a sum that is scaled whenever it changes.
-                Some(Function::Softmax | Function::LogSoftmax) => online += 2.0 * count,
-                Some(Function::Max) => has_max = Some(count),
-                _ => {}
-            }
-        }
-        // Softmax as single ops costs what the function costs: a running maximum and a running sum.
-        if let (Some(count), true) = (has_max, has_exp) {
-            online += 2.0 * count;
-        }
-        let compute = self.arithmetic(m);
-        let is_pool = reductions().any(|(_, op)| op.function.is_some_and(Function::is_pool));
-        // Read once, so in a single phase. A pool reduces windows: the length of its input's last
-        // axis says nothing about them.
-        if widest <= HELD_ROW || is_pool {
-            return Breakdown::overlapping([bytes(m, moved, 0.0), compute], m.kernel_s);
-        }
-        // All passes but the last read, and the last writes; they do not overlap.
-        // A row longer than `ROW_ELEMENTS` still takes one block, which loops over it.
-        let blocks = rows / (ROW_ELEMENTS / widest).floor().max(1.0);
-        let waves = (blocks / (self.model.multiprocessors * ROW_BLOCKS)).ceil();
-        let mut statistics = BreakdownPart::new("running statistics");
-        statistics.add(RatedWork::Elements, online, m.online_per_s);
-        let mut waits = BreakdownPart::new("waits for rows");
-        waits.add(RatedWork::Waves, waves, 1.0 / m.row_wave_s);
-        Breakdown {
-            phases: smallvec![
-                smallvec![bytes(m, read, 0.0).named("reads"), statistics],
-                smallvec![bytes(m, written, 0.0).named("writes"), compute],
-                // At the barriers of its reductions a row waits for its last thread, and nothing
-                // overlaps that.
-                smallvec![waits],
-            ],
-            fixed_s: m.kernel_s,
-            pipeline_s: 0.0,
-        }
+        let is_wider = op.function == Some(Function::Cast)
+            && self.model.graph.inputs[id].iter().any(|&t| {
+                let bytes = self.model.graph.tensors[t].bytes_per_element;
+                bytes.is_some_and(|bytes| bytes < op.bytes_per_element)
+            });
+        op.op_type == OpType::Reshape || is_wider || counts.any(|n| n > 1 && Some(n) != count)
     }
 }
 
 /// The kernel that writes so many elements where an index says.
 fn write_into(m: &Measured, elements: f64) -> Breakdown {
+    Breakdown::overlapping([scattered(m, elements)], m.kernel_s)
+}
+
+fn scattered(m: &Measured, elements: f64) -> BreakdownPart {
     let mut writes = BreakdownPart::new("scattered writes");
     writes.add(RatedWork::Strided, elements, m.strided_per_s);
-    Breakdown::overlapping([writes], m.kernel_s)
+    writes
 }
 
 /// Bytes that a kernel moves, and further ones that it reads from memory again.
-fn bytes(m: &Measured, moved: AccessedBytes, again_bytes: f64) -> BreakdownPart {
+pub(super) fn bytes(m: &Measured, moved: AccessedBytes, again_bytes: f64) -> BreakdownPart {
     let mut bytes = BreakdownPart::new("bytes");
     let from_memory = moved.bytes.saturating_sub(moved.hit_bytes) as f64;
     bytes.add(RatedWork::MemoryBytes, from_memory, m.memory_bytes_per_s);
@@ -293,22 +287,6 @@ fn bytes(m: &Measured, moved: AccessedBytes, again_bytes: f64) -> BreakdownPart 
 
 fn elements(op: &Op) -> f64 {
     element_count(&op.shape).unwrap_or(0) as f64
-}
-
-fn library_rate(m: &Measured, op: &Op, width: f64) -> (RatedWork, f64) {
-    match op.function {
-        Some(Function::Softmax | Function::LogSoftmax) if width <= WARP_ROW => {
-            (RatedWork::Softmax, m.library_softmax_per_s)
-        }
-        Some(Function::Softmax | Function::LogSoftmax) => {
-            (RatedWork::WideSoftmax, m.library_wide_softmax_per_s)
-        }
-        Some(Function::LayerNorm | Function::GroupNorm | Function::RmsNorm) => {
-            (RatedWork::Norm, m.library_layer_norm_per_s)
-        }
-        Some(Function::MaxPool2d | Function::AvgPool2d) => (RatedWork::Pool, m.library_pool_per_s),
-        _ => (RatedWork::Sum, m.library_sum_per_s),
-    }
 }
 
 impl BreakdownPart {

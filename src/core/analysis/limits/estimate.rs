@@ -1,11 +1,12 @@
 //! How a kernel is divided into blocks and threads, and what a block needs.
 
 use super::live::Live;
-use crate::analysis::device_model::{Product, Tiling};
-use crate::analysis::tiling::{BlockTile, COMPUTING_THREADS, step_depth};
+use crate::analysis::device_model::{Product, Tiling, operand_sizes};
+use crate::analysis::tiling::{BlockTile, COMPUTING_THREADS};
 use crate::analysis::{Analysis, Kernel};
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::model::device::Multiprocessor;
+use crate::model::element_size::ElementSize;
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
 
@@ -39,8 +40,8 @@ pub enum Estimate {
         tiling: Tiling,
         /// The same tile, with the step along K that a block takes.
         tile: BlockTile,
-        /// Bytes of one element of the operands.
-        element_bytes: u64,
+        /// Size of an element of the left and of the right operand.
+        element_sizes: [ElementSize; 2],
     },
     /// A kernel with a reduction: a block for each row.
     Rows {
@@ -87,20 +88,18 @@ impl Estimate {
                 .find(|&&op| graph.ops[op].op_type == op_type)
         };
         let matmul = has_type(OpType::Matmul);
-        if let Some(product) = matmul.and_then(|&op| Product::of_op(graph, op)) {
+        if let Some(&op) = matmul
+            && let Some(product) = Product::of_op(graph, op)
+        {
             let tiling = product.tiling(multiprocessors);
-            let [rows, columns] = [tiling.tile.rows as u64, tiling.tile.columns as u64];
-            let element_bytes = product.element_bytes as u64;
-            let tile = BlockTile {
-                rows,
-                columns,
-                depth: step_depth((rows + columns) * element_bytes, on_chip_bytes),
-            };
+            let sides = [tiling.tile.rows as u64, tiling.tile.columns as u64];
+            let element_sizes = operand_sizes(graph, op);
+            let tile = BlockTile::deepest(sides, element_sizes, on_chip_bytes);
             return Self::Matmul {
                 product,
                 tiling,
                 tile,
-                element_bytes,
+                element_sizes,
             };
         }
         let outputs = kernel.ops.iter().map(|&op| &graph.ops[op]);
@@ -123,7 +122,9 @@ impl Estimate {
         }
         // The widest load is full with the narrowest type, so that one decides how many elements a
         // thread holds.
-        let narrowest = outputs.map(|op| u64::from(op.bytes_per_element)).min();
+        let narrowest = outputs
+            .map(|op| u64::from(op.bytes_per_element.addressed_bytes()))
+            .min();
         Self::Elements {
             elements,
             elements_per_thread: (LOAD_BYTES / narrowest.unwrap_or(1).max(1)).max(1),

@@ -50,9 +50,9 @@ impl BlockLaunch {
             }
             Estimate::Matmul {
                 tile,
-                element_bytes,
+                element_sizes,
                 ..
-            } => tile.shared_bytes([element_bytes; 2], available_bytes),
+            } => tile.shared_bytes(element_sizes, available_bytes),
             Estimate::Rows {
                 kept_values,
                 row_elements,

@@ -1,6 +1,6 @@
 //! The tile that the device model would choose.
 
-use super::{BlockTile, SIDES, Tiled, TiledMatmul, step_depth};
+use super::{BlockTile, SIDES, Tiled, TiledMatmul};
 use crate::model::device::Device;
 
 /// The tile with the least predicted time among those whose stages and sums fit the device.
@@ -28,17 +28,15 @@ pub enum TimeLimit {
 /// one with fewer bytes to load is the best, then the first from the largest sides. `None` where
 /// the multiprocessors of the device are unknown.
 pub fn best(matmul: TiledMatmul, device: &Device) -> Option<Best> {
-    let [left, right] = matmul.element_bytes;
     // From the largest side, because `min_by` keeps the first of equal candidates.
     let sides = SIDES.into_iter().rev();
     let tiles = sides.flat_map(|rows| SIDES.into_iter().rev().map(move |columns| (rows, columns)));
     let candidates = tiles.filter_map(|(rows, columns)| {
-        let deep_bytes = rows * left + columns * right;
-        let tile = BlockTile {
-            rows,
-            columns,
-            depth: step_depth(deep_bytes, device.on_chip_bytes()),
-        };
+        let tile = BlockTile::deepest(
+            [rows, columns],
+            matmul.element_sizes,
+            device.on_chip_bytes(),
+        );
         // The order of the tiles changes no cost, so rows of tiles one at a time will do.
         let cut = Tiled::new(matmul, tile, 1, device)?;
         let costs = matmul

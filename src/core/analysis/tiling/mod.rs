@@ -20,11 +20,11 @@ mod resources;
 pub use best::{Best, TimeLimit, best};
 pub use follow::{Follower, Needs, followers};
 pub use grid::{TileBlock, TileGrid, merged};
-pub(crate) use resources::step_depth;
 pub use resources::{BlockResources, COMPUTING_THREADS, registers_per_thread};
 
-use crate::analysis::device_model::{Product, Tile, Tiling};
+use crate::analysis::device_model::{Product, Tile, Tiling, operand_sizes};
 use crate::model::device::Device;
+use crate::model::element_size::ElementSize;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::op_type::OpType;
@@ -62,8 +62,8 @@ pub struct TiledMatmul {
     pub inner: u64,
     /// N.
     pub columns: u64,
-    /// Bytes of an element of the left and of the right operand.
-    pub element_bytes: [u64; 2],
+    /// Size of an element of the left and of the right operand.
+    pub element_sizes: [ElementSize; 2],
     product: Product,
 }
 
@@ -74,16 +74,13 @@ impl TiledMatmul {
             return None;
         }
         let product = Product::of_op(graph, op).filter(|product| !product.is_convolution)?;
-        let left_bytes = product.element_bytes as u64;
-        let right = graph.inputs[op].get(1);
-        let right_bytes = right.and_then(|&tensor| graph.tensors[tensor].bytes_per_element);
         Some(Self {
             op,
             batch: product.batch as u64,
             rows: product.rows as u64,
             inner: product.inner as u64,
             columns: product.columns as u64,
-            element_bytes: [left_bytes, right_bytes.map_or(left_bytes, u64::from)],
+            element_sizes: operand_sizes(graph, op),
             product,
         })
     }
@@ -93,13 +90,12 @@ impl TiledMatmul {
     pub fn library_tile(&self, device: &Device) -> Option<BlockTile> {
         let multiprocessors = device.hardware.multiprocessors?.value;
         let Tile { rows, columns } = self.product.tiling(multiprocessors).tile;
-        let (rows, columns) = (rows as u64, columns as u64);
-        let deep_bytes = self.element_bytes[0] * rows + self.element_bytes[1] * columns;
-        Some(BlockTile {
-            rows,
-            columns,
-            depth: step_depth(deep_bytes, device.on_chip_bytes()),
-        })
+        let sides = [rows as u64, columns as u64];
+        Some(BlockTile::deepest(
+            sides,
+            self.element_sizes,
+            device.on_chip_bytes(),
+        ))
     }
 
     /// FLOPs of all products.
@@ -203,7 +199,7 @@ impl Tiled {
             wave_tiles: (multiprocessors as u64).max(1),
             resources: BlockResources::new(
                 tile,
-                matmul.element_bytes,
+                matmul.element_sizes,
                 device.on_chip_bytes(),
                 multiprocessor.registers_per_thread.into(),
             ),
@@ -359,11 +355,11 @@ impl Tiled {
 
     /// Bytes of strips along K, one operand after the other.
     pub fn bytes_of<N: Numeral>(&self, strips: Strips<N>) -> N {
-        let operand = |name, strips, element_bytes| {
+        let operand = |name, strips, size: ElementSize| {
             let inner = N::count("(K)", self.matmul.inner);
-            N::product(name, [strips, inner, N::bytes("", element_bytes)])
+            size.bytes_of_product(name, [strips, inner])
         };
-        let [left, right] = self.matmul.element_bytes;
+        let [left, right] = self.matmul.element_sizes;
         let operands = [
             operand("A", strips.rows, left),
             operand("B", strips.columns, right),

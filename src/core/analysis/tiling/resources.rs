@@ -2,6 +2,7 @@
 //! `docs/tiling.md` has their sources.
 
 use super::BlockTile;
+use crate::model::element_size::ElementSize;
 use crate::numeral::Numeral;
 
 /// The threads of a matmul's block that compute. Some GPUs have [others that
@@ -39,14 +40,14 @@ pub struct BlockResources {
 impl BlockResources {
     pub(super) fn new(
         tile: BlockTile,
-        element_bytes: [u64; 2],
+        element_sizes: [ElementSize; 2],
         shared_available_bytes: u64,
         registers_available: u64,
     ) -> Self {
         Self {
-            step_bytes: tile.step_bytes(element_bytes),
-            stages: tile.stages(element_bytes, shared_available_bytes),
-            shared_bytes: tile.shared_bytes(element_bytes, shared_available_bytes),
+            step_bytes: tile.step_bytes(element_sizes),
+            stages: tile.stages(element_sizes, shared_available_bytes),
+            shared_bytes: tile.shared_bytes(element_sizes, shared_available_bytes),
             shared_available_bytes,
             sums_per_thread: sums_per_thread(tile.sides()),
             registers_per_thread: registers_per_thread(tile.sides()),
@@ -71,16 +72,32 @@ impl BlockResources {
 }
 
 impl BlockTile {
+    /// The tile with the deepest step of which two fit.
+    pub(crate) fn deepest(
+        sides: [u64; 2],
+        element_sizes: [ElementSize; 2],
+        available_bytes: u64,
+    ) -> Self {
+        let [rows, columns] = sides;
+        let [left, right] = element_sizes.map(ElementSize::bits);
+        let deep_bits = rows.saturating_mul(left) + columns.saturating_mul(right);
+        Self {
+            rows,
+            columns,
+            depth: step_depth(deep_bits, available_bytes),
+        }
+    }
+
     /// Rows and columns.
     pub fn sides<N: Numeral>(&self) -> [N; 2] {
         [N::count("(BM)", self.rows), N::count("(BN)", self.columns)]
     }
 
     /// Bytes of one step along K: a piece of each operand.
-    pub fn step_bytes<N: Numeral>(&self, [left, right]: [u64; 2]) -> N {
-        let piece = |name, side, element_bytes| {
+    pub fn step_bytes<N: Numeral>(&self, [left, right]: [ElementSize; 2]) -> N {
+        let piece = |name, side, size: ElementSize| {
             let depth = N::count("(BK)", self.depth);
-            N::product(name, [side, depth, N::bytes("", element_bytes)])
+            size.bytes_of_product(name, [side, depth])
         };
         let [rows, columns] = self.sides();
         N::sum(
@@ -90,10 +107,10 @@ impl BlockTile {
     }
 
     /// Steps in flight: as many as fit, but two at least and four at most.
-    pub fn stages<N: Numeral>(&self, element_bytes: [u64; 2], available_bytes: u64) -> N {
+    pub fn stages<N: Numeral>(&self, element_sizes: [ElementSize; 2], available_bytes: u64) -> N {
         // A reader of the derivation finds the step beside it, so the quotient names its result
         // alone.
-        let step_bytes = N::bytes("per step", self.step_bytes(element_bytes));
+        let step_bytes = N::bytes("per step", self.step_bytes(element_sizes));
         let fit = N::floor("fit", N::bytes("per block", available_bytes), step_bytes);
         let least = N::count("at least", LEAST_STAGES);
         let most = N::count("at most", MOST_STAGES);
@@ -101,9 +118,13 @@ impl BlockTile {
     }
 
     /// Shared memory of all steps in flight.
-    pub fn shared_bytes<N: Numeral>(&self, element_bytes: [u64; 2], available_bytes: u64) -> N {
-        let stages = self.stages(element_bytes, available_bytes);
-        let bytes = N::product("", [stages, self.step_bytes(element_bytes)]);
+    pub fn shared_bytes<N: Numeral>(
+        &self,
+        element_sizes: [ElementSize; 2],
+        available_bytes: u64,
+    ) -> N {
+        let stages = self.stages(element_sizes, available_bytes);
+        let bytes = N::product("", [stages, self.step_bytes(element_sizes)]);
         bytes.by(
             "stages × (BM + BN) × BK × bytes per element, with two to four stages, as many as fit",
         )
@@ -126,10 +147,11 @@ pub fn registers_per_thread<N: Numeral>(sides: [N; 2]) -> N {
     N::sum("", [sums_per_thread(sides), others]).by("⌈tile rows × tile columns / 256⌉ + 40")
 }
 
-/// The depth of a step, given the bytes of one element along K: the deepest of which two fit.
-pub(crate) fn step_depth(deep_bytes: u64, available_bytes: u64) -> u64 {
+/// The depth of a step, given the bits of both operands for one element along K.
+fn step_depth(deep_bits: u64, available_bytes: u64) -> u64 {
     let [.., shallowest] = STEP_DEPTHS;
-    let fits_twice = |depth: &u64| (2 * depth).saturating_mul(deep_bytes) <= available_bytes;
+    let available_bits = available_bytes.saturating_mul(8);
+    let fits_twice = |depth: &u64| (2 * depth).saturating_mul(deep_bits) <= available_bits;
     STEP_DEPTHS
         .into_iter()
         .find(fits_twice)

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::analysis::device_model::{
-    AccessedBytes, Breakdown, DeviceModel, KernelOrigin, ModeledKernel,
+    AccessedBytes, Breakdown, CacheStart, DeviceModel, KernelOrigin, ModeledKernel,
 };
 use crate::analysis::execute::work_beyond_ops;
 use crate::analysis::why::merged_writes::MergedWrites;
@@ -13,6 +13,7 @@ use crate::cost::work::work_of_ops;
 use crate::model::adjacency::Adjacency;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
+use crate::model::sizes::written_size;
 use crate::model::work::Work;
 use crate::sorted::common;
 use std::iter;
@@ -47,7 +48,7 @@ impl<'a> OnDevice<'a> {
         let graph = &analysis.graph;
         analysis.predicted.as_ref()?;
         let model = DeviceModel::new(graph, &analysis.options)?;
-        let hits = model.hits(&analysis.fused)?;
+        let hits = model.hits(&analysis.fused, CacheStart::Warm)?;
         let mut is_write_hit = IdVec::from_elem(false, graph.ops.len());
         let mut moved = IdVec::with_capacity(analysis.fused.kernels.len());
         for (kernel, of) in analysis.fused.kernels.iter_enumerated() {
@@ -72,13 +73,18 @@ impl<'a> OnDevice<'a> {
     }
 }
 
-/// A tensor that a kernel reads. Ordered by the op that computes its bytes.
+/// A tensor that a kernel reads. Ordered by the op that computes its bytes, and by the tensor that
+/// has them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Read {
     /// The op that computes the bytes, seen through views; `None` if they are from outside.
     base: Option<OpId>,
+    /// The tensor that has the bytes, seen through views.
+    stored: TensorId,
     tensor: TensorId,
     bytes: u64,
+    /// The most that a kernel reads of the stored tensor, by all names.
+    most: Option<u64>,
     /// The cache of a measured device serves it.
     is_hit: bool,
 }
@@ -94,11 +100,17 @@ impl<'a> Prices<'a> {
             let hits = hits.as_ref().map_or(&[][..], |hits| &hits[id]);
             let hits = hits.iter().copied().chain(iter::repeat(false));
             let accesses = kernel.traffic.reads.iter().zip(hits);
-            let accesses = accesses.map(|(access, is_hit)| Read {
-                base: graph.tensors[views.base[access.tensor]].producer,
-                tensor: access.tensor,
-                bytes: access.bytes,
-                is_hit,
+            let externals = analysis.options.conventions.externals;
+            let accesses = accesses.map(|(access, is_hit)| {
+                let stored = views.base[access.tensor];
+                Read {
+                    base: graph.tensors[stored].producer,
+                    stored,
+                    tensor: access.tensor,
+                    bytes: access.bytes,
+                    most: views.most_read(graph, stored, externals),
+                    is_hit,
+                }
             });
             let mut sorted: Vec<Read> = accesses.collect();
             // For `common`, which finds what two kernels both read.
@@ -251,12 +263,14 @@ impl<'a> Prices<'a> {
     fn saved_reads(&self, a: KernelId, b: KernelId) -> AccessedBytes {
         let (earlier, later) = (&self.reads[a.min(b)], &self.reads[a.max(b)]);
         let mut saved = AccessedBytes::default();
-        let order = |x: &Read, y: &Read| (x.base, x.tensor).cmp(&(y.base, y.tensor));
+        let key = |read: &Read| (read.base, read.stored, read.tensor);
+        let order = |x: &Read, y: &Read| key(x).cmp(&key(y));
         common(earlier, later, order, |x, y| {
             // The merged kernel reads as much as the larger reader, and the later of the two reads
             // goes.
             saved += AccessedBytes::access(x.bytes.min(y.bytes), y.is_hit);
         });
+        saved += saved_views(earlier, later);
         for (from, to) in [(a, b), (b, a)] {
             let partition = &self.analysis.partition;
             for ops in [&partition.kernels[from], &partition.recomputed[from]] {
@@ -274,7 +288,7 @@ impl<'a> Prices<'a> {
         let graph = &self.analysis.graph;
         let mut saved = AccessedBytes::default();
         for op in self.writes.kept(a, b) {
-            let bytes = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
+            let bytes = written_size(graph, op);
             let is_hit = (self.device.as_ref()).is_some_and(|device| device.is_write_hit[op]);
             saved += AccessedBytes::access(bytes, is_hit);
         }
@@ -322,4 +336,35 @@ impl<'a> Prices<'a> {
         };
         Some(if first_of(a) < first_of(b) { a } else { b })
     }
+}
+
+/// What two kernels read by different views of one tensor, beyond all of it. Sorted reads; what
+/// both read by one name is left out.
+fn saved_views(earlier: &[Read], later: &[Read]) -> AccessedBytes {
+    let mut saved = AccessedBytes::default();
+    let (few, many) = if earlier.len() < later.len() {
+        (earlier, later)
+    } else {
+        (later, earlier)
+    };
+    for own in few.chunk_by(|x, y| x.stored == y.stored) {
+        let Some((first, most)) = own.first().and_then(|read| Some((read, read.most?))) else {
+            continue;
+        };
+        let key = |read: &Read| (read.base, read.stored);
+        let start = many.partition_point(|read| key(read) < key(first));
+        let rest = many.get(start..).unwrap_or_default();
+        let end = rest.partition_point(|read| key(read) == key(first));
+        let others = rest.get(..end).unwrap_or_default();
+        let bytes = |reads: &[Read]| reads.iter().map(|read| read.bytes).sum::<u64>();
+        let mut shared = 0;
+        let by_name = |x: &Read, y: &Read| x.tensor.cmp(&y.tensor);
+        common(own, others, by_name, |x, y| shared += x.bytes.min(y.bytes));
+        let beyond = (bytes(own) + bytes(others) - shared).saturating_sub(most);
+        if beyond > 0 {
+            let is_hit = own.iter().chain(others).any(|read| read.is_hit);
+            saved += AccessedBytes::access(beyond, is_hit);
+        }
+    }
+    saved
 }

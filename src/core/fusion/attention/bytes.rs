@@ -186,9 +186,11 @@ impl AttentionShape {
     }
 
     /// Bytes of K and V that are read from memory again with the loop over Q: 0 if K and V of one
-    /// head fit a cache of this size, otherwise the tiled count minus the compulsory traffic.
+    /// head fit a cache of this size or all queries are one tile, otherwise the tiled count minus
+    /// the compulsory traffic.
     pub fn read_again_bytes(&self, tiles: Tiles, cache_bytes: f64) -> u64 {
-        if self.head_bytes() as f64 <= cache_bytes {
+        // The heads that share K and V read them side by side.
+        if tiles.query_tiles <= 1 || self.head_bytes() as f64 <= cache_bytes {
             return 0;
         }
         self.forward_bytes(&tiles, LoopOrder::Queries)

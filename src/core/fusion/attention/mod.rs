@@ -91,7 +91,7 @@ impl AttentionShape {
             queries: *queries,
             keys: *keys,
             head_size: matmul_k(graph, scores)?,
-            bytes_per_element: result_op.bytes_per_element,
+            bytes_per_element: result_op.bytes_per_element.whole_bytes()?,
         };
         let fits = shape.head_size == *head_size
             && matmul_k(graph, result) == Some(*keys)
@@ -118,21 +118,25 @@ impl AttentionShape {
             queries: *queries,
             keys: *keys,
             head_size: *head_size,
-            bytes_per_element: definition.bytes_per_element,
+            bytes_per_element: definition.bytes_per_element.whole_bytes()?,
         };
         (width == head_size).then_some(shape)
     }
 
     /// The shape of a kernel with two matmuls, under any policy, or of a call of `sdpa`.
     pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
-        if let &[op] = ops
-            && graph.ops[op].function == Some(Function::Sdpa)
-        {
+        if let Some(op) = Self::call_among(graph, ops) {
             return Self::of_call(graph, op);
         }
         let is_product = |&op: &OpId| graph.ops[op].op_type == OpType::Matmul;
         let mut products = ops.iter().copied().filter(is_product);
         Self::of_ops(graph, products.next()?, products.next()?)
+    }
+
+    /// The call of attention in a kernel, which can only have free views beside it.
+    pub(crate) fn call_among(graph: &Graph, ops: &[OpId]) -> Option<OpId> {
+        let mut calls = ops.iter().copied();
+        calls.find(|&op| graph.ops[op].function == Some(Function::Sdpa))
     }
 
     /// FLOPs of the kernel beyond those of the ops that it replaces: for each tile of keys, each

@@ -10,7 +10,7 @@ use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, TensorDecl};
 use crate::model::op_type::OpType;
 use crate::model::options::{Objective, Options};
-use crate::model::partition::Partition;
+use crate::model::partition::{OperandCopy, Partition};
 use std::collections::HashMap;
 
 /// A graph with one op for each attention kernel.
@@ -92,7 +92,7 @@ impl RewrittenGraph {
     }
 
     /// A partition of the rewritten graph, as one of the original graph.
-    pub(crate) fn expanded(&self, partition: &Partition) -> Partition {
+    pub(crate) fn expanded(&self, original: &Graph, partition: &Partition) -> Partition {
         let kernels = partition.kernels.len();
         let kernel_of = self.op_of.iter().map(|&op| partition.kernel_of[op]);
         let mut expanded = Partition::of_ops(kernel_of.collect(), kernels);
@@ -104,6 +104,19 @@ impl RewrittenGraph {
             expanded.recomputed = recomputed;
         }
         expanded.further_launches = partition.further_launches.clone();
+        // The rewritten graph numbers tensors anew, but an op keeps the order of its inputs.
+        let copies = partition.copies.iter().filter_map(|copy| {
+            let op = self.last_of[copy.op];
+            let inputs = self.graph.inputs[copy.op].iter();
+            let mut same = inputs.zip(&original.inputs[op]);
+            let (_, &tensor) = same.find(|&(&renamed, _)| renamed == copy.tensor)?;
+            Some(OperandCopy {
+                op,
+                tensor,
+                ..*copy
+            })
+        });
+        expanded.copies = copies.collect();
         expanded
     }
 }

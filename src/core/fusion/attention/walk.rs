@@ -76,11 +76,15 @@ impl Tiles {
         // The first tile of Q loads all of K and V; each later tile loads them again.
         let (first_keys, again_keys) = match step.query_tile {
             0 => (keys.end, 0),
-            full => (shape.keys, (full - 1) * shape.keys + keys.end),
+            full => {
+                let before = (full - 1).saturating_mul(shape.keys);
+                (shape.keys, before.saturating_add(keys.end))
+            }
         };
         WalkedBytes {
-            first: of_rows(queries.end + stored).saturating_add(of_rows(2 * first_keys)),
-            again: of_rows(2 * again_keys),
+            first: of_rows(queries.end.saturating_add(stored))
+                .saturating_add(of_rows(first_keys.saturating_mul(2))),
+            again: of_rows(again_keys.saturating_mul(2)),
             scores: bytes(queries.start, shape.keys)
                 .saturating_add(bytes(queries.end - queries.start, keys.end)),
         }

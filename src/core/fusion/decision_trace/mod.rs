@@ -11,6 +11,7 @@ use crate::fusion::plan::plan_noting;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::options::Options;
+use crate::model::partition::OperandCopy;
 
 /// The decisions that led a policy to its partition.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -24,6 +25,8 @@ pub struct DecisionTrace {
     nodes: IdVec<NodeId, PlacedNode>,
     /// Of the final kernels.
     further_launches: IdVec<KernelId, u32>,
+    /// Of the final kernels.
+    copies: Vec<OperandCopy>,
     /// Which ops are free views, for which alone nothing runs.
     is_view: IdVec<OpId, bool>,
 }
@@ -38,6 +41,7 @@ pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
         nodes: notes.nodes,
         kernel_of: plan.partition.kernel_of,
         further_launches: plan.partition.further_launches,
+        copies: plan.partition.copies,
         is_view: Views::under(graph, options.conventions.reshape).is_view,
     }
 }

@@ -26,6 +26,7 @@ impl DecisionTrace {
             partition
                 .further_launches
                 .clone_from(&self.further_launches);
+            partition.copies.clone_from(&self.copies);
         }
         partition
     }

@@ -1,17 +1,19 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
-use super::facts::{crosses, is_call};
+use super::facts::{is_call, is_crossing};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::BufferId;
 use super::value::{BufferView, LoweredValue};
-use super::view::{View, broadcast};
+use super::view::{View, broadcast, broadcast_to};
 use crate::fusion::loops::Loop;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
+use crate::model::partition::OperandCopy;
+use crate::model::sizes::{broadcast_operand_shape, broadcast_operand_size};
 
 /// Channels that cuDNN wants a multiple of, in types of two bytes.
 const CHANNELS: u64 = 8;
@@ -24,25 +26,28 @@ impl Lowering<'_> {
         let bias = self.bias_behind(ops);
         let mut value = LoweredValue::default();
         let mut copies = 0;
+        // A flash kernel reads its operands by their strides, so it needs no copies.
+        let matmuls = ops
+            .iter()
+            .filter(|&&op| graph.ops[op].op_type == OpType::Matmul);
+        let is_flash = matmuls.count() > 1;
         for &op in ops {
             for &tensor in &graph.inputs[op] {
                 if made.contains(&tensor) {
                     continue;
                 }
-                // A flash kernel reads its operands by their strides, so it needs no copies.
-                let is_flash = ops
-                    .iter()
-                    .filter(|&&op| graph.ops[op].op_type == OpType::Matmul)
-                    .count()
-                    > 1;
                 let is_relaid = || self.is_relaid_image(op, tensor);
                 if !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid()) {
-                    let copy = self.copy(tensor);
+                    let (copy, is_nameless) = self.copy(op, tensor);
+                    copies += usize::from(is_nameless);
                     value.reads.push(BufferView::new(copy, None));
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
-                    copies +=
-                        usize::from(!is_flash && has_no_rows(graph, &self.layouts, op, tensor));
+                    if !is_flash && has_no_rows(graph, &self.layouts, op, tensor) {
+                        copies += 1;
+                        let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
+                        self.note_copy(op, tensor, [bytes; 2]);
+                    }
                 }
             }
         }
@@ -86,19 +91,71 @@ impl Lowering<'_> {
         })
     }
 
-    /// Adds a node that lays a tensor out anew, for a library.
-    fn copy(&mut self, tensor: TensorId) -> BufferId {
-        if let Some(&known) = self.copies.get(&tensor) {
-            return known;
+    fn note_copy(&mut self, op: OpId, tensor: TensorId, [bytes_read, bytes_written]: [u64; 2]) {
+        if bytes_read > 0 || bytes_written > 0 {
+            self.copied.push(OperandCopy {
+                op,
+                tensor,
+                bytes_read,
+                bytes_written,
+            });
         }
-        let shape = self.graph.tensor_shape(tensor).unwrap_or(&[]);
-        let elements = element_count(shape).unwrap_or(0);
-        let (value, buffer) = (self.values[tensor].clone(), self.new_buffer());
-        let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
-        let node = self.node(value, Loop::Pointwise(elements), shape);
-        self.push(node.writing(buffer, &View::whole(elements), shape, width));
-        self.copies.insert(tensor, buffer);
-        buffer
+    }
+
+    /// Adds a node that lays a tensor out anew, for a library. Returns its buffer, and whether its
+    /// launch counts with the call, because no op of the list stands for it.
+    fn copy(&mut self, op: OpId, tensor: TensorId) -> (BufferId, bool) {
+        let graph = self.graph;
+        let own = graph.tensors[tensor].bytes().unwrap_or(0);
+        let whole = broadcast_operand_size(graph, op, tensor).unwrap_or(own);
+        let beyond = whole.saturating_sub(own);
+        if let Some(&known) = self.copies.get(&(tensor, whole)) {
+            self.note_copy(op, tensor, [beyond, 0]);
+            return (known, false);
+        }
+        let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
+        let mut value = self.values[tensor].clone();
+        // What the copy computes is written as the copy alone, not as the operand first.
+        let is_computed = value.ops.iter().any(|&op| !graph.ops[op].is_view());
+        self.note_copy(op, tensor, [if is_computed { beyond } else { whole }; 2]);
+        let reads_input = graph.tensors[tensor].is_external() && value.ops.is_empty();
+        let mut shape = graph.tensor_shape(tensor).unwrap_or(&[]).to_vec();
+        if beyond > 0
+            && let Some(broadcast) = broadcast_operand_shape(graph, op, tensor)
+        {
+            let place = graph.inputs[op].iter().position(|&input| input == tensor);
+            value.see(
+                broadcast_to(&shape, &broadcast).as_ref(),
+                (op, place.unwrap_or(0)),
+            );
+            shape = broadcast;
+        }
+        let elements = element_count(&shape).unwrap_or(0);
+        let buffer = self.new_buffer(width);
+        let node = self.node(value, Loop::Pointwise(elements), &shape);
+        self.push(node.writing(buffer, &View::whole(elements), &shape, width));
+        self.copies.insert((tensor, whole), buffer);
+        (buffer, reads_input)
+    }
+
+    /// The caller gets a copy of a part of a pointwise result that lies in another order than its
+    /// dimensions: the compiler writes the whole row by row.
+    pub(super) fn copy_part(&mut self, op: OpId) {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
+        let Some(&input) = graph.inputs[op].first() else {
+            return;
+        };
+        let producer = graph.tensors[input].producer;
+        let is_pointwise = producer.is_some_and(|op| graph.ops[op].op_type == OpType::Elementwise);
+        let is_part = matches!(definition.function, Some(Function::Slice | Function::Split));
+        if is_pointwise
+            && is_part
+            && graph.is_final(graph.output[op])
+            && !self.layouts[input].is_flat()
+        {
+            self.launch_beside(BufferId::of_tensor(input));
+        }
     }
 
     /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut
@@ -107,16 +164,9 @@ impl Lowering<'_> {
     pub(super) fn copy_crossing_view(&mut self, op: OpId) {
         let graph = self.graph;
         let output = graph.output[op];
-        let shape = graph.inputs[op]
-            .first()
-            .and_then(|&t| graph.tensor_shape(t));
         let uses = self.uses[output];
         let is_seen = uses.is_result || uses.feeds_library;
-        let is_reshape = graph.ops[op].function == Some(Function::Reshape);
-        if !is_seen
-            || !is_reshape
-            || !shape.is_some_and(|shape| crosses(shape, &graph.ops[op].shape))
-        {
+        if !is_seen || !is_crossing(graph, op) {
             return;
         }
         let mut source = op;
@@ -149,8 +199,8 @@ impl Lowering<'_> {
         let graph = self.graph;
         let (output, shape) = (graph.output[op], &graph.ops[op].shape);
         let layout = self.layouts[output].clone();
-        let product = self.new_buffer();
-        let width = graph.tensors[output].bytes_per_element.unwrap_or(0);
+        let width = graph.tensors[output].addressed_bytes().unwrap_or(0);
+        let product = self.new_buffer(width);
         let node = self.node(value, space, shape);
         self.push(node.writing(product, &layout, shape, width));
         let mut added = self.values[bias].clone();

@@ -1,10 +1,16 @@
 //! Lowers concatenations.
+//!
+//! Source: `cat` in `torch/_inductor/lowering.py` and `ConcatKernel` in `torch/_inductor/ir.py`.
 
-use super::facts::is_call;
+use super::facts::{is_call, keeps_shape};
+use super::library::begins_pointwise;
 use super::lower::Lowering;
-use super::node::{BufferAccess, BufferId, SchedulerNode};
-use super::view::{AccessedElements, View};
+use super::node::{BufferId, SchedulerNode};
+use super::value::{LoweredValue, buffer_value};
+use super::view::View;
 use crate::fusion::loops::Loop;
+use crate::model::functions::Function;
+use crate::model::graph::Tensor;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
@@ -13,87 +19,228 @@ use crate::model::op_type::OpType;
 const CONCATENATED: usize = 8;
 
 impl Lowering<'_> {
-    /// Whether the readers of a concatenation compute it. Source: `cat` in
-    /// `torch/_inductor/lowering.py`.
+    /// Whether the readers of a concatenation compute it.
     pub(super) fn is_inlined_concat(&self, op: OpId) -> bool {
-        let graph = self.graph;
-        let inputs = &graph.inputs[op];
-        let open = inputs
-            .iter()
-            .filter(|&&tensor| self.is_open(tensor))
-            .count();
-        let output = graph.output[op];
-        let readers = graph.successors[op].iter();
-        let only_pointwise = !graph.is_final(output) && { readers }.all(|&reader| {
-            matches!(
-                graph.ops[reader].op_type,
-                OpType::Elementwise | OpType::Reshape
-            )
-        });
-        inputs.len() <= CONCATENATED && (open == inputs.len() || open > 0 && only_pointwise)
+        let inputs = &self.graph.inputs[op];
+        let mut open = inputs.iter().filter(|&&tensor| self.is_open(tensor, op));
+        let count = open.clone().count();
+        inputs.len() <= CONCATENATED
+            && !(self.target.is_2_15
+                && inputs
+                    .iter()
+                    .any(|&tensor| self.is_shared_piece(tensor, op)))
+            && (count == inputs.len() && !open.any(|&tensor| self.reads_row_values(tensor))
+                || count > 0 && self.only_pointwise_reads(op))
     }
 
-    /// Adds a node for each piece of a concatenation that is no buffer; what is one is written in
-    /// its place at once.
+    /// Whether a piece has another reader that computes with its elements, or one beside which the
+    /// concatenation would compute it again. Source: `any_input_has_multi_consumers` in `cat` of
+    /// torch 2.15.
+    fn is_shared_piece(&self, tensor: TensorId, concatenation: OpId) -> bool {
+        let graph = self.graph;
+        let others = graph.consumers[tensor].iter();
+        let mut others = others
+            .copied()
+            .filter(|&reader| reader != concatenation)
+            .peekable();
+        others.peek().is_some()
+            && (self.is_computed(tensor) || others.any(|reader| self.is_pointwise_use(reader)))
+    }
+
+    /// Whether a value is not in a buffer yet.
+    fn is_computed(&self, tensor: TensorId) -> bool {
+        let mut ops = self.values[tensor].ops.iter();
+        ops.any(|&op| !self.graph.ops[op].is_view())
+    }
+
+    /// Whether a reader computes with single elements: of a view, all that read the view.
+    fn is_pointwise_use(&self, reader: OpId) -> bool {
+        let graph = self.graph;
+        let mut open = vec![reader];
+        while let Some(reader) = open.pop() {
+            let definition = &graph.ops[reader];
+            if definition.is_view() {
+                let readers = &graph.successors[reader];
+                if readers.is_empty() || graph.is_final(graph.output[reader]) {
+                    return false;
+                }
+                open.extend(readers);
+            } else if !self.subtracts_rows(reader) && !begins_pointwise(graph, reader) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether a norm reads its input again for its elements.
+    fn subtracts_rows(&self, reader: OpId) -> bool {
+        let is_norm = self.graph.ops[reader].op_type == OpType::Reduction;
+        is_norm
+            && keeps_shape(self.graph, reader)
+            && self.graph.ops[reader].function != Some(Function::Cumsum)
+    }
+
+    /// Whether the value that a piece has, or of which it is computed, is the result of a
+    /// reduction.
+    fn reads_row_values(&self, tensor: TensorId) -> bool {
+        let mut reads = self.values[tensor].reads.iter();
+        reads.any(|read| self.reduced.contains_key(&read.buffer))
+    }
+
+    /// Whether all that reads an op begins with a pointwise op. A caller is no such reader.
+    fn only_pointwise_reads(&self, op: OpId) -> bool {
+        let graph = self.graph;
+        let mut open = vec![op];
+        while let Some(read) = open.pop() {
+            if graph.is_final(graph.output[read]) || graph.successors[read].is_empty() {
+                return false;
+            }
+            for &reader in &graph.successors[read] {
+                let definition = &graph.ops[reader];
+                if definition.is_view() {
+                    open.push(reader);
+                } else if definition.function != Some(Function::Pad)
+                    && !begins_pointwise(graph, reader)
+                {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Writes each piece of a concatenation in its place: in the kernel that computes it, or by a
+    /// copy.
     pub(super) fn concat(&mut self, op: OpId) {
         let graph = self.graph;
-        let output = graph.output[op];
-        let inputs = graph.inputs[op].iter().copied();
-        let (open, written): (Vec<TensorId>, Vec<TensorId>) =
-            inputs.partition(|&tensor| self.is_open(tensor));
-        let Some((&first, others)) = open.split_first() else {
-            let mut value = self.inputs(op);
-            value.ops.push(op);
-            self.values[output] = value;
-            return;
+        let mut pieces: Vec<BufferId> = Vec::with_capacity(graph.inputs[op].len());
+        let mut owner = None;
+        let of_caller: Vec<TensorId> = if self.target.is_2_15 {
+            let inputs = graph.inputs[op].iter().copied();
+            inputs.filter(|&tensor| self.is_of_caller(tensor)).collect()
+        } else {
+            Vec::new()
         };
-        let whole = BufferId::of_tensor(output);
-        let mut pieces: Vec<BufferId> = (written.iter())
-            .flat_map(|&tensor| self.values[tensor].reads.iter().map(|read| read.buffer))
-            .collect();
-        self.piece(first, whole, whole, Some(op));
-        for &tensor in others {
-            let buffer = self.new_buffer();
-            self.piece(tensor, buffer, whole, None);
+        // One kernel copies all inputs of the program, and shares nothing with another one.
+        let together = of_caller.len() > 1;
+        if together {
+            let buffer = self.copy_together(&of_caller, op);
+            owner = Some(buffer);
             pieces.push(buffer);
         }
-        self.pieces.insert(whole, pieces);
+        for &tensor in &graph.inputs[op] {
+            if together && of_caller.contains(&tensor) {
+                continue;
+            }
+            let buffer = if let Some(buffer) = self.written_piece(tensor, op) {
+                buffer
+            } else {
+                let is_first = owner.is_none();
+                let buffer = self.piece(tensor, is_first.then_some(op), owner);
+                owner = owner.or(Some(buffer));
+                buffer
+            };
+            pieces.push(buffer);
+        }
+        if owner.is_none() {
+            // No kernel is left for the concatenation alone, so the last piece stands for it.
+            let last = pieces.last();
+            let mut nodes = self.nodes.iter_mut().rev();
+            match nodes.find(|node| Some(&node.writes.buffer) == last) {
+                Some(node) => node.ops.push(op),
+                None => self.launch_beside(BufferId::of_tensor(graph.output[op])),
+            }
+        }
+        // Its readers wait for every piece, and none shares a kernel with one.
+        self.pieces
+            .insert(BufferId::of_tensor(graph.output[op]), pieces);
     }
 
-    /// Adds the node of a piece. The first one stands for the concatenation, whose readers wait for
-    /// all: none of them is fused.
+    /// Whether a piece is an input of the program, or a view of one. Source: `ConcatKernel.create`
+    /// in `torch/_inductor/ir.py`, which registers such pieces for one kernel.
+    fn is_of_caller(&self, tensor: TensorId) -> bool {
+        let value = &self.values[tensor];
+        let mut reads = value
+            .reads
+            .iter()
+            .map(|read| read.buffer.tensor(self.graph));
+        !self.is_computed(tensor) && reads.all(|read| read.is_some_and(Tensor::is_external))
+    }
+
+    /// Adds the node that copies several pieces.
+    fn copy_together(&mut self, tensors: &[TensorId], concatenation: OpId) -> BufferId {
+        let graph = self.graph;
+        let shape = &graph.ops[concatenation].shape;
+        let output = graph.output[concatenation];
+        let width = graph.tensors[output].addressed_bytes().unwrap_or(0);
+        let mut value = LoweredValue::default();
+        for &tensor in tensors {
+            value.append(&self.values[tensor]);
+        }
+        value.ops.push(concatenation);
+        value.sort();
+        let buffer = self.new_buffer(width);
+        let node = self.node(value, Loop::Library, shape);
+        let whole = View::whole(element_count(shape).unwrap_or(0));
+        self.push(node.writing(buffer, &whole, shape, width));
+        buffer
+    }
+
+    /// Adds the node that writes a piece. `after`: the buffer with whose kernel a copy counts.
     fn piece(
         &mut self,
         tensor: TensorId,
-        into: BufferId,
-        whole: BufferId,
         concatenation: Option<OpId>,
-    ) {
+        after: Option<BufferId>,
+    ) -> BufferId {
         let graph = self.graph;
         let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
         let elements = element_count(shape).unwrap_or(0);
-        let width = graph.tensors[tensor].bytes_per_element.unwrap_or(0);
+        let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
         let mut value = self.values[tensor].clone();
+        let is_computed = !value.ops.is_empty();
         value.ops.extend(concatenation);
         value.sort();
         let node = self.node(value, Loop::Pointwise(elements), shape);
-        let node = node.writing(into, &View::whole(elements), shape, width);
-        let writes = BufferAccess {
-            access: AccessedElements::Unknown,
-            ..node.writes
+        let layout = self.layouts[tensor].clone();
+        // What no buffer holds is a buffer from here on.
+        let buffer = if is_computed && graph.tensors[tensor].producer.is_some() {
+            BufferId::of_tensor(tensor)
+        } else {
+            self.new_buffer(width)
         };
+        if is_computed {
+            self.values[tensor] = buffer_value(buffer, layout.clone());
+        }
+        let node = node.writing(buffer, &layout, shape, width);
         self.push(SchedulerNode {
-            writes,
-            launch_of: concatenation.is_none().then_some(whole),
+            launch_of: after,
             ..node
         });
+        buffer
     }
 
-    /// Whether a piece of a concatenation needs a copy: what is inlined or external does, the
-    /// result of a library, too; another buffer is written in its place.
-    fn is_open(&self, tensor: TensorId) -> bool {
-        let writer = self.graph.tensors[tensor].producer;
-        let is_library = writer.is_none_or(|op| is_call(&self.graph.ops[op]));
-        is_library || !self.values[tensor].ops.is_empty()
+    /// Whether a concatenation may take a piece as an expression: one that is inlined, external, a
+    /// result, or in a layout that is fixed, because a library chose it or a view of it was read.
+    fn is_open(&self, tensor: TensorId, concatenation: OpId) -> bool {
+        let graph = self.graph;
+        let Some(producer) = graph.tensors[tensor].producer else {
+            return true;
+        };
+        let definition = &graph.ops[producer];
+        let chooses_layout = is_call(definition)
+            && (definition.op_type != OpType::Matmul || definition.is_convolution());
+        let mut readers = graph.successors[producer].iter();
+        graph.is_final(tensor)
+            || chooses_layout
+            || definition.is_view()
+            || !self.values[tensor].ops.is_empty()
+            || readers.any(|&reader| reader < concatenation && graph.ops[reader].is_view())
+    }
+
+    /// The buffer of a piece whose kernel can write it in its place.
+    fn written_piece(&self, tensor: TensorId, concatenation: OpId) -> Option<BufferId> {
+        let is_open = self.is_open(tensor, concatenation);
+        (!is_open).then_some(BufferId::of_tensor(tensor))
     }
 }

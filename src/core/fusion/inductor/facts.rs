@@ -36,7 +36,7 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
         && match definition.function {
             Some(function) => {
                 function.row().shape_rule == ShapeRule::SameAsFirst
-                    || function == Function::GroupNorm
+                    || matches!(function, Function::GroupNorm | Function::BatchNormTrain)
             }
             None => graph.inputs[op]
                 .first()
@@ -54,10 +54,9 @@ pub(super) fn is_call(op: &Op) -> bool {
 /// Whether the op writes to elements of a copy of its first input. It may not overwrite the input,
 /// which is external, or another op reads it. Source: `torch/_inductor/fx_passes/reinplace.py`.
 pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
-    let function = graph.ops[op].function;
-    let rule = function.map(|f| f.row().shape_rule);
-    let scatters = matches!(rule, Some(ShapeRule::Scatter | ShapeRule::IndexAlong));
-    let first = graph.inputs[op].first().filter(|_| scatters);
+    let definition = &graph.ops[op];
+    let writes = definition.function.is_some_and(Function::writes_part) && !definition.in_place;
+    let first = graph.inputs[op].first().filter(|_| writes);
     first.is_some_and(|&tensor| {
         graph.tensors[tensor].is_external()
             || graph.is_final(tensor)
@@ -101,13 +100,23 @@ pub(super) fn operations(op: &Op) -> u64 {
     function.map_or(1, |f| f.row().flops_per_element)
 }
 
+/// How often the expression of an op loads its input. Source: the decompositions in
+/// `torch/_inductor/lowering.py` and `torch/_refs/nn/functional`.
+pub(super) fn loads(op: &Op) -> u32 {
+    match op.function {
+        Some(Function::Silu | Function::Gelu | Function::Square) => 2,
+        Some(Function::Softplus) => 3,
+        _ => 1,
+    }
+}
+
 /// Elements of the output.
 pub(super) fn elements(op: &Op) -> u64 {
     element_count(&op.shape).unwrap_or(0)
 }
 
 /// Whether a reshape both cuts and joins the dimensions between two borders that both shapes have.
-pub(super) fn crosses(from: &[u64], to: &[u64]) -> bool {
+fn crosses(from: &[u64], to: &[u64]) -> bool {
     let borders = |shape: &[u64]| -> Vec<u64> {
         let mut inner = 1_u64;
         let ends = shape.iter().rev().filter(|&&size| size != 1);
@@ -134,6 +143,16 @@ pub(super) fn crosses(from: &[u64], to: &[u64]) -> bool {
         }
     }
     false
+}
+
+/// Whether the op is a reshape whose dimensions are both cut and joined.
+pub(super) fn is_crossing(graph: &Graph, op: OpId) -> bool {
+    let definition = &graph.ops[op];
+    let input = graph.inputs[op].first();
+    definition.function == Some(Function::Reshape)
+        && input
+            .and_then(|&tensor| graph.tensor_shape(tensor))
+            .is_some_and(|shape| crosses(shape, &definition.shape))
 }
 
 /// The reduced axes, bit `i` for dimension `i`; 0 stands for the last one.

@@ -11,12 +11,19 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
+use crate::model::options::ReshapeCost;
+use crate::model::partition::OperandCopy;
+use crate::model::sizes::broadcast_operand_size;
 
 /// For each tensor where its elements lie in its buffer.
 pub(super) type Layouts = IdVec<TensorId, View>;
 
-/// The layouts, where those in `given` are known. `O(ops + reads)`.
-pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
+/// The layouts, where those in `given` are known and these ops are views. `O(ops + reads)`.
+pub(super) fn layouts(
+    graph: &Graph,
+    given: &[(TensorId, View)],
+    is_view: fn(&Op) -> bool,
+) -> Layouts {
     let whole = |tensor| {
         let shape = graph.tensor_shape(tensor);
         View::whole(shape.and_then(element_count).unwrap_or(0))
@@ -36,7 +43,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
     for (op, definition) in graph.ops.iter_enumerated() {
         let shape = &definition.shape[..];
         let output = graph.output[op];
-        if definition.is_view() {
+        if is_view(definition) {
             let Some(&input) = graph.inputs[op].first() else {
                 continue;
             };
@@ -77,6 +84,17 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
     layouts
 }
 
+/// Whether a reshape copies its input, which is no strided tensor of the new shape.
+pub(super) fn is_copied_reshape(graph: &Graph, layouts: &Layouts, op: OpId) -> bool {
+    let definition = &graph.ops[op];
+    let input = graph.inputs[op].first().map(|&input| &layouts[input]);
+    is(definition, Function::Reshape)
+        && view_of_op(graph, op)
+            .zip(input)
+            .and_then(|(view, input)| view.through(input))
+            .is_none_or(|view| view.strides(&definition.shape).is_none())
+}
+
 /// How the result of a flash kernel lies: as Q does, or token by token in f32.
 pub(super) fn attention_layout(result: &Op, q: Option<&View>) -> View {
     match (&result.shape[..], result.element_type()) {
@@ -109,8 +127,9 @@ fn is(op: &Op, function: Function) -> bool {
     op.function == Some(function)
 }
 
-/// Whether a matmul reads a copy of this operand: its batch dimensions become one dimension, which
-/// a view can only show if their strides count on. Source: `matmul` in
+/// Whether a matmul reads a copy of this operand: its batch dimensions, broadcast to those of the
+/// product, become one dimension, which a view can only show if their strides count on. Source:
+/// `_matmul_impl` in `aten/src/ATen/native/LinearAlgebra.cpp`, and `matmul` in
 /// `torch/_decomp/decompositions.py`.
 pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand: TensorId) -> bool {
     let definition = &graph.ops[matmul];
@@ -122,8 +141,41 @@ pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand:
     let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
         return false;
     };
-    let batch = shape.len().saturating_sub(2);
-    batch > 1 && !layouts[operand].merges(shape, 0..batch)
+    let batch = definition.shape.split_last_chunk::<2>();
+    batch.is_some_and(|(batch, _)| batch.len() > 1 && !layouts[operand].merges(shape, batch))
+}
+
+/// The copies of operands that eager PyTorch makes for its library, by ascending op.
+/// `O(ops + reads)`.
+pub(crate) fn operand_copies(graph: &Graph, reshape: ReshapeCost) -> Vec<OperandCopy> {
+    let is_batched = |op: &Op| op.op_type == OpType::Matmul && op.shape.len() > 2;
+    let is_view = match reshape {
+        ReshapeCost::Copy => Op::is_part,
+        ReshapeCost::View => Op::is_view,
+    };
+    // A copy of a matrix is rare, and layouts take time in each move of a slider.
+    if !graph.ops.iter().any(is_batched) {
+        return Vec::new();
+    }
+    let layouts = layouts(graph, &[], is_view);
+    let mut copies = Vec::new();
+    for (op, definition) in graph.ops.iter_enumerated() {
+        if definition.op_type != OpType::Matmul || graph.stand_in(op).is_some() {
+            continue;
+        }
+        for &tensor in graph.inputs[op].iter().take(2) {
+            if is_copied(graph, &layouts, op, tensor) || has_no_rows(graph, &layouts, op, tensor) {
+                let bytes = broadcast_operand_size(graph, op, tensor).unwrap_or(0);
+                copies.push(OperandCopy {
+                    op,
+                    tensor,
+                    bytes_read: bytes,
+                    bytes_written: bytes,
+                });
+            }
+        }
+    }
+    copies
 }
 
 /// The bias that a pointwise op adds behind a linear layer: its input has more than two dimensions

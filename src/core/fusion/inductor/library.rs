@@ -4,7 +4,7 @@ use super::facts::elements;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
 use crate::model::functions::Function;
-use crate::model::graph::Graph;
+use crate::model::graph::{Graph, Tensor};
 use crate::model::ids::{IdVec, OpId};
 use crate::model::op_type::OpType;
 
@@ -124,12 +124,17 @@ fn refused_add(graph: &Graph, matmul: OpId, add: OpId) -> Option<OutsideCall> {
         Some([first, last]) => [rows, 1].contains(first) && [columns, 1].contains(last),
         _ => false,
     };
-    // Widths stand for types, which an op list may leave open.
+    // A size stands for a type that an op list leaves open, so such a type fits any of its size.
     let operands = graph.inputs[matmul].iter().chain([&bias]);
-    let mut types = operands.map(|&tensor| graph.tensors[tensor].bytes_per_element);
-    let first = types.next();
-    let is_one_type = types.all(|other| Some(other) == first);
+    let types: Vec<&Tensor> = operands.map(|&tensor| &graph.tensors[tensor]).collect();
+    let is_one_size = all_equal(types.iter().map(|tensor| tensor.bytes_per_element));
+    let is_one_type = is_one_size && all_equal(types.iter().filter_map(|tensor| tensor.dtype));
     (!is_broadcast || !is_one_type).then_some(OutsideCall::OtherOperand)
+}
+
+fn all_equal<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.all(|other| Some(&other) == first.as_ref())
 }
 
 /// Whether a library has one call for these ops, of which one is this matmul: what else they are is
@@ -169,21 +174,21 @@ fn only_pointwise_follows(graph: &Graph, op: OpId, is_in_call: &IdVec<OpId, bool
 /// Whether the first op that the compiler makes of this one is pointwise. Rows of 16 bits are
 /// converted to f32 before a softmax or a norm reduces them. Read from compiled code, a function at
 /// a time, in f16 and f32 (torch 2.11, H100).
-fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
+pub(super) fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
     let definition = &graph.ops[op];
     let is_half = || {
         let first = graph.inputs[op].first();
-        first.is_some_and(|&tensor| graph.tensors[tensor].bytes_per_element == Some(2))
+        first.is_some_and(|&tensor| graph.tensors[tensor].addressed_bytes() == Some(2))
     };
     match (definition.op_type, definition.function) {
-        (OpType::Elementwise, Some(Function::BatchNormTrain))
-        | (
+        (
             OpType::Reduction,
             Some(
                 Function::Softmax
                 | Function::LogSoftmax
                 | Function::LayerNorm
-                | Function::GroupNorm,
+                | Function::GroupNorm
+                | Function::BatchNormTrain,
             ),
         ) => is_half(),
         (OpType::Elementwise, _)

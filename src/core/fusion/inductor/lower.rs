@@ -3,13 +3,15 @@
 
 use super::attention::{flash_kernels, result_layout};
 use super::facts::{
-    copies_before, elements, is_across, is_call, is_windowed, keeps_shape, operations, window_of,
+    copies_before, elements, is_across, is_call, is_crossing, is_windowed, keeps_shape, operations,
+    window_of,
 };
-use super::layout::{Layouts, layouts};
+use super::in_place::BufferReaders;
+use super::layout::{Layouts, is_copied_reshape, layouts};
 use super::library::{bias_adds, matmul_space};
-use super::node::{BufferAccess, BufferId, NodeId, ReducedRows, SchedulerNode};
+use super::node::{BufferId, NodeId, SchedulerNode};
 use super::uses::{Uses, uses};
-use super::value::{BufferView, LoweredValue, buffer_value, gathered_rows};
+use super::value::{BufferView, LoweredValue, buffer_value, hidden_part};
 use super::view::{View, broadcast, view_of_op};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
@@ -18,7 +20,8 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
-use std::collections::HashMap;
+use crate::model::partition::OperandCopy;
+use std::collections::{HashMap, HashSet};
 
 /// A value with several readers is inlined while it reads at most this many buffers
 /// (`realize_reads_threshold`) and counts at most this many operations
@@ -35,18 +38,25 @@ const INLINED_OPS: usize = 128;
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     pub(super) max_autotune: bool,
+    /// Torch 2.15, not 2.11.
+    pub(super) is_2_15: bool,
     /// 0 if the device has none.
     pub(super) multiprocessors: u64,
 }
 
-/// The nodes of a graph, each after those that it reads, and the number of buffers.
-/// `O(ops + reads)`, because the size of a value is bounded.
-pub(super) fn nodes(
-    graph: &Graph,
-    target: Target,
-    log: &mut Log,
-) -> (IdVec<NodeId, SchedulerNode>, usize) {
-    let before = layouts(graph, &[]);
+/// What the scheduler gets.
+pub(super) struct Lowered {
+    /// Each after those that it reads.
+    pub(super) nodes: IdVec<NodeId, SchedulerNode>,
+    /// How many buffers there are.
+    pub(super) buffers: usize,
+    /// By ascending op.
+    pub(super) copies: Vec<OperandCopy>,
+}
+
+/// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
+pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
+    let before = layouts(graph, &[], Op::is_view);
     let flash = flash_kernels(graph, &before);
     let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
     for (op, &last) in flash.iter_enumerated() {
@@ -68,7 +78,7 @@ pub(super) fn nodes(
     let layouts = if results.is_empty() {
         before
     } else {
-        layouts(graph, &results)
+        layouts(graph, &results, Op::is_view)
     };
     let adds = bias_adds(graph);
     let mut lowering = Lowering {
@@ -80,15 +90,24 @@ pub(super) fn nodes(
             .collect(),
         layouts,
         copies: HashMap::new(),
+        copied: Vec::new(),
         pieces: HashMap::new(),
-        buffers: graph.tensors.len(),
+        widths: (graph.tensors.iter())
+            .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
+            .collect(),
         reduced: HashMap::new(),
+        readers: BufferReaders::of(graph),
+        variances: HashSet::new(),
+        normed: HashMap::new(),
         nodes: IdVec::new(),
         log,
     };
     // For each bias add the matmul whose library call includes it.
     let mut bias_of = IdVec::from_elem(None, graph.ops.len());
     for op in graph.ops.ids() {
+        if graph.ops[op].in_place {
+            lowering.write_readers(op);
+        }
         if flash[op].is_some() {
             let members = std::mem::take(&mut of_flash[op]);
             if !members.is_empty() {
@@ -111,7 +130,13 @@ pub(super) fn nodes(
             lowering.call(&[op], matmul_space(graph, op, target.max_autotune));
         }
     }
-    (lowering.nodes, lowering.buffers)
+    // A matmul is lowered at the add that its call includes.
+    lowering.copied.sort_by_key(|copy| copy.op);
+    Lowered {
+        nodes: lowering.nodes,
+        buffers: lowering.widths.len(),
+        copies: lowering.copied,
+    }
 }
 
 pub(super) struct Lowering<'a> {
@@ -121,24 +146,27 @@ pub(super) struct Lowering<'a> {
     pub(super) layouts: Layouts,
     pub(super) uses: IdVec<TensorId, Uses>,
     pub(super) values: IdVec<TensorId, LoweredValue>,
-    nodes: IdVec<NodeId, SchedulerNode>,
-    /// Copies for libraries.
-    pub(super) copies: HashMap<TensorId, BufferId>,
+    pub(super) nodes: IdVec<NodeId, SchedulerNode>,
+    /// Copies for libraries, by operand and bytes.
+    pub(super) copies: HashMap<(TensorId, u64), BufferId>,
+    /// What they move.
+    pub(super) copied: Vec<OperandCopy>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.
     pub(super) pieces: HashMap<BufferId, Vec<BufferId>>,
-    /// Number of buffers so far: one for each tensor, then those that no tensor names.
-    buffers: usize,
+    /// For each buffer the bytes of an element: one for each tensor, then those that no tensor
+    /// names.
+    pub(super) widths: Vec<u32>,
     /// For each buffer that a reduction writes its loop.
-    reduced: HashMap<BufferId, Loop>,
+    pub(super) reduced: HashMap<BufferId, Loop>,
+    /// What a write in place must wait for.
+    pub(super) readers: BufferReaders,
+    /// The buffers of row values that are a mean and a variance.
+    pub(super) variances: HashSet<BufferId>,
+    /// For each buffer of the elements of a norm the loop of its row values.
+    pub(super) normed: HashMap<BufferId, Loop>,
 }
 
 impl Lowering<'_> {
-    /// A buffer that no tensor of the program names.
-    pub(super) fn new_buffer(&mut self) -> BufferId {
-        self.buffers += 1;
-        BufferId::new(self.buffers - 1)
-    }
-
     fn place(&mut self, op: OpId) {
         let graph = self.graph;
         let definition = &graph.ops[op];
@@ -160,10 +188,16 @@ impl Lowering<'_> {
         } else {
             self.inputs(op)
         };
+        let loads = super::facts::loads(definition);
+        for read in &mut value.reads {
+            read.loads = read.loads.saturating_mul(loads);
+        }
         value.ops.push(op);
         if is_reduction && !is_unrolled {
             self.reduction(op, value);
-        } else if self.is_buffer(&value, output) {
+        } else if self.is_buffer(&value, output) || self.uses[output].is_viewed {
+            // A buffer that only the caller views is written beside what its readers compute.
+            let inlined = (!self.is_buffer(&value, output)).then(|| value.clone());
             let space = Loop::Pointwise(elements(definition));
             // A copy may give another shape. Its loop runs over the shape of what it copies.
             let shape = match definition.function {
@@ -173,6 +207,9 @@ impl Lowering<'_> {
                 _ => None,
             };
             self.write(value, space, output, shape.unwrap_or(&definition.shape));
+            if let Some(inlined) = inlined {
+                self.inline(op, inlined);
+            }
         } else {
             self.inline(op, value);
         }
@@ -183,6 +220,7 @@ impl Lowering<'_> {
             op,
             readers: self.graph.successors[op].len(),
         });
+        self.readers.note_inlined(self.graph.output[op], &value);
         self.values[self.graph.output[op]] = value;
     }
 
@@ -199,6 +237,18 @@ impl Lowering<'_> {
         }
         let output = graph.output[op];
         self.copy_crossing_view(op);
+        self.copy_part(op);
+        // A reshape that copies computes what it views, in loops over the old shape.
+        let is_computed = |&op: &OpId| !graph.ops[op].is_view();
+        if graph.is_final(output)
+            && is_copied_reshape(graph, &self.layouts, op)
+            && !is_crossing(graph, op)
+            && value.ops.iter().any(is_computed)
+        {
+            let space = Loop::Pointwise(elements(&graph.ops[op]));
+            let shape = graph.tensor_shape(input).unwrap_or(&graph.ops[op].shape);
+            self.write(value.clone(), space, output, shape);
+        }
         // Each view of an inlined value copies the value, so without a bound a chain of views
         // would take quadratic time.
         if value.ops.len() <= INLINED_OPS {
@@ -207,16 +257,6 @@ impl Lowering<'_> {
             let space = Loop::Pointwise(elements(&graph.ops[op]));
             self.write(value, space, output, &graph.ops[op].shape);
         }
-    }
-
-    /// Adds a launch that no op stands for: it counts with the kernel that writes a buffer.
-    pub(super) fn launch_beside(&mut self, written: BufferId) {
-        let buffer = self.new_buffer();
-        let node = SchedulerNode {
-            launch_of: Some(written),
-            ..SchedulerNode::default()
-        };
-        self.push(node.writing(buffer, &View::whole(1), &[], 0));
     }
 
     /// The value of all inputs of an op: the buffers and ops from which they are computed.
@@ -238,8 +278,8 @@ impl Lowering<'_> {
             }
             let seen = self.seen_by(definition, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
-            match gathered_rows(graph, op, tensor, place) {
-                Some(rows) => input.gather(&rows, (op, place)),
+            match hidden_part(graph, op, tensor, place) {
+                Some(part) => input.hide(&part, (op, place)),
                 None => input.see(seen.as_ref(), (op, place)),
             }
             value.append(&input);
@@ -274,6 +314,9 @@ impl Lowering<'_> {
             (ShapeRule::Broadcast | ShapeRule::SameAsFirst | ShapeRule::PerChannel, _) => {
                 broadcast(shape, reader)
             }
+            // A scale of rows, columns or the whole is broadcast. Of smaller blocks it is read at
+            // quotients of the index.
+            (ShapeRule::Blocks, _) => broadcast(shape, reader),
             // A reduction reads its input element by element.
             (ShapeRule::Reduce | ShapeRule::Reshape, 0) | (ShapeRule::Gather, 1) => {
                 Some(View::whole(element_count(shape)?))
@@ -287,94 +330,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// The node of a value without what it writes; its loop runs over the elements of `shape`.
-    pub(super) fn node(&self, value: LoweredValue, space: Loop, shape: &[u64]) -> SchedulerNode {
-        let reads = value.reads.iter().map(|read| {
-            let width = (read.buffer.tensor(self.graph))
-                .and_then(|tensor| tensor.bytes_per_element)
-                .unwrap_or(4);
-            BufferAccess::of(read.buffer, read.view.as_ref(), shape, width)
-        });
-        let mut reads: Vec<BufferAccess> = reads.collect();
-        // A reader waits for every piece. Without an index it shares a kernel with none of them.
-        let beside = value
-            .reads
-            .iter()
-            .filter_map(|read| self.pieces.get(&read.buffer));
-        reads.extend(
-            beside
-                .flatten()
-                .map(|&buffer| BufferAccess::of(buffer, None, &[], 0)),
-        );
-        reads.sort_unstable();
-        reads.dedup();
-        SchedulerNode {
-            space,
-            ops: value.ops,
-            reads,
-            ..SchedulerNode::default()
-        }
-    }
-
-    pub(super) fn push(&mut self, node: SchedulerNode) {
-        if self.log.is_on() && !node.ops.is_empty() {
-            self.log.note(Decision::Buffer {
-                node: self.nodes.next_id(),
-                ops: node.ops.clone(),
-                is_output: node.writes.buffer.tensor(self.graph).is_some(),
-            });
-        }
-        if matches!(node.space, Loop::Reduction { .. }) {
-            self.reduced.insert(node.writes.buffer, node.space);
-        }
-        self.nodes.push(node);
-    }
-
-    /// Marks the last node as one whose pieces wait for each other.
-    pub(super) fn last_waits(&mut self) {
-        if let Some(node) = self.nodes.iter_mut().next_back() {
-            node.waits = true;
-        }
-    }
-
-    /// The loop of the reduction that writes a buffer.
-    pub(super) fn reduced_in(&self, buffer: BufferId) -> Option<Loop> {
-        self.reduced.get(&buffer).copied()
-    }
-
-    /// Adds the node that computes a tensor; its loop runs over the elements of `shape`.
-    pub(super) fn write(
-        &mut self,
-        value: LoweredValue,
-        space: Loop,
-        tensor: TensorId,
-        shape: &[u64],
-    ) {
-        self.write_rows(value, space, tensor, shape, None);
-    }
-
-    pub(super) fn write_rows(
-        &mut self,
-        value: LoweredValue,
-        space: Loop,
-        tensor: TensorId,
-        shape: &[u64],
-        rows: Option<ReducedRows>,
-    ) {
-        let width = self.graph.tensors[tensor].bytes_per_element.unwrap_or(0);
-        let own = self.graph.tensor_shape(tensor).unwrap_or(&[]);
-        let node = self.node(value, space, shape);
-        let buffer = BufferId::of_tensor(tensor);
-        let node = node.writing(buffer, &self.layouts[tensor], own, width);
-        // Row values and elements are two nodes of the compiler, and both read the input.
-        let readings = if rows.is_some() { 2 } else { 1 };
-        self.push(SchedulerNode {
-            rows,
-            readings,
-            ..node
-        });
-    }
-
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
     pub(super) fn is_buffer(&self, value: &LoweredValue, output: TensorId) -> bool {
         let uses = self.uses[output];
@@ -382,7 +337,10 @@ impl Lowering<'_> {
             let tensor = read.buffer.tensor(self.graph);
             tensor.is_none_or(|tensor| tensor.elements() != Some(1))
         };
-        let reads = value.reads.iter().filter(is_counted).count();
+        let reads = value.reads.iter().filter(is_counted);
+        // Mean and variance are two buffers.
+        let is_pair = |read: &&BufferView| self.variances.contains(&read.buffer);
+        let reads = reads.clone().count() + reads.filter(is_pair).count();
         let operations: u64 = (value.ops.iter())
             .map(|&op| operations(&self.graph.ops[op]))
             .sum();

@@ -14,7 +14,7 @@ const LONGEST_ROW: u64 = 16 << 10;
 
 /// Whether one of two reductions runs along the rows of a tensor and the other one adds up its
 /// columns, and both gain by one kernel.
-pub(super) fn are_mixed(a: ReducedRows, b: ReducedRows) -> bool {
+pub(super) fn are_mixed(a: ReducedRows, b: ReducedRows, is_2_15: bool) -> bool {
     if (a.count, a.width) != (b.width, b.count) || a.count == a.width {
         return false;
     }
@@ -24,7 +24,8 @@ pub(super) fn are_mixed(a: ReducedRows, b: ReducedRows) -> bool {
     along.is_contiguous
         && across.is_sum
         && along.count.saturating_mul(along.width) >= FEWEST_ELEMENTS
-        && along.count >= along.width.saturating_mul(2)
+        // Torch 2.15 asks no ratio: flat tensors gain, too.
+        && (is_2_15 || along.count >= along.width.saturating_mul(2))
         && along.count >= FEWEST_ROWS
         && along.width <= LONGEST_ROW
 }

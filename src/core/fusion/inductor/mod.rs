@@ -3,9 +3,10 @@
 //! accurate the prediction is.
 //!
 //! Four steps: `layout` finds which operands are copied, `attention` finds flash kernels, `lower`
-//! turns ops into the nodes of a scheduler by inlining pointwise ops (with `call` and `library` for
-//! matmuls, `concat`, and `reduce`, `unrolled`, `split` and `direction` for reductions), `schedule`
-//! (with `pair`, `merge` and `mixed`) fuses nodes. `view` says what a node reads of a buffer,
+//! turns ops into the nodes of a scheduler by inlining pointwise ops (with `emit` for nodes, `call`
+//! and `library` for matmuls, `concat`, and `reduce`, `single_row`, `unrolled`, `split`, `cut` and
+//! `direction` for reductions), `schedule` (with `pair`, `merge` and `mixed`) fuses nodes. `view`
+//! says what a node reads of a buffer,
 //! because only equal accesses share a kernel. An inlined op belongs to the first kernel that
 //! computes it; [`Partition::recomputed`] lists it for each further one. What no op of the program
 //! stands for, the second half of a reduction or a copy, is in [`Partition::further_launches`].
@@ -13,8 +14,11 @@
 mod attention;
 mod call;
 mod concat;
+mod cut;
 mod direction;
+mod emit;
 mod facts;
+mod in_place;
 mod layout;
 mod library;
 mod lower;
@@ -24,6 +28,7 @@ mod node;
 mod pair;
 mod reduce;
 mod schedule;
+mod single_row;
 mod split;
 mod unrolled;
 mod uses;
@@ -43,6 +48,7 @@ use node::{NodeId, SchedulerNode};
 use schedule::Fused;
 use std::collections::HashMap;
 
+pub(crate) use layout::operand_copies;
 pub use library::{OutsideCall, outside_call, takes_add};
 pub(crate) use library::{call_reason, first_opaque, is_one_call, library_call};
 
@@ -55,14 +61,18 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
     let multiprocessors = options.device.hardware.multiprocessors;
     let target = Target {
         max_autotune: options.fusion.max_autotune,
+        is_2_15: options.fusion.torch_2_15,
         multiprocessors: multiprocessors.map_or(0, |figure| whole(figure.value)),
     };
-    let (nodes, buffers) = lower::nodes(graph, target, log);
+    let lowered = lower::nodes(graph, target, log);
+    let nodes = lowered.nodes;
     if log.is_on() {
         note_views(graph, &nodes, log);
     }
-    let fused = schedule::fuse(graph, &nodes, buffers, log);
-    assemble(graph, &nodes, &fused, log)
+    let fused = schedule::fuse(graph, &nodes, lowered.buffers, target, log);
+    let mut partition = assemble(graph, &nodes, &fused, log);
+    partition.copies = lowered.copies;
+    partition
 }
 
 #[allow(

@@ -1,10 +1,12 @@
 //! Nodes of the scheduler, and what they access.
 
-use super::view::{AccessedElements, Loops, View};
+use super::value::BufferView;
+use super::view::{AccessedElements, Dependency, Loops, View, loop_order};
 pub(super) use crate::fusion::decision::NodeId;
 use crate::fusion::loops::Loop;
 use crate::model::graph::{Graph, Tensor};
 use crate::model::ids::{OpId, TensorId, define_ids};
+use crate::model::op::element_count;
 
 define_ids! {
     /// The buffer of a tensor or, after all tensors, one that no tensor names: row values, halves
@@ -27,6 +29,13 @@ impl BufferId {
 #[derive(Clone, Debug)]
 pub(super) struct SchedulerNode {
     pub(super) space: Loop,
+    /// The sizes of its loops, without those of 1, the outermost first.
+    pub(super) sizes: Vec<u64>,
+    /// Until the loops are ordered.
+    pub(super) indices: Option<Indices>,
+    /// If the node is a norm with its elements, the index of the write in the loops of its
+    /// reduction, into whose order the elements are brought.
+    pub(super) write_by_rows: Option<Dependency>,
     /// The ops that it computes, inlined ones included; empty for the second half of a reduction
     /// and for some copies, which are launches of the kernel that they belong to.
     pub(super) ops: Vec<OpId>,
@@ -49,12 +58,20 @@ impl Default for SchedulerNode {
     fn default() -> Self {
         Self {
             space: Loop::Library,
+            sizes: Vec::new(),
+            indices: None,
+            write_by_rows: None,
             ops: Vec::new(),
             reads: Vec::new(),
             writes: BufferAccess {
                 buffer: BufferId::new(0),
+                dependency: Dependency::default(),
+                rank: 0,
+                loads: 1,
                 access: AccessedElements::Unknown,
                 bytes: 0,
+                width: 0,
+                step: None,
                 loops: Loops::default(),
                 is_straight: false,
                 is_flat: false,
@@ -72,9 +89,15 @@ impl Default for SchedulerNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BufferAccess {
     pub(super) buffer: BufferId,
+    pub(super) dependency: Dependency,
     /// A reader and a writer, or two readers, can share a kernel if their accesses are equal.
     pub(super) access: AccessedElements,
     pub(super) bytes: u64,
+    /// Bytes of an element.
+    pub(super) width: u32,
+    /// What identifies the way along a row that a reduction takes through the buffer; 0 if it stays
+    /// at one element. `None` if nothing is reduced, or if the way is divided.
+    pub(super) step: Option<u64>,
     pub(super) loops: Loops,
     /// Elements are accessed in the order of the buffer.
     pub(super) is_straight: bool,
@@ -83,6 +106,21 @@ pub(super) struct BufferAccess {
     /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down
     /// to where they are.
     pub(super) tile: Option<u64>,
+    /// Position among the reads of a node, in the order in which it computes.
+    pub(super) rank: usize,
+    /// How often the expression of a node loads it.
+    pub(super) loads: u32,
+}
+
+/// What the order of the loops of a node is chosen by.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Indices {
+    pub(super) shape: Vec<u64>,
+    /// The bits of the reduced dimensions.
+    pub(super) axes: u32,
+    /// For each read what of its index a view says, and whether that is the whole index.
+    pub(super) reads: Vec<Option<(View, bool)>>,
+    pub(super) write: Option<View>,
 }
 
 /// The rows of a reduction as a program states them.
@@ -110,15 +148,45 @@ impl BufferAccess {
         let elements = view.map_or(0, View::elements);
         Self {
             buffer,
+            dependency: Dependency::opaque(access.number(), shape.len()),
             access,
             bytes: elements.saturating_mul(width.into()),
+            width,
+            step: None,
             loops: view.map_or(Loops::default(), |view| view.loops(shape)),
             is_straight: view.is_some_and(View::is_straight),
             is_flat: view.is_some_and(View::is_flat),
             tile: view
                 .filter(|_| access != AccessedElements::Unknown)
                 .and_then(View::tile),
+            rank: 0,
+            loads: 1,
         }
+    }
+
+    /// A read in a loop over a shape, which reduces along the axes of these bits.
+    pub(super) fn of_read(read: &BufferView, shape: &[u64], axes: u32, width: u32) -> Self {
+        let seen = Self::of(read.buffer, read.view.as_ref(), shape, width);
+        let step = read.view.as_ref().and_then(|view| view.step(shape, axes));
+        let Some(index) = read.hidden_index() else {
+            return Self { step, ..seen };
+        };
+        // An index that no digits describe equals the index of another reader through the same op
+        // in the same loops.
+        let elements = element_count(shape).unwrap_or(0);
+        let access = AccessedElements::hidden(index, shape);
+        Self {
+            dependency: Dependency::opaque(access.number(), shape.len()),
+            access,
+            bytes: elements.saturating_mul(width.into()),
+            step: (axes != 0).then_some(axes.into()),
+            ..seen
+        }
+    }
+
+    /// Elements that are accessed.
+    pub(super) fn elements(&self) -> u64 {
+        self.bytes / u64::from(self.width.max(1))
     }
 
     /// Whether the compiler sees that two accesses are the same: of as many loops, only if it can
@@ -127,11 +195,41 @@ impl BufferAccess {
         self.buffer == other.buffer
             && self.access != AccessedElements::Unknown
             && self.access == other.access
+            && (self.step.is_none() || other.step.is_none() || self.step == other.step)
             && (self.loops.count != other.loops.count || self.loops == other.loops)
     }
 }
 
 impl SchedulerNode {
+    /// Whether its loops can be cut and joined to so many rows of a width. Source: `is_compatible`
+    /// in `torch/_inductor/codegen/simd.py`.
+    pub(super) fn has_rows(&self, rows: u64, width: u64) -> bool {
+        let mut left = rows;
+        let mut inner = width;
+        for &size in &self.sizes {
+            if left > 1 {
+                let (large, small) = (size.max(left), size.min(left));
+                if small == 0 || !large.is_multiple_of(small) {
+                    return false;
+                }
+                // A loop that is longer than what is left of the rows reaches into them.
+                let reach = size / small;
+                left /= small;
+                if reach > 1 {
+                    if !inner.is_multiple_of(reach) {
+                        return false;
+                    }
+                    inner /= reach;
+                }
+            } else if size == 0 || !inner.is_multiple_of(size) {
+                return false;
+            } else {
+                inner /= size;
+            }
+        }
+        true
+    }
+
     /// The size of the outer one of two loops that its kernel runs over, if its accesses differ in
     /// their innermost dimension.
     pub(super) fn tiles(&self) -> impl Iterator<Item = u64> {
@@ -141,9 +239,96 @@ impl SchedulerNode {
 
     /// This node with a buffer of this shape as its output.
     pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
-        Self {
+        let mut node = Self {
             writes: BufferAccess::of(buffer, Some(view), shape, width),
             ..self
+        };
+        if let Some(indices) = &mut node.indices {
+            indices.write = Some(view.clone());
+        }
+        node
+    }
+
+    /// Adds the reads of another node, whose write takes the place of this one's.
+    pub(super) fn take_accesses(&mut self, mut other: Self) {
+        other.order_loops();
+        let step = self.writes.step;
+        self.write_by_rows = Some(self.writes.dependency);
+        let known = |read: &BufferAccess| {
+            let same = |own: &BufferAccess| own.dependency == read.dependency;
+            self.reads
+                .iter()
+                .any(|own| own.buffer == read.buffer && same(own))
+        };
+        other.reads.retain(|read| !known(read));
+        self.reads.extend(other.reads);
+        self.reads.sort_unstable();
+        self.writes = BufferAccess {
+            step,
+            ..other.writes
+        };
+    }
+
+    /// Nests the loops as the compiler does, and finds the index of each access in them.
+    pub(super) fn order_loops(&mut self) {
+        let Some(Indices {
+            shape,
+            axes,
+            reads,
+            write,
+        }) = self.indices.take()
+        else {
+            return;
+        };
+        let is_reduced = |dimension: usize| dimension < 32 && axes >> dimension & 1 == 1;
+        let sized = || (0..shape.len()).filter(|&at| shape.get(at).is_some_and(|&size| size > 1));
+        let kept: Vec<usize> = sized().filter(|&at| !is_reduced(at)).collect();
+        let reduced: Vec<usize> = sized().filter(|&at| is_reduced(at)).collect();
+        let rows = kept.iter().filter_map(|&at| shape.get(at));
+        let rows = rows.fold(1_u64, |n, &size| n.saturating_mul(size));
+        if let Loop::Reduction { rows: count, .. } = self.space
+            && rows != count
+        {
+            // Groups of channels, whose rows are no dimensions.
+            return;
+        }
+        // A value of each row has the dimensions of the rows, each value of a row all of them.
+        let is_of_rows = self.writes.step == Some(0) || axes != 0 && self.writes.step.is_none();
+        let written: Vec<u64> = (shape.iter().enumerate())
+            .map(|(at, &size)| {
+                if is_of_rows && is_reduced(at) {
+                    1
+                } else {
+                    size
+                }
+            })
+            .collect();
+        let mut steps = Vec::with_capacity(reads.len() + 1);
+        // The memory of row values is laid out as what is reduced, so that it decides nothing.
+        let deciding = write.as_ref().filter(|_| !is_of_rows);
+        steps.extend(deciding.map(|view| (view.steps(&written), 1)));
+        for (read, seen) in self.reads.iter().zip(&reads) {
+            steps.extend(
+                seen.iter()
+                    .map(|(view, _)| (view.steps(&shape), read.loads)),
+            );
+        }
+        let is_fixed = matches!(self.space, Loop::Library | Loop::Template(_));
+        let order = if is_fixed {
+            kept
+        } else {
+            [loop_order(&kept, &steps), loop_order(&reduced, &steps)].concat()
+        };
+        let nested = order.iter().filter_map(|&at| shape.get(at).copied());
+        self.sizes = nested.collect();
+        if let Some(view) = write {
+            self.writes.dependency = view.dependency(&written, &order);
+            self.writes.loops = view.loops(&written);
+        }
+        for (read, seen) in self.reads.iter_mut().zip(&reads) {
+            if let Some((view, true)) = seen {
+                read.dependency = view.dependency(&shape, &order);
+            }
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::library::call_reason;
 use super::mixed::are_mixed;
-use super::node::BufferAccess;
+use super::node::{BufferAccess, BufferId};
 use super::schedule::{GroupId, Lone, Schedule};
+use super::view::AccessedElements;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
 use crate::sorted::common;
@@ -22,22 +23,136 @@ impl Schedule<'_> {
         matches!(self.space[group], Loop::Reduction { .. })
     }
 
+    /// What orders the pair among others: the more, the earlier it is tried.
+    pub(super) fn score(&self, first: GroupId, second: GroupId) -> u64 {
+        match self.rows[first] {
+            // Elements, not bytes, as the compiler scores such a pair: others that share as many
+            // elements go first (`MixOrderReduction.get_fusion_score`).
+            Some(rows) if self.mixes(first, second) => rows.elements(),
+            // What only another order of the loops shares does not count.
+            _ => self.bytes_in_order(first, second),
+        }
+    }
+
     /// Bytes of the accesses that both groups have, each once.
     pub(super) fn shared_bytes(&self, first: GroupId, second: GroupId) -> u64 {
         if let (Some(rows), true) = (self.rows[first], self.mixes(first, second)) {
-            // Elements, not bytes, as the compiler scores such a pair: others that share as many
-            // elements go first (`MixOrderReduction.get_fusion_score`).
-            return rows.elements();
+            // One of the two reads the tensor in another order, so no access is equal.
+            return self.bytes_of_mixed(first, second, rows.elements());
         }
+        let bytes = self.bytes_in_order(first, second);
+        if bytes < HORIZONTAL_BYTES && self.reorders {
+            return bytes.max(self.bytes_reordered(first, second));
+        }
+        bytes
+    }
+
+    /// Bytes of the accesses that both groups have by the same index in the same loops.
+    fn bytes_in_order(&self, first: GroupId, second: GroupId) -> u64 {
         let mut bytes = 0_u64;
         let (a, b) = (&self.touches[first], &self.touches[second]);
-        let by_access =
-            |a: &BufferAccess, b: &BufferAccess| (a.buffer, a.access).cmp(&(b.buffer, b.access));
+        let by_index = |a: &BufferAccess, b: &BufferAccess| {
+            (a.buffer, a.dependency.exact).cmp(&(b.buffer, b.dependency.exact))
+        };
         let mut last = None;
-        common(a, b, by_access, |read, other| {
-            if read.matches(other) && last != Some((read.buffer, read.access)) {
-                last = Some((read.buffer, read.access));
+        common(a, b, by_index, |read, _| {
+            if last != Some((read.buffer, read.dependency.exact)) {
+                last = Some((read.buffer, read.dependency.exact));
                 bytes = bytes.saturating_add(read.bytes);
+            }
+        });
+        bytes
+    }
+
+    /// Bytes that both groups share once the loops of one are brought into the order of the other.
+    /// Source: `shared_data_after_reordering_loop`.
+    fn bytes_reordered(&self, first: GroupId, second: GroupId) -> u64 {
+        let (a, b) = (&self.touches[first], &self.touches[second]);
+        let by_buffer = |a: &BufferAccess, b: &BufferAccess| a.buffer.cmp(&b.buffer);
+        let mut buffers = Vec::new();
+        common(a, b, by_buffer, |access, _| buffers.push(access.buffer));
+        buffers.dedup();
+        let guides = buffers.into_iter().filter_map(|buffer| {
+            let (one, other) = (self.last(first, buffer)?, self.last(second, buffer)?);
+            let is_same = one.access == other.access && one.access != AccessedElements::Unknown;
+            is_same.then_some((one, other))
+        });
+        // Of the largest the first one guides.
+        let mut guide: Option<(BufferAccess, BufferAccess)> = None;
+        for pair in guides {
+            if guide.is_none_or(|(one, _)| pair.0.elements() > one.elements()) {
+                guide = Some(pair);
+            }
+        }
+        let Some((one, other)) = guide else {
+            return 0;
+        };
+        if one.dependency.loops != other.dependency.loops {
+            let is_same = one.dependency.merged == other.dependency.merged;
+            return if is_same { one.bytes } else { 0 };
+        }
+        let moved = [first, second]
+            .into_iter()
+            .find(|&group| !self.is_reduction(group));
+        let is_moved = moved.is_some_and(|group| {
+            let mut sizes = self.members[group]
+                .iter()
+                .map(|&node| &self.nodes[node].sizes);
+            let first = sizes.next();
+            let count = first.map_or(0, Vec::len);
+            sizes.all(|other| Some(other) == first)
+                && count == one.dependency.loops
+                && count == one.loops.count
+                && one.loops == other.loops
+                && matches!(self.space[group], Loop::Pointwise(_))
+        });
+        if !is_moved {
+            return 0;
+        }
+        let mut bytes = 0_u64;
+        for access in a {
+            let mut others = b.iter().filter(|other| other.buffer == access.buffer);
+            if others.any(|other| access.matches(other)) {
+                bytes = bytes.saturating_add(access.bytes);
+            }
+        }
+        bytes
+    }
+
+    /// The last access of a buffer that a group adds to those before: where its index is compared.
+    fn last(&self, group: GroupId, buffer: BufferId) -> Option<BufferAccess> {
+        let nodes = || self.members[group].iter().map(|&node| &self.nodes[node]);
+        let mut writes = self.writes[group].iter();
+        if let Some(write) = writes.find(|write| write.buffer == buffer) {
+            return Some(*write);
+        }
+        let mut seen: Vec<BufferAccess> = Vec::new();
+        for node in nodes() {
+            let own = node.reads.iter().filter(|read| read.buffer == buffer);
+            let mut own: Vec<&BufferAccess> = own.collect();
+            own.sort_by_key(|read| read.rank);
+            for read in own {
+                if seen
+                    .iter()
+                    .all(|known| known.dependency.exact != read.dependency.exact)
+                {
+                    seen.push(*read);
+                }
+            }
+        }
+        seen.last().copied()
+    }
+
+    /// Bytes of the tensors that both groups read whole, in whichever order.
+    fn bytes_of_mixed(&self, first: GroupId, second: GroupId, elements: u64) -> u64 {
+        let (from, to) = (&self.reads[first], &self.reads[second]);
+        let by_buffer = |a: &BufferAccess, b: &BufferAccess| a.buffer.cmp(&b.buffer);
+        let (mut bytes, mut last) = (0_u64, None);
+        common(from, to, by_buffer, |a, b| {
+            let shared = a.bytes.min(b.bytes);
+            if last != Some(a.buffer) && shared / u64::from(a.width.max(1)) >= elements {
+                last = Some(a.buffer);
+                bytes = bytes.saturating_add(shared);
             }
         });
         bytes
@@ -48,19 +163,11 @@ impl Schedule<'_> {
         let (Some(a), Some(b)) = (self.rows[first], self.rows[second]) else {
             return false;
         };
-        if !are_mixed(a, b) || self.is_mixed[first] || self.is_mixed[second] {
+        if !are_mixed(a, b, self.target.is_2_15) || self.is_mixed[first] || self.is_mixed[second] {
             return false;
         }
-        let (from, to) = (&self.reads[first], &self.reads[second]);
-        let mut is_shared = false;
-        let by_buffer = |a: &BufferAccess, b: &BufferAccess| a.buffer.cmp(&b.buffer);
-        common(from, to, by_buffer, |a, b| {
-            // A broadcast buffer does not count: both must read it whole (`_is_full_access`).
-            let width = (a.buffer.tensor(self.graph)).and_then(|t| t.bytes_per_element);
-            let whole = (a.bytes.min(b.bytes)) / u64::from(width.unwrap_or(4).max(1));
-            is_shared |= self.rows[first].is_some_and(|rows| whole >= rows.elements());
-        });
-        is_shared && !self.feeds(first, second).0
+        // A broadcast buffer does not count: both must read it whole (`_is_full_access`).
+        self.bytes_of_mixed(first, second, a.elements()) > 0 && !self.feeds(first, second).0
     }
 
     /// Checks everything but cycles: sizes, loops, and whether reads follow the order of the
@@ -103,7 +210,14 @@ impl Schedule<'_> {
                 });
             }
         }
-        if self.tiles_apart(first, second) {
+        if shared_bytes == 0 {
+            let places = self.distance(first, second);
+            return Err(Reason::TooLittleShared {
+                shared_bytes,
+                places,
+            });
+        }
+        if self.tiles_apart(first, second) || self.cuts_apart(first, second) {
             return Err(Reason::Reordered);
         }
         let kept_elements = self.kept_elements(first, second);
@@ -116,17 +230,49 @@ impl Schedule<'_> {
         joint(self.space[first], self.space[second], feeds).map(|_| ())
     }
 
-    /// Whether one group is pointwise over all elements of the other one's rows, and runs over
-    /// tiles that are no rows. Source: `tiling_prevents_reduction_fusion`.
-    fn tiles_apart(&self, first: GroupId, second: GroupId) -> bool {
+    /// The nodes of a pointwise group and the rows of a reduction, if one group has all elements of
+    /// the other one's rows.
+    fn over_rows(&self, first: GroupId, second: GroupId) -> Option<(GroupId, u64, u64)> {
         let (pointwise, elements, rows, width) = match (self.space[first], self.space[second]) {
             (Loop::Pointwise(n), Loop::Reduction { rows, width, .. }) => (first, n, rows, width),
             (Loop::Reduction { rows, width, .. }, Loop::Pointwise(n)) => (second, n, rows, width),
-            _ => return false,
+            _ => return None,
         };
-        let mut nodes = self.members[pointwise].iter();
-        rows.checked_mul(width) == Some(elements)
-            && nodes.any(|&node| self.nodes[node].tiles().any(|tile| tile != rows))
+        (rows.checked_mul(width) == Some(elements)).then_some((pointwise, rows, width))
+    }
+
+    /// Whether one group is pointwise over all elements of the other one's rows, and runs over
+    /// tiles that are no rows. Source: `tiling_prevents_reduction_fusion`.
+    fn tiles_apart(&self, first: GroupId, second: GroupId) -> bool {
+        let is_reordered = self.reorders && self.bytes_in_order(first, second) < HORIZONTAL_BYTES;
+        self.over_rows(first, second)
+            .is_some_and(|(pointwise, rows, width)| {
+                // In the order of the reduction, tiles of its columns are tiles of its rows.
+                let are_rows = |tile: u64| tile == rows || is_reordered && tile == width;
+                let mut nodes = self.members[pointwise].iter();
+                nodes.any(|&node| self.nodes[node].tiles().any(|tile| !are_rows(tile)))
+            })
+    }
+
+    /// Whether the loops of a pointwise group cannot be cut where the rows of a reduction end.
+    /// Loops of the same sizes are brought into the order of the reduction.
+    fn cuts_apart(&self, first: GroupId, second: GroupId) -> bool {
+        let over = self.over_rows(first, second);
+        let is_cut = over.is_some_and(|(pointwise, rows, width)| {
+            let mut nodes = self.members[pointwise].iter();
+            nodes.any(|&node| !self.nodes[node].has_rows(rows, width))
+        });
+        if !is_cut || !self.reorders {
+            return is_cut;
+        }
+        let (a, b) = (&self.touches[first], &self.touches[second]);
+        let by_access =
+            |a: &BufferAccess, b: &BufferAccess| (a.buffer, a.access).cmp(&(b.buffer, b.access));
+        let mut has_same_loops = false;
+        common(a, b, by_access, |a, b| {
+            has_same_loops |= a.matches(b) && a.loops == b.loops;
+        });
+        !has_same_loops
     }
 
     /// Nodes between the ends of two groups that are farthest apart.
@@ -155,6 +301,19 @@ impl Schedule<'_> {
         elements
     }
 
+    /// Whether a reader finds its elements where another node of the same kernel writes them.
+    /// Source: `fusable_read_and_write`.
+    fn agree(&self, read: &BufferAccess, write: &BufferAccess) -> bool {
+        let (one, other) = (read.dependency, write.dependency);
+        let is_same_way = read.step.is_none() || write.step.is_none() || read.step == write.step;
+        if read.access == AccessedElements::Unknown || read.buffer != write.buffer || !is_same_way {
+            return false;
+        }
+        one.exact == other.exact
+            || one.loops != other.loops && one.merged == other.merged
+            || self.reorders && read.matches(write)
+    }
+
     /// Whether a group reads what another one writes, and whether any of it in another order.
     pub(super) fn feeds(&self, from: GroupId, to: GroupId) -> (bool, bool) {
         let (mut feeds, mut is_reordered) = (false, false);
@@ -164,7 +323,7 @@ impl Schedule<'_> {
         let order = |read: &BufferAccess, write: &BufferAccess| read.buffer.cmp(&write.buffer);
         common(&self.reads[to], &self.writes[from], order, |read, write| {
             feeds = true;
-            is_reordered |= !read.matches(write) || is_template && !read.is_straight;
+            is_reordered |= !self.agree(read, write) || is_template && !read.is_straight;
         });
         (feeds, is_reordered)
     }
@@ -176,7 +335,15 @@ pub(super) fn joint(first: Loop, second: Loop, feeds: bool) -> Result<Loop, Reas
     let space = match (first, second) {
         (Loop::Pointwise(a), Loop::Pointwise(b)) => (a == b).then_some(first),
         (Loop::Template(a), Loop::Pointwise(b)) => (feeds && a == b).then_some(first),
-        (Loop::Reduction { .. }, Loop::Reduction { .. }) => (first == second).then_some(first),
+        // Which elements are neighbours in a row is part of each access.
+        (
+            Loop::Reduction { rows, width, .. },
+            Loop::Reduction {
+                rows: other_rows,
+                width: other_width,
+                ..
+            },
+        ) => ((rows, width) == (other_rows, other_width)).then_some(first),
         (Loop::Pointwise(elements), space @ Loop::Reduction { rows, width, .. })
         | (space @ Loop::Reduction { rows, width, .. }, Loop::Pointwise(elements)) => {
             (elements == rows || rows.checked_mul(width) == Some(elements)).then_some(space)

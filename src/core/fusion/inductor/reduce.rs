@@ -1,18 +1,22 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
+use super::cut::{Pieces, axes_of};
 use super::direction::directions;
 use super::facts::{keeps_shape, reduced_axes, reduction_space};
 use super::lower::Lowering;
 use super::node::{BufferId, ReducedRows, SchedulerNode};
 use super::split::{UnsplitReduction, pieces};
 use super::value::{BufferView, LoweredValue, buffer_value};
-use super::view::{Loops, View, broadcast};
+use super::view::{View, broadcast};
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
+
+/// Row values and partial results are kept in f32.
+pub(super) const ROW_VALUE_BYTES: u32 = 4;
 
 impl Lowering<'_> {
     /// Adds the nodes of a reduction. `value` computes all of it.
@@ -29,7 +33,9 @@ impl Lowering<'_> {
         {
             // A scan writes each element itself.
             let is_split = function == Some(Function::Cumsum) && self.pieces(op, &value, shape) > 1;
-            self.write(value, reduction_space(graph, op), output, shape);
+            let space = reduction_space(graph, op);
+            let axes = reduced_axes(definition.axes, shape.len());
+            self.write_along(value, space, output, shape, axes, None);
             if is_split {
                 self.last_waits();
             }
@@ -44,6 +50,7 @@ impl Lowering<'_> {
             self.write(value, reduction_space(graph, op), output, shape);
             return;
         };
+        let axes = reduced_axes(definition.axes, shape.len());
         // A norm is a reduction to row values and a pointwise op on them, which its readers inline.
         let mut first = match graph.inputs[op].first() {
             Some(&tensor) => {
@@ -58,17 +65,26 @@ impl Lowering<'_> {
         first.ops.push(op);
         let rows = self.rows(op, &first, shape);
         let is_split = self.pieces(op, &first, shape) > 1;
-        let is_buffer = self.is_buffer(&value, output);
+        let row_value = self.new_buffer(ROW_VALUE_BYTES);
+        let mut row_values = vec![row_value];
+        if is_variance(definition) {
+            self.variances.insert(row_value);
+        }
+        let mut read = value.clone();
+        read.append(&buffer_value(row_value, row_view.clone()));
+        let is_buffer = self.is_buffer(&read, output) || self.uses[output].is_viewed;
         if !is_split && is_buffer {
             // The row values and the elements fuse in any case.
             let space = reduction_space(graph, op);
-            self.write_rows(value, space, output, shape, Some(rows));
+            self.write_along(value, space, output, shape, axes, Some(rows));
+            self.normed.insert(BufferId::of_tensor(output), space);
             return;
         }
-        let mut row_values = vec![self.new_buffer()];
-        if is_split && matches!(function, Some(Function::Softmax | Function::LogSoftmax)) {
-            // One kernel finds maximum and sum together. Split, each of them takes two kernels.
-            row_values.push(self.new_buffer());
+        let is_softmax = matches!(function, Some(Function::Softmax | Function::LogSoftmax));
+        if is_split && is_softmax && !self.target.is_2_15 {
+            // One kernel finds maximum and sum together. Split, each of them takes two kernels in
+            // torch 2.11 (`prepare_softmax_online` in `torch/_inductor/lowering.py`).
+            row_values.push(self.new_buffer(ROW_VALUE_BYTES));
         }
         let mut value = value;
         for (place, &buffer) in row_values.iter().enumerate() {
@@ -114,20 +130,20 @@ impl Lowering<'_> {
             return;
         };
         let written = View::whole(count);
-        // A buffer without a tensor holds row values, which are kept in f32.
-        let bytes = buffer
-            .tensor(graph)
-            .and_then(|t| t.bytes_per_element)
-            .unwrap_or(4);
-        let (along, across) = self.directions(op, &value, shape);
+        let bytes = self.width_of(buffer);
+        let axes = reduced_axes(graph.ops[op].axes, shape.len());
+        let (along, across) = directions(&value, shape, axes);
         let cut = match self.rows_before(op, &value, shape) {
             Some((before, rows)) => Cut::Rows(before, rows),
             None => Cut::Pieces(self.pieces(op, &value, shape)),
         };
         let (first, pieces) = match cut {
             Cut::Pieces(0 | 1) => {
-                let node = self.node(value, space, shape);
-                let node = node.writing(buffer, &written, &[count], bytes);
+                let node = self.node_along(value, space, shape, axes);
+                let mut node = node.writing(buffer, &written, &[count], bytes);
+                // One value for a whole row: who moves along it reads other elements.
+                node.writes.step = Some(0);
+                self.reduced.insert(buffer, space);
                 self.push(SchedulerNode {
                     rows: Some(rows),
                     ..node
@@ -144,8 +160,13 @@ impl Lowering<'_> {
             ),
             Cut::Rows(before, rows) => (before, rows),
         };
+        let mut value = value;
         if count == 1 && matches!(cut, Cut::Pieces(_)) {
             self.write_input(op);
+            // Pieces of a single row follow the memory of a transposed input.
+            if let Some(dimension) = self.dense_dimension(op, shape) {
+                value.see(Some(&View::with_last(shape, dimension)), (op, 0));
+            }
         }
         let again = self.cut_again(&value, first, matches!(cut, Cut::Pieces(_)) && count == 1);
         let (first, pieces) = match first {
@@ -159,32 +180,30 @@ impl Lowering<'_> {
             ),
             _ => (first, pieces),
         };
-        let mut partial = self.new_buffer();
-        let mut node = self.node(value, first, shape);
+        let mut partial = self.new_buffer(ROW_VALUE_BYTES);
+        // In the rows of an earlier reduction the way along a row is that reduction's, whose axes
+        // the rows themselves do not say.
+        let axes = if matches!(cut, Cut::Rows(..)) {
+            0
+        } else {
+            axes
+        };
+        let mut node = self.node_along(value, first, shape, axes);
+        if let (Cut::Rows(before, _), Some(indices)) = (&cut, &mut node.indices) {
+            indices.axes = axes_of(*before, shape);
+        }
         if matches!(cut, Cut::Pieces(_)) {
-            // Equal pieces of contiguous rows keep the index of the whole rows; others get an index
-            // that no reader of whole rows shares.
-            if inner != 1 || !width.is_multiple_of(pieces) {
-                for read in &mut node.reads {
-                    read.access = read.access.in_pieces(pieces);
-                }
-            }
-            if count == 1 {
-                for read in &mut node.reads {
-                    read.loops = Loops::of(&[pieces, width.div_ceil(pieces)]);
-                    if !read.is_flat {
-                        // A piece of it begins at a quotient, which counts as another element at
-                        // each place.
-                        read.access = read.access.in_pieces(pieces);
-                        let tensor = read.buffer.tensor(graph);
-                        let bytes = tensor.and_then(|tensor| tensor.bytes_per_element);
-                        read.bytes = width.saturating_mul(bytes.unwrap_or(4).into());
-                    }
-                }
-            }
+            let pieces = Pieces {
+                rows: count,
+                width,
+                count: pieces,
+                keeps_index: !(count > 1 && along <= across) && width.is_multiple_of(pieces),
+            };
+            pieces.cut_reads(&mut node, shape, axes);
         }
         let partials = View::whole(count.saturating_mul(pieces));
-        let node = node.writing(partial, &partials, &[count, pieces], 4);
+        let node = node.writing(partial, &partials, &[count, pieces], ROW_VALUE_BYTES);
+        self.reduced.insert(partial, first);
         // In the compiler a variance is a mean, a sum of squares and a weight: three nodes that
         // read the same.
         let readings = if is_variance(&graph.ops[op]) { 3 } else { 1 };
@@ -196,8 +215,8 @@ impl Lowering<'_> {
         let mut left = pieces;
         if again > 1 {
             left = pieces / again;
-            let next = self.new_buffer();
-            self.combine(partial, (count, left, again), next, 4);
+            let next = self.new_buffer(ROW_VALUE_BYTES);
+            self.combine(partial, (count, left, again), next);
             partial = next;
         }
         if is_variance(&graph.ops[op]) && count > 1 && along <= across {
@@ -205,47 +224,13 @@ impl Lowering<'_> {
             // (`WelfordReduction.create_multilayer`).
             // A row is cut into fewer pieces than it has elements, so this ends.
             while let again @ 2.. = self.pieces_of(count, left, false) {
-                let next = self.new_buffer();
+                let next = self.new_buffer(ROW_VALUE_BYTES);
                 let width = left.div_ceil(again);
-                self.combine(partial, (count, again, width), next, 4);
+                self.combine(partial, (count, again, width), next);
                 (partial, left) = (next, again);
             }
         }
-        self.combine(partial, (count, 1, left), buffer, bytes);
-    }
-
-    /// Writes the input of a reduction to one value in pieces to a buffer, which later ops read.
-    /// Source: `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
-    fn write_input(&mut self, op: OpId) {
-        let graph = self.graph;
-        let Some(&input) = graph.inputs[op].first() else {
-            return;
-        };
-        let mut tensor = input;
-        while let Some(view) = graph.tensors[tensor]
-            .producer
-            .filter(|&op| graph.ops[op].is_view())
-            && let Some(&source) = graph.inputs[view].first()
-        {
-            tensor = source;
-        }
-        let is_wide = (graph.tensors[tensor].bytes_per_element).is_some_and(|bytes| bytes >= 4);
-        let definition = &graph.ops[op];
-        let converts = definition.function == Some(Function::Mean) && !is_wide;
-        let value = self.values[tensor].clone();
-        let is_inlined = !value.ops.is_empty() && !converts && !is_variance(definition);
-        let producer = graph.tensors[tensor].producer;
-        let is_read_later = producer.is_some_and(|producer| {
-            let mut readers = graph.successors[producer].iter();
-            readers.any(|&reader| reader > op)
-        });
-        if let (true, true, Some(producer)) = (is_inlined, is_read_later, producer) {
-            let shape = &graph.ops[producer].shape;
-            let elements = element_count(shape).unwrap_or(0);
-            self.write(value, Loop::Pointwise(elements), tensor, shape);
-            let layout = self.layouts[tensor].clone();
-            self.values[tensor] = buffer_value(BufferId::of_tensor(tensor), layout);
-        }
+        self.combine(partial, (count, 1, left), buffer);
     }
 
     /// Into how many pieces each piece of a single row is cut again. As rows they may be read
@@ -263,13 +248,7 @@ impl Lowering<'_> {
 
     /// Adds a node without ops that reduces pieces of rows: so many rows, pieces that are left of
     /// each, and pieces that make one.
-    fn combine(
-        &mut self,
-        from: BufferId,
-        (count, left, width): (u64, u64, u64),
-        into: BufferId,
-        bytes: u32,
-    ) {
+    fn combine(&mut self, from: BufferId, (count, left, width): (u64, u64, u64), into: BufferId) {
         let rows = count.saturating_mul(left);
         let value = LoweredValue {
             reads: vec![BufferView::new(
@@ -283,33 +262,15 @@ impl Lowering<'_> {
             width,
             inner: 1,
         };
-        let node = self.node(value, space, &[rows, width]);
-        self.push(node.writing(into, &View::whole(rows), &[rows], bytes));
-    }
-
-    /// The loop of the row values from which a single value is reduced: it is cut into their rows,
-    /// if they are of as many elements. Source: `extract_input_node_reduction_ranges` in
-    /// `torch/_inductor/dependencies.py`.
-    fn rows_before(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> Option<(Loop, u64)> {
-        let elements = element_count(shape)?;
-        if RowDomain::of_op(self.graph, op).rows != 1 || self.pieces_of(1, elements, true) <= 1 {
-            return None;
-        }
-        let mut loops = value
-            .reads
-            .iter()
-            .filter_map(|read| self.reduced_in(read.buffer));
-        let first = loops.next()?;
-        let Loop::Reduction { rows, width, .. } = first else {
-            return None;
-        };
-        (loops.all(|other| other == first) && rows.checked_mul(width) == Some(elements))
-            .then_some((first, rows))
+        let node = self.node_along(value, space, &[rows, width], 0b10);
+        self.push(node.writing(into, &View::whole(rows), &[rows], self.width_of(into)));
+        self.reduced.insert(into, space);
     }
 
     fn pieces(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> u64 {
         let domain = RowDomain::of_op(self.graph, op);
-        let (inner, outer) = self.directions(op, value, shape);
+        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
+        let (inner, outer) = directions(value, shape, axes);
         if domain.rows > 1 && inner + outer == 0 {
             // Nothing is read whole.
             return 1;
@@ -317,7 +278,7 @@ impl Lowering<'_> {
         self.pieces_of(domain.rows, domain.width, inner > outer)
     }
 
-    fn pieces_of(&self, rows: u64, width: u64, is_inner: bool) -> u64 {
+    pub(super) fn pieces_of(&self, rows: u64, width: u64, is_inner: bool) -> u64 {
         let whole = UnsplitReduction {
             rows,
             width,
@@ -349,7 +310,7 @@ impl Lowering<'_> {
             count: domain.rows,
             width: domain.width,
             is_contiguous: last && value.reads.iter().all(|read| is_along(&read.view)),
-            is_sum: matches!(name, Some(Function::Sum | Function::Mean)),
+            is_sum: matches!(name, Some(Function::Sum | Function::Mean | Function::Prod)),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! bytes first. [`super::pair`] says which pairs may fuse, [`super::merge`] makes one group of two.
 
 use crate::fusion::decision::{Decision, Log, NodeKernel};
+use crate::fusion::inductor::lower::Target;
 use crate::fusion::inductor::node::{BufferAccess, BufferId, NodeId, ReducedRows, SchedulerNode};
 use crate::fusion::inductor::view::AccessedElements;
 use crate::fusion::loops::Loop;
@@ -60,14 +61,18 @@ pub(super) fn fuse(
     graph: &Graph,
     nodes: &IdVec<NodeId, SchedulerNode>,
     buffers: usize,
+    target: Target,
     log: &mut Log,
 ) -> Fused {
-    let mut schedule = Schedule::new(graph, nodes, buffers);
+    let mut schedule = Schedule::new(graph, nodes, buffers, target);
     for round in 1..=ROUNDS {
         if !schedule.round(round, log) {
             break;
         }
     }
+    // Loops are reordered in a last round, where nothing else is shared.
+    schedule.reorder_norms();
+    schedule.round(ROUNDS + 1, log);
     schedule.close_gaps();
     let kernel = |&group: &GroupId| KernelId::new(schedule.place[group].index());
     let kernel_of = schedule.group_of.iter().map(kernel);
@@ -81,6 +86,7 @@ pub(super) fn fuse(
 pub(super) struct Schedule<'a> {
     pub(super) graph: &'a Graph,
     pub(super) nodes: &'a IdVec<NodeId, SchedulerNode>,
+    pub(super) target: Target,
     /// For each buffer the node that writes it.
     pub(super) writer: IdVec<BufferId, Option<NodeId>>,
     /// For each node its group. The first node of a merged group gives the group that it was merged
@@ -104,6 +110,8 @@ pub(super) struct Schedule<'a> {
     pub(super) rows: IdVec<GroupId, Option<ReducedRows>>,
     pub(super) is_mixed: IdVec<GroupId, bool>,
     pub(super) mixed: Vec<NodeId>,
+    /// Whether the loops of a pointwise group may be brought into another order.
+    pub(super) reorders: bool,
     /// Whether the group has grown since the previous round; true before the first round.
     pub(super) has_grown: IdVec<GroupId, bool>,
     /// Groups in the order in which they run; `None` where a group was merged into another.
@@ -126,14 +134,22 @@ struct Pair {
     first: GroupId,
     second: GroupId,
     shared_bytes: u64,
+    /// What orders pairs: the bytes, except where rows and columns share a kernel.
+    score: u64,
 }
 
 impl<'a> Schedule<'a> {
-    fn new(graph: &'a Graph, nodes: &'a IdVec<NodeId, SchedulerNode>, buffers: usize) -> Self {
+    fn new(
+        graph: &'a Graph,
+        nodes: &'a IdVec<NodeId, SchedulerNode>,
+        buffers: usize,
+        target: Target,
+    ) -> Self {
         let count = nodes.len();
         let mut schedule = Self {
             graph,
             nodes,
+            target,
             writer: IdVec::from_elem(None, buffers),
             group_of: (0..count).map(GroupId::new).collect(),
             members: nodes.ids().map(|node| vec![node]).collect(),
@@ -146,6 +162,7 @@ impl<'a> Schedule<'a> {
             rows: nodes.iter().map(|node| node.rows).collect(),
             is_mixed: IdVec::from_elem(false, count),
             mixed: Vec::new(),
+            reorders: false,
             has_grown: IdVec::from_elem(true, count),
             order: (0..count).map(|group| Some(GroupId::new(group))).collect(),
             place: (0..count).map(SchedulePosition::new).collect(),
@@ -161,6 +178,25 @@ impl<'a> Schedule<'a> {
             schedule.touches.push(touches);
         }
         schedule
+    }
+
+    /// Brings the elements of norms into the order of their reductions.
+    fn reorder_norms(&mut self) {
+        self.reorders = true;
+        for (id, node) in self.nodes.iter_enumerated() {
+            let Some(dependency) = node.write_by_rows else {
+                continue;
+            };
+            let group = self.group_of[id];
+            for list in [&mut self.writes[group], &mut self.touches[group]] {
+                let own = list.iter_mut().filter(|access| {
+                    access.buffer == node.writes.buffer
+                        && access.dependency == node.writes.dependency
+                });
+                own.for_each(|access| access.dependency = dependency);
+                list.sort_unstable();
+            }
+        }
     }
 
     /// Merges every pair that is still legal when its turn comes. Returns whether it merged any.
@@ -294,6 +330,7 @@ impl<'a> Schedule<'a> {
                             first,
                             second,
                             shared_bytes: self.shared_bytes(first, second),
+                            score: self.score(first, second),
                         };
                         if fits { &mut pairs } else { &mut others }.push(pair);
                     }
@@ -302,12 +339,15 @@ impl<'a> Schedule<'a> {
         }
         for list in [&mut pairs, &mut others] {
             list.sort_by_key(|pair| {
-                // Two reductions, or two pointwise kernels, before a mixed pair (`score_fusion` in
-                // `torch/_inductor/choices.py`).
-                let is_mixed = self.is_reduction(pair.first) != self.is_reduction(pair.second);
+                // Epilogues of templates come last. Two reductions, or two pointwise kernels, come
+                // before a mixed pair (`score_fusion` in `torch/_inductor/choices.py`).
+                let is_epilogue = matches!(self.space[pair.first], Loop::Template(_));
+                let is_mixed = pair.score == 0
+                    || self.is_reduction(pair.first) != self.is_reduction(pair.second);
                 (
+                    is_epilogue,
                     is_mixed,
-                    Reverse(pair.shared_bytes),
+                    Reverse(pair.score),
                     self.distance(pair.first, pair.second),
                     self.place[pair.first],
                     self.place[pair.second],
@@ -348,8 +388,7 @@ fn lone_reads(
         let tensor = TensorId::new(buffer.index());
         // The caller keeps results, as it keeps inputs, so their memory is never used again.
         let is_result = graph.tensors.get(tensor).is_some() && graph.is_final(tensor);
-        let width = (buffer.tensor(graph)).and_then(|tensor| tensor.bytes_per_element);
-        let width = width.unwrap_or(4).max(1);
+        let width = node.writes.width.max(1);
         let elements = node.writes.bytes / u64::from(width);
         written[buffer] = (!is_result).then_some(Lone {
             width,

@@ -2,11 +2,12 @@
 
 use super::facts::{keeps_shape, reduced_axes};
 use super::lower::{Lowering, SHARED_READS};
-use super::reduce::{is_variance, row_view};
+use super::reduce::{ROW_VALUE_BYTES, is_variance, row_view};
 use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
+use crate::model::functions::Function;
 use crate::model::ids::OpId;
 
 /// A reduction of rows shorter than this is written out as one expression
@@ -16,7 +17,10 @@ const UNROLLED: u64 = 8;
 impl Lowering<'_> {
     /// Whether a reduction is one expression over the elements of a short row.
     pub(super) fn is_unrolled(&self, op: OpId) -> bool {
-        RowDomain::of_op(self.graph, op).width < UNROLLED
+        // A scan gives a value for each element.
+        let is_scan = self.graph.ops[op].function == Some(Function::Cumsum);
+        let width = RowDomain::of_op(self.graph, op).width;
+        width <= 1 || width < UNROLLED && !is_scan
     }
 
     /// Whether all inputs of a norm but the first are from outside. Only the kernel of its elements
@@ -67,9 +71,9 @@ impl Lowering<'_> {
                 row_value.ops.push(op);
             }
             let rows = RowDomain::of_op(graph, op).rows;
-            let buffer = self.new_buffer();
+            let buffer = self.new_buffer(ROW_VALUE_BYTES);
             let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
-            self.push(node.writing(buffer, &View::whole(rows), &[rows], 4));
+            self.push(node.writing(buffer, &View::whole(rows), &[rows], ROW_VALUE_BYTES));
             value = buffer_value(buffer, row_view);
         }
         // The elements are computed from the inputs and the row values.

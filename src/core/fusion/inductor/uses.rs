@@ -1,7 +1,7 @@
 //! How each tensor is used, directly or through views.
 
-use super::facts::{is_call, is_resampled, is_windowed, keeps_shape};
-use super::layout::{Layouts, is_copied};
+use super::facts::{is_call, is_crossing, is_resampled, is_windowed, keeps_shape};
+use super::layout::{Layouts, is_copied, is_copied_reshape};
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
@@ -19,6 +19,8 @@ pub(super) struct Uses {
     /// Ops that read it.
     branches: usize,
     pub(super) is_result: bool,
+    /// A result is a view of it. It is written for the caller alone, after all that reads it.
+    pub(super) is_viewed: bool,
     /// A library reads it, and not a copy.
     pub(super) feeds_library: bool,
     /// A copy for a library reads it.
@@ -63,7 +65,13 @@ pub(super) fn uses(
                 of_input.readers = of_input.readers.max(of_output.readers);
                 of_input.branches = of_input.branches.max(of_output.branches);
                 of_input.feeds_copy |= of_output.feeds_copy;
-                of_input.is_result |= of_output.is_result;
+                let is_viewed = of_output.is_viewed || graph.is_final(output);
+                if is_crossing(graph, op) {
+                    of_input.is_result |= of_output.is_result || is_viewed;
+                } else if !is_copied_reshape(graph, layouts, op) {
+                    of_input.is_viewed |= is_viewed;
+                    of_input.is_result |= of_output.is_result && !graph.is_final(output);
+                }
                 of_input.feeds_library |= of_output.feeds_library;
                 of_input.feeds_window |= of_output.feeds_window;
             }

@@ -5,6 +5,8 @@ use super::view::View;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
 
 /// How a reader obtains a tensor: it reads these buffers and computes these ops.
 #[derive(Clone, Default)]
@@ -19,8 +21,20 @@ pub(super) struct BufferView {
     pub(super) buffer: BufferId,
     /// `None` if no view says it.
     pub(super) view: Option<View>,
-    /// The op, and its input, that hides the view: other inputs read other elements.
-    hidden_by: Option<(OpId, usize)>,
+    hidden: Option<Hidden>,
+    /// How often an expression loads it.
+    pub(super) loads: u32,
+}
+
+/// Elements that no view describes, because an op picks them.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Hidden {
+    /// A hash of the op, of its input, and of all views before and behind: equal hashes are equal
+    /// indices.
+    index: u64,
+    /// Where the elements would lie if the op picked the first one along its axis: what the
+    /// compiler sees of the index.
+    part: Option<View>,
 }
 
 impl BufferView {
@@ -28,13 +42,49 @@ impl BufferView {
         Self {
             buffer,
             view,
-            hidden_by: None,
+            hidden: None,
+            loads: 1,
         }
     }
 
-    /// The op whose way of reading no view describes.
-    pub(super) fn hidden_by(&self) -> Option<OpId> {
-        self.hidden_by.map(|(op, _)| op)
+    /// A number for the index, if no view describes it.
+    pub(super) fn hidden_index(&self) -> Option<u64> {
+        self.hidden.as_ref().map(|hidden| hidden.index)
+    }
+
+    /// The part of the index that views describe, and whether it is the whole index.
+    pub(super) fn seen(&self) -> Option<(&View, bool)> {
+        let part = || self.hidden.as_ref()?.part.as_ref();
+        let whole = self.view.as_ref().map(|view| (view, true));
+        whole.or_else(|| part().map(|part| (part, false)))
+    }
+
+    /// The same elements through a view, or in another way as an input of an op.
+    fn see(&mut self, view: Option<&View>, input: (OpId, usize)) {
+        if let (Some(view), Some(own)) = (view, self.view.as_ref())
+            && let Some(seen) = view.through(own)
+        {
+            self.view = Some(seen);
+            return;
+        }
+        let part = (self.hidden.as_ref()).and_then(|hidden| view?.through(hidden.part.as_ref()?));
+        self.hide(part, view, input);
+    }
+
+    fn hide(&mut self, part: Option<View>, by: Option<&View>, input: (OpId, usize)) {
+        let mut hasher = FxHasher::default();
+        self.hidden_index().hash(&mut hasher);
+        self.view.take().hash(&mut hasher);
+        match by {
+            Some(view) => view.hash(&mut hasher),
+            None => input.hash(&mut hasher),
+        }
+        // A view of everything in order, such as a reshape, changes no index.
+        let index = match (by, &self.hidden) {
+            (Some(view), Some(hidden)) if view.is_flat() => hidden.index,
+            _ => hasher.finish(),
+        };
+        self.hidden = Some(Hidden { index, part });
     }
 }
 
@@ -49,68 +99,87 @@ impl LoweredValue {
     /// an op.
     pub(super) fn see(&mut self, view: Option<&View>, input: (OpId, usize)) {
         for read in &mut self.reads {
-            let seen = view.zip(read.view.as_ref());
-            read.view = seen.and_then(|(view, read)| view.through(read));
-            if read.view.is_none() {
-                // The first op that hides a view is kept: nothing behind it can show more.
-                read.hidden_by = read.hidden_by.or(Some(input));
-            }
+            read.see(view, input);
         }
     }
 
-    /// The value of what an index picks: a buffer with one value for all elements along the axis is
-    /// read as by any other op.
-    pub(super) fn gather(&mut self, rows: &GatheredRows<'_>, input: (OpId, usize)) {
+    /// The value of what an op picks of this one.
+    pub(super) fn hide(&mut self, part: &HiddenPart<'_>, input: (OpId, usize)) {
         for read in &mut self.reads {
-            let is_row = |view: &&View| {
-                let strides = view.strides_along(rows.shape, rows.axis);
+            let seen = read.view.as_ref().and_then(|view| part.view.through(view));
+            // A buffer with one value for all elements along the axis is read as by any other op.
+            let is_row = read.view.as_ref().is_some_and(|view| {
+                let axis = part.axis.filter(|&axis| axis < 32);
+                let strides = axis.and_then(|axis| view.strides_along(part.shape, 1 << axis));
                 strides.is_some_and(|strides| strides.iter().all(|&stride| stride == 0))
-            };
-            let row = read.view.as_ref().filter(is_row);
-            read.view = row.and_then(|row| rows.view.through(row));
-            if read.view.is_none() {
-                read.hidden_by = read.hidden_by.or(Some(input));
+            });
+            if is_row && seen.is_some() {
+                read.view = seen;
+            } else {
+                read.hide(seen.filter(|_| part.is_masked), None, input);
             }
         }
     }
 
+    /// Each op and each read once. Reads stay in the order in which they are computed.
     pub(super) fn sort(&mut self) {
         self.ops.sort_unstable();
         self.ops.dedup();
-        self.reads.sort();
-        self.reads.dedup();
+        let mut reads: Vec<(usize, BufferView)> = self.reads.drain(..).enumerate().collect();
+        reads.sort_by(|(_, a), (_, b)| a.cmp(b));
+        reads.dedup_by(|(_, again), (_, first)| {
+            let is_same = (again.buffer, &again.view, &again.hidden)
+                == (first.buffer, &first.view, &first.hidden);
+            if is_same {
+                first.loads = first.loads.saturating_add(again.loads);
+            }
+            is_same
+        });
+        reads.sort_unstable_by_key(|&(place, _)| place);
+        self.reads.extend(reads.into_iter().map(|(_, read)| read));
     }
 }
 
-/// The elements that a gather reads of values that are equal along its axis.
-pub(super) struct GatheredRows<'a> {
+/// What an op picks of an input.
+pub(super) struct HiddenPart<'a> {
     /// The shape of the input.
     shape: &'a [u64],
-    /// The bit of the axis.
-    axis: u32,
+    /// The axis along which it picks.
+    axis: Option<usize>,
     /// For each element of the output one of the input in the same row.
     view: View,
+    /// The op masks elements at an index of the loop and looks up none.
+    is_masked: bool,
 }
 
-/// For an input of a gather, or of a concatenation, of which a reader also knows only the row.
-pub(super) fn gathered_rows(
+/// For an input of a gather, a concatenation or a border, of which a reader also knows the row.
+pub(super) fn hidden_part(
     graph: &Graph,
     op: OpId,
     tensor: TensorId,
     place: usize,
-) -> Option<GatheredRows<'_>> {
+) -> Option<HiddenPart<'_>> {
     let definition = &graph.ops[op];
-    let picks = match definition.function {
-        Some(Function::Gather) => place == 0,
-        Some(Function::Concat) => true,
-        _ => false,
-    };
-    let indexing = definition.indexing.as_ref().filter(|_| picks)?;
     let shape = graph.tensor_shape(tensor)?;
-    Some(GatheredRows {
+    let axis = || definition.indexing.as_ref().map(|indexing| indexing.axis);
+    let (axis, is_masked) = match definition.function {
+        Some(Function::Gather) if place == 0 => (axis()?, false),
+        Some(Function::Concat) => (axis()?, true),
+        Some(Function::Pad) => {
+            return Some(HiddenPart {
+                shape,
+                axis: None,
+                view: View::of_padded(shape, &definition.shape)?,
+                is_masked: true,
+            });
+        }
+        _ => return None,
+    };
+    Some(HiddenPart {
         shape,
-        axis: 1_u32.checked_shl(u32::try_from(indexing.axis).ok()?)?,
-        view: View::of_rows(shape, indexing.axis, &definition.shape)?,
+        axis: Some(axis),
+        view: View::of_rows(shape, axis, &definition.shape)?,
+        is_masked,
     })
 }
 

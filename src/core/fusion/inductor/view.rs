@@ -4,13 +4,17 @@
 //! `torch/_inductor/dependencies.py`). Here an index is a number in mixed radix: the position in a
 //! loop, in row-major order, is cut into digits, and each digit advances by its stride.
 
+mod access;
+mod dependency;
 mod of_op;
 
 use crate::model::op::element_count;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-pub(super) use of_op::{broadcast, view_of_op};
+pub(super) use access::{AccessedElements, Loops};
+pub(super) use dependency::{Dependency, loop_order};
+pub(super) use of_op::{broadcast, broadcast_to, view_of_op};
 
 /// Most digits of a view; others count as unknown.
 const DIGITS: usize = 24;
@@ -24,41 +28,10 @@ struct Digit {
 
 /// The element of a buffer at each position of a loop. Outermost digit first; no digit has size 1,
 /// and neighbours that count on are one digit.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(super) struct View {
     digits: Vec<Digit>,
     offset: u64,
-}
-
-/// The elements of a buffer that are accessed, whatever the order of the loops. Equal accesses can
-/// share a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum AccessedElements {
-    /// A set of elements, by a hash.
-    Of(u64),
-    /// Through an index that is no sum of loop variables: a division, a gather, a border.
-    Unknown,
-}
-
-/// The loops on which an access depends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Loops {
-    pub(super) count: usize,
-    /// A hash of their sizes, in any order.
-    sizes: u64,
-}
-
-impl Loops {
-    pub(super) fn of(sizes: &[u64]) -> Self {
-        let mut sizes = sizes.to_vec();
-        sizes.sort_unstable();
-        let mut hasher = FxHasher::default();
-        sizes.hash(&mut hasher);
-        Self {
-            count: sizes.len(),
-            sizes: hasher.finish(),
-        }
-    }
 }
 
 impl View {
@@ -172,12 +145,23 @@ impl View {
             .collect()
     }
 
-    /// Whether these dimensions can be seen as one without a copy.
-    pub(super) fn merges(&self, shape: &[u64], dimensions: std::ops::Range<usize>) -> bool {
-        self.by_dimension(shape).is_some_and(|all| {
-            let digits = all.get(dimensions).unwrap_or(&[]).concat();
-            Self::of(digits).digits.len() <= 1
-        })
+    /// Whether all dimensions before the last two, broadcast to those of `batch`, can be seen as
+    /// one without a copy.
+    pub(super) fn merges(&self, shape: &[u64], batch: &[u64]) -> bool {
+        let Some(all) = self.by_dimension(shape) else {
+            return false;
+        };
+        let own = shape.len().saturating_sub(2);
+        let mut own: Vec<Vec<Digit>> = all.into_iter().take(own).collect();
+        let mut digits = Vec::with_capacity(batch.len());
+        for &size in batch.iter().rev() {
+            // A dimension of size 1, or none at all, is the same matrix again at each step.
+            let again = vec![Digit { size, stride: 0 }];
+            let dimension = own.pop().filter(|digits| !digits.is_empty());
+            digits.push(dimension.unwrap_or(again));
+        }
+        digits.reverse();
+        Self::of(digits.concat()).digits.len() <= 1
     }
 
     /// This view of what another view shows: `inner` gives the element of the buffer for each of
@@ -325,26 +309,62 @@ impl View {
         Some(steps.collect())
     }
 
-    /// Whether the position in the buffer depends on each dimension of a shape.
-    pub(super) fn is_whole(&self, shape: &[u64]) -> bool {
-        let moves = |digits: &Vec<Digit>| digits.iter().any(|digit| digit.stride != 0);
-        self.by_dimension(shape).is_some_and(|dimensions| {
-            let mut sized = dimensions.iter().zip(shape).filter(|&(_, &size)| size > 1);
-            sized.all(|(digits, _)| moves(digits))
+    /// How far apart neighbours along each axis of these bits are that a shape has, beginning at
+    /// the first element: as the compiler sees an index, divisions included.
+    pub(super) fn steps_along(&self, shape: &[u64], axes: u32) -> Vec<u64> {
+        let mut steps = Vec::with_capacity(shape.len());
+        let mut reach = 1_u64;
+        for (place, &size) in shape.iter().enumerate().rev() {
+            if size > 1 && place < 32 && axes >> place & 1 == 1 {
+                steps.extend(self.at(reach));
+            }
+            reach = reach.saturating_mul(size);
+        }
+        steps
+    }
+
+    /// A number for the way along the axes of these bits; 0 if it stays at one element. `None` if
+    /// it is divided, or without axes.
+    pub(super) fn step(&self, shape: &[u64], axes: u32) -> Option<u64> {
+        if axes == 0 {
+            return None;
+        }
+        let dimensions = self.by_dimension(shape)?.into_iter().enumerate();
+        let along = dimensions.filter(|&(place, _)| place < 32 && axes >> place & 1 == 1);
+        let mut moved: Vec<Digit> = along.flat_map(|(_, digits)| digits).collect();
+        moved.retain(|digit| digit.stride != 0);
+        Some(match Self::of(moved).digits[..] {
+            [] => 0,
+            [Digit { stride, .. }] => stride,
+            ref digits => {
+                let mut hasher = FxHasher::default();
+                digits.hash(&mut hasher);
+                hasher.finish().max(1)
+            }
         })
     }
-}
 
-impl AccessedElements {
-    /// The access of a buffer that is read in this many pieces, each by another row of a loop.
-    pub(super) fn in_pieces(self, pieces: u64) -> Self {
-        match self {
-            Self::Unknown => Self::Unknown,
-            Self::Of(hash) => {
-                let mut hasher = FxHasher::default();
-                (hash, pieces).hash(&mut hasher);
-                Self::Of(hasher.finish())
-            }
-        }
+    /// Whether the position in the buffer depends on each dimension of a shape, if only by a
+    /// division.
+    pub(super) fn covers(&self, shape: &[u64]) -> bool {
+        let ends = |sizes: &mut dyn Iterator<Item = u64>| {
+            let mut reach = 1_u64;
+            let ends = sizes.map(|size| {
+                let start = reach;
+                reach = reach.saturating_mul(size);
+                (start, reach)
+            });
+            ends.collect::<Vec<(u64, u64)>>()
+        };
+        let digits = ends(&mut self.digits.iter().rev().map(|digit| digit.size));
+        let moving: Vec<(u64, u64)> = (digits.into_iter())
+            .zip(self.digits.iter().rev())
+            .filter_map(|(ends, digit)| (digit.stride != 0).then_some(ends))
+            .collect();
+        let mut dimensions = ends(&mut shape.iter().rev().copied()).into_iter();
+        dimensions.all(|(start, end)| {
+            let meets = |&(from, to): &(u64, u64)| from.max(start) < to.min(end);
+            end == start || moving.iter().any(meets)
+        })
     }
 }

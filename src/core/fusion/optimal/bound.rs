@@ -2,7 +2,7 @@
 
 use crate::cost::roofline::Times;
 use crate::fusion::legality::check_set;
-use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
+use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, RegionRead, Set};
 use crate::model::ids::IdVec;
 
 /// A consistent lower bound: running a kernel never lowers it by more than the kernel costs.
@@ -64,24 +64,18 @@ impl<'r, 'a> Bound<'r, 'a> {
         let written: u64 = Bits(left & self.written)
             .map(|place| region.written_bytes[place])
             .sum();
-        let mut counted = None;
-        let mut read = 0;
-        // Entries of a value descend by bytes: the first that counts is its largest remaining
-        // reader, and a kernel counts the value at least as large.
-        for (entry, &unfusable) in region.reads.iter().zip(&self.unfusable) {
+        let reads = region.reads.iter().zip(&self.unfusable);
+        let remaining = reads.filter(|&(read, &unfusable)| {
             // A value that is not computed yet can stay on chip, except for readers that cannot
             // share a kernel with its producer.
-            let readers = if entry.base & left == 0 {
-                entry.readers
+            let readers = if read.base & left == 0 {
+                read.readers
             } else {
                 unfusable
             };
-            if readers & left != 0 && counted != Some(entry.value) {
-                counted = Some(entry.value);
-                read += entry.bytes;
-            }
-        }
-        written + read
+            readers & left != 0
+        });
+        written + RegionRead::bytes(remaining.map(|(read, _)| read))
     }
 }
 

@@ -186,18 +186,20 @@ impl<'a> Between<'a> {
         let mut ops = vec![second];
         // Usually one feeds the other, and the first has no other reader or the second no other
         // producer.
-        let (next, prev) = (&graph.successors[first], &graph.predecessors[second]);
-        let is_only = |ops: &[OpId], op: OpId| matches!(ops, [only] if *only == op);
-        if !is_only(next, second) && !is_only(prev, first) && !next.is_empty() && !prev.is_empty() {
+        let is_only =
+            |mut ops: Box<dyn Iterator<Item = OpId> + '_>, op: OpId| ops.all(|other| other == op);
+        if !is_only(Box::new(graph.runs_before(first)), second)
+            && !is_only(Box::new(graph.runs_after(second)), first)
+        {
             let between = first.index() + 1..second.index();
             self.left = self.left.checked_sub(between.len() + 1)?;
             self.is_behind[first] = true;
             // Ids ascend in execution order, so one sweep forwards marks all ops behind `first` and
             // one backwards all ops ahead of `second`.
             for op in between.clone().map(OpId::new) {
-                self.is_behind[op] = graph.predecessors[op]
-                    .iter()
-                    .any(|&before| before >= first && self.is_behind[before]);
+                self.is_behind[op] = graph
+                    .runs_after(op)
+                    .any(|before| before >= first && self.is_behind[before]);
             }
             self.is_ahead[second] = true;
             for op in between.map(OpId::new).chain([second]).rev() {
@@ -205,7 +207,7 @@ impl<'a> Between<'a> {
                     if op != second && self.is_behind[op] && ops.len() <= MAX_OPS {
                         ops.push(op);
                     }
-                    for &before in &graph.predecessors[op] {
+                    for before in graph.runs_after(op) {
                         if before > first {
                             self.is_ahead[before] = true;
                         }
@@ -228,8 +230,8 @@ fn merge_cycles(context: &RegionContext<'_>, region_of: &mut IdVec<OpId, RegionI
     let count = region_of.len();
     let mut next: Adjacency<RegionId, RegionId> = Adjacency::with_capacity(count, count * 2);
     for region in members(region_of).iter() {
-        let successors = region.iter().flat_map(|&op| &graph.successors[op]);
-        next.push(successors.map(|&op| region_of[op]));
+        let later = region.iter().flat_map(|&op| graph.runs_before(op));
+        next.push(later.map(|op| region_of[op]));
     }
     // For each region its index in the order of visits, and the smallest index that it leads back
     // to.

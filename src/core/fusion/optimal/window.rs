@@ -242,17 +242,19 @@ impl Windows {
     }
 }
 
-/// For each op of a word its producers among the ops `near` it, of which the first `before` are in
-/// front of the word, as in [`WindowKernel::needs`].
+/// For each op of a word the ops that must run before it, among the ops `near` it, of which the
+/// first `before` are in front of the word, as in [`WindowKernel::needs`].
 fn needs(region: &Region<'_>, near: &[OpId], before: usize) -> IdVec<LocalOp, u128> {
-    let producers = region.ops.iter().map(|&op| {
+    let graph = region.context.graph;
+    let all = region.ops.iter().map(|&op| {
         let mut needs: u128 = 0;
-        let producers = &region.context.graph.predecessors[op];
-        common(producers, near, OpId::cmp, |_, producer| {
-            let place = near.binary_search(producer).unwrap_or_default();
-            needs |= 1 << (MAX_OPS - before + place);
-        });
+        for earlier in [&graph.predecessors[op], &graph.waits_for[op]] {
+            common(earlier, near, OpId::cmp, |_, other| {
+                let place = near.binary_search(other).unwrap_or_default();
+                needs |= 1 << (MAX_OPS - before + place);
+            });
+        }
         needs
     });
-    producers.collect()
+    all.collect()
 }

@@ -1,11 +1,13 @@
 //! Builds the tables of a region: kinds, neighbours and reads of its ops.
 
 use super::{Bits, LocalOp, Region, RegionRead, RegionValue, Set, ValueId};
+use crate::fusion::in_place;
 use crate::fusion::rows::RowDomain;
 use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
+use crate::model::sizes::{loads, written_size};
 
 impl Region<'_> {
     pub(super) fn relate(&mut self) {
@@ -29,13 +31,21 @@ impl Region<'_> {
             if self.context.views.is_view[op] {
                 self.views |= bit;
             } else {
-                self.written_bytes[place] = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
+                self.written_bytes[place] = written_size(graph, op);
             }
             self.prev[place] = self.common(&graph.predecessors[op]);
-            // Ops ascend in execution order, so `before` of each producer is complete.
+            self.waits_for[place] = self.prev[place] | self.common(&graph.waits_for[op]);
+            // Ops ascend in execution order, so `before` of each earlier op is complete.
+            for from in Bits(self.waits_for[place]) {
+                self.before[place] |= self.before[from] | from.bit();
+            }
+            for &reader in &graph.waits_for[op] {
+                if in_place::clash(graph, op, reader) {
+                    self.clashes[place] |= self.bit_of(Some(reader));
+                }
+            }
             for from in Bits(self.prev[place]) {
                 self.next[from] |= bit;
-                self.before[place] |= self.before[from] | from.bit();
                 if self.elements[from] < self.elements[place] {
                     self.note_spread(place, from);
                 }
@@ -47,8 +57,10 @@ impl Region<'_> {
             // More readers than the region has: one is outside.
             let mut leaves = graph.is_final(graph.output[self.ops[place]])
                 || readers.len() > self.next[place].count_ones() as usize;
+            for later in Bits(self.next[place] | self.common(&graph.awaited_by[self.ops[place]])) {
+                self.after[place] |= self.after[later] | later.bit();
+            }
             for reader in Bits(self.next[place]) {
-                self.after[place] |= self.after[reader] | reader.bit();
                 // A view has no memory of its own: its readers need the output of this op.
                 if self.views & reader.bit() != 0 {
                     needed |= self.needed_by[reader];
@@ -92,19 +104,25 @@ impl Region<'_> {
     )]
     pub(super) fn read_values(&mut self) {
         let graph = self.context.graph;
-        // Sorted as one number each, which is several times as fast as pairs.
-        let mut readings: Vec<u64> = Vec::new();
+        // Sorted as one number each, which is several times as fast as pairs: the tensor that is
+        // stored, the one that is read, and a byte for the index of the op, of which there are at
+        // most MAX_OPS.
+        let mut readings: Vec<u128> = Vec::new();
+        let stored_in = &self.context.views.base;
         for (place, &op) in self.ops.iter_enumerated() {
-            // A byte holds the index of an op, of which there are at most MAX_OPS.
-            let tensors = graph.inputs[op].iter();
-            readings.extend(tensors.map(|t| (t.index() as u64) << 8 | place.index() as u64));
+            let tensors = graph.inputs[op].iter().enumerate();
+            let loaded = tensors.filter(|&(at, _)| loads(graph, op, at));
+            readings.extend(loaded.map(|(_, &tensor)| {
+                let stored = stored_in[tensor].index() as u128;
+                stored << 64 | (tensor.index() as u128) << 8 | place.index() as u128
+            }));
         }
         self.readings = readings.len();
         readings.sort_unstable();
         readings.dedup();
         let mut last: Option<(TensorId, ValueId, Set)> = None;
         for reading in readings {
-            let tensor = TensorId::new((reading >> 8) as usize);
+            let tensor = TensorId::new((reading as u64 >> 8) as usize);
             let place = LocalOp::new((reading & 0xff) as usize);
             let (value, base) = match last {
                 Some((before, value, base)) if before == tensor => (value, base),
@@ -128,29 +146,31 @@ impl Region<'_> {
         }
     }
 
-    /// Adds a reader of a value. The entries of the value stay sorted by bytes.
+    /// Adds a reader of a value.
     fn read(&mut self, value: ValueId, tensor: TensorId, base: Set, place: LocalOp) {
         let (graph, views) = (self.context.graph, &self.context.views);
         let externals = self.context.options.conventions.externals;
-        let bytes = views.read(graph, self.ops[place], tensor, externals).bytes;
-        let smaller = |read: &&RegionRead| read.value == value && read.bytes < bytes;
-        // Largest first: a kernel counts a value as large as its largest reader does, and that
-        // entry is then the first match.
-        let at = self.reads.len() - self.reads.iter().rev().take_while(smaller).count();
-        let before = at.checked_sub(1);
-        if let Some(same) = before.and_then(|before| self.reads.get_mut(before))
-            && (same.value, same.bytes) == (value, bytes)
-        {
+        let size = views.read(graph, self.ops[place], tensor, externals);
+        let mut of_value = self
+            .reads
+            .iter_mut()
+            .rev()
+            .take_while(|read| read.value == value);
+        // Parts add up, so each has an entry of its own.
+        let is_same = |read: &&mut RegionRead| read.size == size && size.part_of.is_none();
+        if let Some(same) = of_value.find(is_same) {
             same.readers |= place.bit();
             return;
         }
-        let read = RegionRead {
+        let stored = views.base[tensor];
+        self.reads.push(RegionRead {
             value,
             readers: place.bit(),
             base,
-            bytes,
-        };
-        self.reads.insert(at, read);
+            stored,
+            most: views.most_read(graph, stored, externals),
+            size,
+        });
     }
 
     pub(super) fn bit_of(&self, op: Option<OpId>) -> Set {

@@ -1,6 +1,6 @@
 //! Bytes, time and cost of a kernel of some ops of a region.
 
-use super::{Bits, LocalOp, Region, RegionContext, Set};
+use super::{Bits, LocalOp, Region, RegionContext, RegionRead, Set};
 use crate::cost::roofline::Times;
 use crate::cost::work::op_work;
 use crate::fusion::inductor::is_one_call;
@@ -140,20 +140,10 @@ impl Clock {
 }
 
 impl Region<'_> {
-    /// Bytes that a kernel of these ops reads. A value counts once, as large as its largest reader
-    /// counts it.
+    /// Bytes that a kernel of these ops reads. What the kernel computes itself it does not load.
     fn read_bytes(&self, set: Set) -> u64 {
-        let mut counted = None;
-        let mut bytes = 0;
-        for read in &self.reads {
-            // Entries of a value are adjacent, the largest first, so its first match is what
-            // counts. What the kernel computes itself it does not load.
-            if read.readers & set != 0 && counted != Some(read.value) && read.base & set == 0 {
-                counted = Some(read.value);
-                bytes += read.bytes;
-            }
-        }
-        bytes
+        let is_read = |read: &&RegionRead| read.readers & set != 0 && read.base & set == 0;
+        RegionRead::bytes(self.reads.iter().filter(is_read))
     }
 
     /// Whether the output of an op leaves a kernel of these ops.

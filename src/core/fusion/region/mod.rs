@@ -12,8 +12,9 @@ use crate::cost::traffic::Views;
 use crate::cost::work::op_work;
 use crate::fusion::rows::RowDomain;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, OpId, define_ids};
+use crate::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::model::options::{MAX_OPS, Options};
+use crate::model::sizes::ReadSize;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -97,6 +98,12 @@ pub struct Region<'a> {
     /// For each op those that share a tensor with it: producers and consumers, with *horizontal*
     /// also other readers of its inputs.
     pub(super) ties: IdVec<LocalOp, Set>,
+    /// For each op those that must run before it: [`Self::prev`], and readers of what it
+    /// overwrites.
+    pub(super) waits_for: IdVec<LocalOp, Set>,
+    /// For each op in place the readers of what it overwrites that read other elements than it
+    /// writes at the same time, so that they cannot share a kernel with it.
+    pub(super) clashes: IdVec<LocalOp, Set>,
     /// For each op those before it and after it along paths.
     pub(super) before: IdVec<LocalOp, Set>,
     pub(super) after: IdVec<LocalOp, Set>,
@@ -110,8 +117,8 @@ pub struct Region<'a> {
     pub(super) reordering: Set,
     /// Tensors that ops of the region read.
     pub(super) values: IdVec<ValueId, RegionValue>,
-    /// For each value an entry for each size that its readers count; entries of a value are
-    /// adjacent, the largest first.
+    /// For each value an entry for each size that its readers count, and for each reader of a part.
+    /// Entries of a value are adjacent, and those of values that are stored in one tensor.
     pub(super) reads: Vec<RegionRead>,
     /// For each op the bytes of its output; 0 for a view.
     pub(super) written_bytes: IdVec<LocalOp, u64>,
@@ -147,7 +154,38 @@ pub(super) struct RegionRead {
     pub(super) readers: Set,
     /// The op that computes the bytes, seen through views; empty if it is outside the region.
     pub(super) base: Set,
-    pub(super) bytes: u64,
+    /// The tensor that has the bytes, seen through views, and the most that a kernel reads of it.
+    pub(super) stored: TensorId,
+    pub(super) most: Option<u64>,
+    pub(super) size: ReadSize,
+}
+
+impl RegionRead {
+    /// The bytes that the readers of each read take from memory in sum; `readers` of a read may be
+    /// none. Reads of a value are adjacent, and values that are stored in one tensor.
+    pub(super) fn bytes<'a>(reads: impl Iterator<Item = &'a Self>) -> u64 {
+        let (mut others, mut of_stored, mut of_value) = (0, 0, 0);
+        let mut last: Option<&Self> = None;
+        for read in reads {
+            if let Some(last) = last.filter(|last| last.value != read.value) {
+                of_stored = last.with_value(of_stored, of_value);
+                of_value = 0;
+                if last.stored != read.stored {
+                    others += of_stored;
+                    of_stored = 0;
+                }
+            }
+            of_value = read.size.joined(of_value);
+            last = Some(read);
+        }
+        others + last.map_or(0, |last| last.with_value(of_stored, of_value))
+    }
+
+    /// The bytes of the stored tensor with those of this value.
+    fn with_value(&self, of_stored: u64, of_value: u64) -> u64 {
+        let sum = of_stored + of_value;
+        self.most.map_or(sum, |most| sum.min(most))
+    }
 }
 
 /// The ops of a set, ascending.
@@ -190,6 +228,8 @@ impl<'a> Region<'a> {
             prev: IdVec::from_elem(0, count),
             next: IdVec::from_elem(0, count),
             ties: IdVec::new(),
+            waits_for: IdVec::from_elem(0, count),
+            clashes: IdVec::from_elem(0, count),
             before: IdVec::from_elem(0, count),
             after: IdVec::from_elem(0, count),
             elements: IdVec::from_elem(0, count),
@@ -291,7 +331,7 @@ impl<'a> Region<'a> {
 
     /// Ops of the region that must run before a kernel of these ops.
     pub(super) fn needs(&self, set: Set) -> Set {
-        Bits(set).fold(0, |needs, place| needs | self.prev[place]) & !set
+        Bits(set).fold(0, |needs, place| needs | self.waits_for[place]) & !set
     }
 
     /// The place of an op of the graph.

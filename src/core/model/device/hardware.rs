@@ -110,6 +110,7 @@ const fn cdna(shared_bytes: u32, is_confirmed: bool) -> Multiprocessor {
 
 pub(super) const PASCAL: Multiprocessor = nvidia([49_152, 65_536], 2048, 32, true);
 pub(super) const VOLTA: Multiprocessor = nvidia([98_304, 98_304], 2048, 32, true);
+pub(super) const TURING: Multiprocessor = nvidia([65_536, 65_536], 1024, 16, false);
 pub(super) const AMPERE_A100: Multiprocessor = nvidia([166_912, 167_936], 2048, 32, true);
 pub(super) const AMPERE: Multiprocessor = nvidia([101_376, 102_400], 1536, 16, true);
 pub(super) const ADA: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);

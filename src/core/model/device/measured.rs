@@ -54,10 +54,31 @@ pub struct Measured {
     pub l2_kept_bytes: f64,
     /// Matrix rate on f16 operands that large products of random numbers reach, in FLOP/s.
     pub matrix_f16_flops_per_s: f64,
-    /// Fixed time of a kernel inside a graph: launch, first loads, last stores.
+    /// Matrix rate on f8 operands that large products of random numbers reach, in FLOP/s.
+    pub matrix_f8_flops_per_s: f64,
+    /// Fixed time of a kernel among others in a graph: launch, first loads, last stores.
     pub kernel_s: f64,
     /// Fixed time of a matmul, which also fills its pipeline of tiles and writes its last tile.
     pub matmul_s: f64,
+    /// Time of the second kernel of a matmul that is split along K, which adds the parts.
+    pub split_matmul_s: f64,
+    /// Bytes per second of tiles that one multiprocessor takes from the cache for a matmul.
+    pub tile_load_bytes_per_s: f64,
+    /// Time of one step along K of a generated matmul, whose loads the compiler's loop does not
+    /// fully overlap.
+    pub generated_step_s: f64,
+    /// Fixed time of attention.
+    pub attention_s: f64,
+    /// Time of the second kernel of attention that is split over keys, which joins the parts.
+    pub split_attention_s: f64,
+    /// Time of one key for a tile of 128 queries of 64, 128, 192 and 256 elements.
+    pub attention_key_s: [f64; 4],
+    /// Time of attention with a mask in a tensor, which takes another kernel, over that without.
+    pub masked_attention_share: f64,
+    /// Fixed time of each further wave of blocks of attention.
+    pub attention_block_s: f64,
+    /// Bytes per second of K and V that one block of attention with one query loads.
+    pub attention_load_bytes_per_s: f64,
     /// Fixed time of each tile of a convolution; these times do not overlap.
     pub convolution_tile_s: f64,
     /// Matrix rate of generated matmuls as a share of the library's.
@@ -75,8 +96,13 @@ pub struct Measured {
     /// Elements of a library kernel whose operands have different strides, where index arithmetic
     /// is the bottleneck.
     pub strided_per_s: f64,
+    /// The further fixed time of such a kernel.
+    pub strided_s: f64,
     /// Elements of a library reduction along rows.
     pub library_sum_per_s: f64,
+    /// Elements of one that keeps two numbers, a mean and a variance or a value and its index.
+    /// Measured on 2026-11-29: 0.75 to 1.1 elements a picosecond.
+    pub library_pair_per_s: f64,
     /// Elements of a library softmax that keeps a row in the registers of a warp.
     pub library_softmax_per_s: f64,
     /// Elements of a library softmax over rows of more than 2048.
@@ -86,12 +112,39 @@ pub struct Measured {
     /// Elements of a library pooling with 2 x 2 windows, channels last. Measured: 0.21 to 0.38
     /// elements a picosecond from 5 to 67 million elements.
     pub library_pool_per_s: f64,
+    /// Times of one row in library kernels: how long few rows take.
+    pub library_row: RowTimes,
     /// Time that each wave of rows waits at the barriers of its reductions, in a generated kernel
     /// with more than one pass over its rows.
     pub row_wave_s: f64,
+    /// Time of an element in the thread block of a generated kernel that makes a pass over its row.
+    pub row_element_s: f64,
+    /// The further time of an element whose pass updates one running statistic.
+    pub online_row_element_s: f64,
     /// Elements of a pass that updates running statistics, such as a mean and a variance. With a
     /// maximum and a sum each element counts twice.
     pub online_per_s: f64,
+}
+
+/// Times of one row in library kernels, which give each row a block of threads, a warp or a part
+/// of a block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "all are in seconds")]
+pub struct RowTimes {
+    /// Fixed time of a sum, a maximum and the like, in which threads exchange their parts.
+    pub sum_s: f64,
+    /// The same for two numbers in each thread, such as a mean and a variance.
+    pub pair_s: f64,
+    /// One element of a thread in a sum.
+    pub sum_element_s: f64,
+    /// One element of a softmax over a row that one warp holds.
+    pub warp_softmax_element_s: f64,
+    /// One element of a softmax over a longer row.
+    pub softmax_element_s: f64,
+    /// One element of an RMS norm.
+    pub rms_norm_element_s: f64,
+    /// One element of a layer norm or a group norm.
+    pub layer_norm_element_s: f64,
 }
 
 /// What the rates were measured with.
@@ -101,10 +154,20 @@ pub const MEASURED_WITH: &str = "PyTorch 2.11, CUDA 13.0, tests/measure/gpu.py, 
 const H200: Measured = Measured {
     memory_bytes_per_s: 4.3e12,
     l2_bytes_per_s: 6.3e12,
-    l2_kept_bytes: 40e6,
+    l2_kept_bytes: 42e6,
     matrix_f16_flops_per_s: 800e12,
+    matrix_f8_flops_per_s: 1400e12,
     kernel_s: 2.0e-6,
-    matmul_s: 4.5e-6,
+    matmul_s: 3.6e-6,
+    split_matmul_s: 2.8e-6,
+    tile_load_bytes_per_s: 140e9,
+    generated_step_s: 3.2e-9,
+    attention_s: 3.2e-6,
+    attention_block_s: 1.0e-6,
+    split_attention_s: 4.0e-6,
+    attention_key_s: [9.0e-9, 12.5e-9, 19.0e-9, 24.5e-9],
+    masked_attention_share: 2.1,
+    attention_load_bytes_per_s: 55e9,
     convolution_tile_s: 0.6e-6,
     generated_matmul_share: 0.9,
     vector_per_s: 30.2e12,
@@ -113,12 +176,25 @@ const H200: Measured = Measured {
     tanh_per_s: 1.63e12,
     division_per_s: 2.91e12,
     strided_per_s: 0.42e12,
+    strided_s: 0.7e-6,
     library_sum_per_s: 1.4e12,
+    library_pair_per_s: 0.85e12,
     library_softmax_per_s: 0.5e12,
     library_wide_softmax_per_s: 0.32e12,
     library_layer_norm_per_s: 0.6e12,
     library_pool_per_s: 0.25e12,
-    row_wave_s: 0.5e-6,
+    library_row: RowTimes {
+        sum_s: 0.9e-6,
+        pair_s: 3.6e-6,
+        sum_element_s: 32e-9,
+        warp_softmax_element_s: 3.2e-9,
+        softmax_element_s: 0.4e-9,
+        rms_norm_element_s: 0.75e-9,
+        layer_norm_element_s: 1.15e-9,
+    },
+    row_wave_s: 0.3e-6,
+    row_element_s: 0.06e-9,
+    online_row_element_s: 0.1e-9,
     online_per_s: 1.4e12,
 };
 
@@ -170,6 +246,8 @@ struct Ratios {
     units: f64,
     /// Arithmetic of the special function units.
     special: f64,
+    /// What one multiprocessor does.
+    multiprocessor: f64,
     /// Time of a launch.
     launch: f64,
 }
@@ -191,6 +269,7 @@ impl Ratios {
             matrix: ratio(|device| device.matrix_f16_flops_per_s)?,
             units,
             special: units,
+            multiprocessor: ratio(|device| device.hardware.clock_hz)?,
             launch: 1.0,
         })
     }
@@ -214,6 +293,7 @@ impl Ratios {
             matrix,
             units,
             special: of(probe.exp_per_s, H200.exp_per_s).unwrap_or(units),
+            multiprocessor: units / ratio(|device| device.hardware.multiprocessors)?,
             launch: probe.kernel_s / H200_PROBED_KERNEL_S,
         })
     }
@@ -226,6 +306,21 @@ const H200_PROBED_KERNEL_S: f64 = 1.1e-6;
 /// A multiply-add is one instruction and counts as two FLOPs.
 const FLOPS_PER_INSTRUCTION: f64 = 2.0;
 
+impl RowTimes {
+    /// The times on multiprocessors that are faster by this factor.
+    fn scaled(self, by: f64) -> Self {
+        Self {
+            sum_s: self.sum_s / by,
+            pair_s: self.pair_s / by,
+            sum_element_s: self.sum_element_s / by,
+            warp_softmax_element_s: self.warp_softmax_element_s / by,
+            softmax_element_s: self.softmax_element_s / by,
+            rms_norm_element_s: self.rms_norm_element_s / by,
+            layer_norm_element_s: self.layer_norm_element_s / by,
+        }
+    }
+}
+
 impl Measured {
     /// These rates on a device that differs by `by`. The share of generated matmuls stays the same,
     /// and so do times within a kernel.
@@ -235,8 +330,22 @@ impl Measured {
             l2_bytes_per_s: self.l2_bytes_per_s * by.cache,
             l2_kept_bytes: self.l2_kept_bytes * by.cache_size,
             matrix_f16_flops_per_s: self.matrix_f16_flops_per_s * by.matrix,
+            matrix_f8_flops_per_s: self.matrix_f8_flops_per_s * by.matrix,
+            tile_load_bytes_per_s: self.tile_load_bytes_per_s * by.multiprocessor,
+            attention_load_bytes_per_s: self.attention_load_bytes_per_s * by.multiprocessor,
+            generated_step_s: self.generated_step_s / by.multiprocessor,
+            attention_block_s: self.attention_block_s / by.multiprocessor,
+            attention_key_s: self
+                .attention_key_s
+                .map(|time_s| time_s / by.multiprocessor),
+            library_row: self.library_row.scaled(by.multiprocessor),
+            row_element_s: self.row_element_s / by.multiprocessor,
+            online_row_element_s: self.online_row_element_s / by.multiprocessor,
             kernel_s: self.kernel_s * by.launch,
             matmul_s: self.matmul_s * by.launch,
+            split_matmul_s: self.split_matmul_s * by.launch,
+            attention_s: self.attention_s * by.launch,
+            split_attention_s: self.split_attention_s * by.launch,
             vector_per_s: self.vector_per_s * by.units,
             exp_per_s: self.exp_per_s * by.special,
             erf_per_s: self.erf_per_s * by.units,
@@ -244,6 +353,7 @@ impl Measured {
             division_per_s: self.division_per_s * by.special,
             strided_per_s: self.strided_per_s * by.units,
             library_sum_per_s: self.library_sum_per_s * by.units,
+            library_pair_per_s: self.library_pair_per_s * by.units,
             library_softmax_per_s: self.library_softmax_per_s * by.units,
             library_wide_softmax_per_s: self.library_wide_softmax_per_s * by.units,
             library_layer_norm_per_s: self.library_layer_norm_per_s * by.units,

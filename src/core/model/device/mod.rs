@@ -105,6 +105,8 @@ pub struct Device {
     pub matrix_f16_flops_per_s: Option<Figure>,
     /// Matrix units on f8 operands.
     pub matrix_f8_flops_per_s: Option<Figure>,
+    /// Matrix units on f4 operands with a scale per block.
+    pub matrix_f4_flops_per_s: Option<Figure>,
     /// Matrix units on i8 operands.
     pub matrix_i8_flops_per_s: Option<Figure>,
     /// Time that one kernel launch adds.
@@ -132,9 +134,9 @@ const LAUNCH_S: Figure = Figure {
 
 impl Device {
     /// Peak of matmuls on operands of `dtype`; `None` if unknown. A type that the device does not
-    /// support is computed in the next wider one: f8 as f16, and 16-bit types as f32. f32 runs on
-    /// the vector units unless `f32_matmul` allows TF32 and the device has it, f64 on the vector
-    /// units where the matrix units lack it.
+    /// support is computed in the next wider one: f4 as f8, f8 as f16, 16-bit types as f32, and i4
+    /// as i8. f32 runs on the vector units unless `f32_matmul` allows TF32 and the device has it,
+    /// f64 on the vector units where the matrix units lack it.
     pub fn matmul_peak(&self, dtype: DType, f32_matmul: F32Matmul) -> Option<Peak> {
         let vector = |computed_as| (self.vector_flops_per_s, computed_as, true);
         let f16 = |computed_as| {
@@ -144,14 +146,20 @@ impl Device {
         let tf32 = (self.matrix_tf32_flops_per_s, Some(ComputeType::Tf32), false);
         let has_half = self.matrix_f16_flops_per_s.is_some();
         let has_bf16 = has_half && self.matrix_units == MatrixUnits::F16AndBf16;
+        let has_f8 = self.matrix_f8_flops_per_s.is_some();
+        let f8 = |computed_as| (self.matrix_f8_flops_per_s, computed_as, false);
         let (figure, computed_as, is_on_vector_units) = match dtype {
             DType::F16 if has_half => f16(None),
             DType::Bf16 if has_bf16 => f16(None),
-            DType::F8 if self.matrix_f8_flops_per_s.is_some() => {
-                (self.matrix_f8_flops_per_s, None, false)
+            DType::F4 if self.matrix_f4_flops_per_s.is_some() => {
+                (self.matrix_f4_flops_per_s, None, false)
             }
-            DType::F8 if has_half => f16(Some(ComputeType::F16)),
-            DType::F16 | DType::Bf16 | DType::F8 => vector(Some(ComputeType::F32)),
+            DType::F4 if has_f8 => f8(Some(ComputeType::F8)),
+            DType::F8e4m3 | DType::F8e5m2 if has_f8 => f8(None),
+            DType::F8e4m3 | DType::F8e5m2 | DType::F4 if has_half => f16(Some(ComputeType::F16)),
+            DType::F16 | DType::Bf16 | DType::F8e4m3 | DType::F8e5m2 | DType::F4 => {
+                vector(Some(ComputeType::F32))
+            }
             DType::F32 if f32_matmul == F32Matmul::Tf32 && tf32.0.is_some() => tf32,
             DType::F32 => vector(None),
             DType::F64 if self.matrix_f64_flops_per_s.is_some() => {
@@ -159,6 +167,7 @@ impl Device {
             }
             DType::F64 => (self.vector_f64_flops_per_s, None, true),
             DType::I8 => (self.matrix_i8_flops_per_s, None, false),
+            DType::I4 => (self.matrix_i8_flops_per_s, Some(ComputeType::I8), false),
             DType::I64 | DType::I32 | DType::Bool => return None,
         };
         figure.map(|figure| Peak {
@@ -258,6 +267,7 @@ impl Device {
             matrix_tf32_flops_per_s: None,
             matrix_f16_flops_per_s: own(matrix_flops_per_s),
             matrix_f8_flops_per_s: None,
+            matrix_f4_flops_per_s: None,
             matrix_i8_flops_per_s: None,
             launch_s: default.launch_s,
             matrix_units: MatrixUnits::F16AndBf16,
@@ -292,7 +302,9 @@ pub fn device(id: &str) -> Option<&'static Device> {
 /// if the table lacks the device, or has only other variants of it.
 pub fn device_called(gpu: &str) -> Option<&'static Device> {
     /// Words that name another variant of a chip.
-    const OTHERS: [&str; 8] = ["pcie", "nvl", "ti", "super", "laptop", "mobile", "d", "max"];
+    const OTHERS: [&str; 9] = [
+        "pcie", "nvl", "ti", "super", "laptop", "mobile", "d", "max", "144g",
+    ];
     /// Words that drivers leave out.
     const UNSAID: [&str; 1] = ["sxm"];
     let words = |name: &str| -> Vec<String> {
@@ -324,4 +336,4 @@ pub fn default_device() -> &'static Device {
 }
 
 /// The index is in range, which is checked at compile time.
-static DEFAULT: &Device = &DEVICES[3];
+static DEFAULT: &Device = &DEVICES[4];

@@ -19,6 +19,10 @@ pub struct Peak {
 /// A type in which matmuls of other operand types are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComputeType {
+    /// 8-bit floats.
+    F8,
+    /// 8-bit integers.
+    I8,
     /// 16-bit floats.
     F16,
     /// The matrix units' 19-bit floats.

@@ -17,6 +17,8 @@ pub enum Rate {
     MatrixF8,
     /// [`Device::matrix_i8_flops_per_s`].
     MatrixI8,
+    /// [`Device::matrix_f4_flops_per_s`].
+    MatrixF4,
     /// [`Device::vector_f64_flops_per_s`].
     VectorF64,
     /// [`Device::matrix_f64_flops_per_s`].
@@ -37,6 +39,7 @@ impl Rate {
             Self::MatrixTf32 => device.matrix_tf32_flops_per_s,
             Self::MatrixF8 => device.matrix_f8_flops_per_s,
             Self::MatrixI8 => device.matrix_i8_flops_per_s,
+            Self::MatrixF4 => device.matrix_f4_flops_per_s,
             Self::VectorF64 => device.vector_f64_flops_per_s,
             Self::MatrixF64 => device.matrix_f64_flops_per_s,
         }
@@ -50,6 +53,7 @@ impl Rate {
             Self::MatrixTf32 => &mut device.matrix_tf32_flops_per_s,
             Self::MatrixF8 => &mut device.matrix_f8_flops_per_s,
             Self::MatrixI8 => &mut device.matrix_i8_flops_per_s,
+            Self::MatrixF4 => &mut device.matrix_f4_flops_per_s,
             Self::VectorF64 => &mut device.vector_f64_flops_per_s,
             Self::MatrixF64 => &mut device.matrix_f64_flops_per_s,
         }

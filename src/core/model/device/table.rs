@@ -8,7 +8,7 @@
 use crate::model::device::figure::{Figure, sourced};
 use crate::model::device::hardware::{
     ADA, AMPERE, AMPERE_A100, BLACKWELL, BLACKWELL_RTX, CDNA, CDNA_4, HOPPER, Hardware, OnChip,
-    PASCAL, VOLTA,
+    PASCAL, TURING, VOLTA,
 };
 use crate::model::device::{Device, LAUNCH_S, MatrixUnits, Source};
 use std::borrow::Cow;
@@ -30,6 +30,13 @@ use std::borrow::Cow;
 /// multiprocessors of an MI300X and its successors share is the last one, of 256 MiB; each die has
 /// an L2 of 4 MiB.
 ///
+/// f4 rates are those of operands with a scale per block, and twice the f8 rate in the compiler's
+/// table of the B200 and GB200; the B300 and GB300 multiply f4 faster still, and i8 at 1/30 of the
+/// f8 rate. The RTX 4090 and 5090 multiply f8 at half the i8 rate, because they sum it in f32.
+///
+/// Figures of the T4, A10G, L40, L40S, H20, RTX 6000 Ada, PRO 6000, 4090 and 5090, and of the B300
+/// and GB300 in i8 and f4, are marked as read where copies of the data sheets had them.
+///
 /// The A100 PCIe uses the data sheet, because the clock in the compiler's table gives 245.6
 /// TFLOP/s. An f8 rate that only i8 reaches is left out. The H200's cache size is the one that its
 /// driver reports; the compiler's table says 50 MiB.
@@ -39,6 +46,8 @@ pub static DEVICES: &[Device] = &[
         [s(56.0), s(1.48), gib(s(15.9)), mib(s(4.0))], OnChip::Multiprocessor(PASCAL)).f64(r(5.3), None).with(MatrixUnits::Absent),
     row("v100", "V100 SXM2 16GB", Source::Xla, sourced(898.0), [s(15.7), None, s(125.0), None, None],
         [s(80.0), s(1.53), gib(s(15.8)), mib(s(6.0))], OnChip::Multiprocessor(VOLTA)).f64(r(7.8), None).with(MatrixUnits::F16),
+    row("t4", "T4", Source::Recalled, sourced(320.0), [s(8.14), None, s(65.1), None, s(130.25)],
+        [s(40.0), s(1.59), gb(s(16.0)), mib(s(4.0))], OnChip::Multiprocessor(TURING)).f64(s(0.25), None).with(MatrixUnits::F16),
     row("a100-40", "A100 SXM 40GB", Source::Xla, sourced(1555.2), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
         [s(108.0), s(1.41), gib(s(39.4)), mib(s(40.0))], OnChip::Multiprocessor(AMPERE_A100)).f64(r(9.7), r(19.5)),
     row("a100-80", "A100 SXM 80GB", Source::Xla, sourced(2039.0), [s(19.5), s(155.9), s(311.9), None, s(623.7)],
@@ -49,30 +58,40 @@ pub static DEVICES: &[Device] = &[
         [s(114.0), s(1.755), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)).f64(s(25.6), s(51.2)),
     row("h100", "H100 SXM", Source::Xla, sourced(3352.3), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
         [s(132.0), s(1.98), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)),
+    row("h20", "H20", Source::Recalled, sourced(4000.0), [s(44.0), s(74.0), s(148.0), r(296.0), s(296.0)],
+        [s(78.0), None, gb(s(96.0)), mib(r(60.0))], OnChip::Multiprocessor(HOPPER)).f64(s(1.0), r(1.0)),
+    row("gh200", "GH200", Source::Recalled, recalled(4000.0), [r(66.9), r(494.6), r(989.2), r(1978.3), r(1978.3)],
+        [r(132.0), r(1.98), gb(r(96.0)), mib(r(60.0))], OnChip::Multiprocessor(HOPPER)).f64(r(33.5), r(66.9)),
     row("h200", "H200", Source::Xla, sourced(4800.0), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
         [s(132.0), s(1.98), gib(s(141.0)), mib(s(60.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)),
-    row("b200", "B200", Source::Xla, sourced(7672.3), [s(74.4), s(1112.6), s(2225.2), s(4450.3), None],
-        [s(148.0), s(1.965), gib(s(178.4)), mib(s(126.5))], OnChip::Multiprocessor(BLACKWELL)).f64(s(37.2), s(37.2)),
-    row("gb200", "GB200", Source::Xla, sourced(7928.1), [s(80.2), s(1199.1), s(2398.1), s(4796.2), None],
-        [s(152.0), s(2.062), gib(s(184.3)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(s(40.1), s(40.1)),
-    row("b300", "B300", Source::DataSheet, sourced(7936.0), [s(75.0), s(1125.0), s(2250.0), s(4500.0), None],
-        [r(148.0), s(1.965), gb(s(288.0)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.25), r(1.25)),
-    row("gb300", "GB300", Source::Xla, sourced(7928.1), [s(80.5), s(1203.7), s(2407.4), s(4814.8), None],
-        [s(152.0), s(2.07), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.39), r(1.39)),
+    row("b200", "B200", Source::Xla, sourced(7672.3), [s(74.4), s(1112.6), s(2225.2), s(4450.3), s(4450.3)],
+        [s(148.0), s(1.965), gib(s(178.4)), mib(s(126.5))], OnChip::Multiprocessor(BLACKWELL)).f64(s(37.2), s(37.2)).f4(s(8900.6)),
+    row("gb200", "GB200", Source::Xla, sourced(7928.1), [s(80.2), s(1199.1), s(2398.1), s(4796.2), s(4796.2)],
+        [s(152.0), s(2.062), gib(s(184.3)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(s(40.1), s(40.1)).f4(s(9592.4)),
+    row("b300", "B300", Source::DataSheet, sourced(7936.0), [s(75.0), s(1125.0), s(2250.0), s(4500.0), s(150.0)],
+        [r(148.0), s(1.965), gb(s(288.0)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(s(1.25), s(1.25)).f4(r(13500.0)),
+    row("gb300", "GB300", Source::Xla, sourced(7928.1), [s(80.5), s(1203.7), s(2407.4), s(4814.8), s(165.0)],
+        [s(152.0), s(2.07), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.39), r(1.39)).f4(s(15_000.0)),
     row("l4", "L4", Source::Recalled, recalled(300.0), [r(30.3), r(60.0), r(121.0), r(242.5), r(242.5)],
         [r(58.0), None, gb(r(24.0)), mib(r(48.0))], OnChip::Multiprocessor(ADA)).f64(r(0.47), None),
-    row("l40s", "L40S", Source::Recalled, recalled(864.0), [r(91.6), r(183.0), r(362.0), r(733.0), r(733.0)],
-        [r(142.0), None, gb(r(48.0)), mib(r(96.0))], OnChip::Multiprocessor(ADA)).f64(r(1.43), None),
-    row("rtx-a6000", "RTX A6000", Source::Xla, sourced(768.1), [r(38.7), r(77.4), r(154.8), None, None],
+    row("l40", "L40", Source::DataSheet, sourced(864.0), [s(90.5), s(90.5), s(181.05), s(362.0), s(362.0)],
+        [s(142.0), s(2.49), gb(s(48.0)), mib(r(96.0))], OnChip::Multiprocessor(ADA)).f64(s(1.41), None),
+    row("l40s", "L40S", Source::DataSheet, sourced(864.0), [s(91.6), s(183.0), s(362.05), s(733.0), s(733.0)],
+        [s(142.0), s(2.52), gb(s(48.0)), mib(r(96.0))], OnChip::Multiprocessor(ADA)).f64(s(1.43), None),
+    row("a10g", "A10G", Source::Recalled, sourced(600.0), [r(35.0), r(35.0), r(70.0), None, r(140.0)],
+        [r(80.0), r(1.71), gb(s(24.0)), mib(r(6.0))], OnChip::Multiprocessor(AMPERE)).f64(r(0.55), None),
+    row("rtx-a6000", "RTX A6000", Source::Xla, sourced(768.1), [r(38.7), r(77.4), r(154.8), None, r(309.7)],
         [s(84.0), s(1.8), gib(s(47.5)), mib(s(6.0))], OnChip::Multiprocessor(AMPERE)).f64(r(0.6), None),
-    row("rtx-pro-6000", "RTX PRO 6000 Blackwell", Source::Xla, sourced(1792.0), [r(125.0), None, r(503.0), r(1006.0), r(1006.0)],
-        [s(188.0), s(2.6), gib(s(96.0)), mib(s(128.0))], OnChip::Multiprocessor(BLACKWELL_RTX)).f64(r(1.95), None),
-    row("rtx-3090", "RTX 3090", Source::Recalled, recalled(936.0), [r(35.6), r(35.6), r(71.0), None, None],
+    row("rtx-6000-ada", "RTX 6000 Ada Generation", Source::Recalled, recalled(960.0), [s(91.1), r(182.1), r(364.2), r(728.5), r(728.5)],
+        [s(142.0), s(2.505), gb(s(48.0)), mib(s(96.0))], OnChip::Multiprocessor(ADA)).f64(r(1.42), None),
+    row("rtx-pro-6000", "RTX PRO 6000 Blackwell", Source::Xla, sourced(1792.0), [s(125.0), s(251.9), s(503.8), s(1007.6), s(1007.6)],
+        [s(188.0), s(2.6), gib(s(96.0)), mib(s(128.0))], OnChip::Multiprocessor(BLACKWELL_RTX)).f64(s(1.97), None).f4(s(2015.2)),
+    row("rtx-3090", "RTX 3090", Source::Recalled, recalled(936.0), [r(35.6), r(35.6), r(71.0), None, r(284.0)],
         [r(82.0), r(1.7), gb(r(24.0)), mib(r(6.0))], OnChip::Multiprocessor(AMPERE)).f64(r(0.56), None),
-    row("rtx-4090", "RTX 4090", Source::Recalled, recalled(1008.0), [r(82.6), r(82.6), r(165.2), r(330.3), None],
-        [r(128.0), r(2.52), gb(r(24.0)), mib(r(72.0))], OnChip::Multiprocessor(ADA)).f64(r(1.29), None),
-    row("rtx-5090", "RTX 5090", Source::Recalled, recalled(1792.0), [r(104.8), r(104.8), r(209.5), r(419.0), None],
-        [r(170.0), r(2.41), gb(r(32.0)), mib(r(96.0))], OnChip::Multiprocessor(BLACKWELL_RTX)).f64(r(1.64), None),
+    row("rtx-4090", "RTX 4090", Source::Recalled, sourced(1008.0), [s(82.6), s(82.6), s(165.2), s(330.3), s(660.6)],
+        [s(128.0), s(2.52), gb(s(24.0)), mib(s(72.0))], OnChip::Multiprocessor(ADA)).f64(s(1.29), None),
+    row("rtx-5090", "RTX 5090", Source::Recalled, recalled(1792.0), [s(104.8), r(104.8), r(209.5), r(419.0), r(838.0)],
+        [s(170.0), s(2.41), gb(s(32.0)), mib(s(96.0))], OnChip::Multiprocessor(BLACKWELL_RTX)).f64(r(1.64), None).f4(s(1676.0)),
     row("mi250x", "MI250X", Source::Rocm, recalled(3276.8), [r(47.9), None, r(383.0), None, None],
         [s(220.0), s(1.7), gb(s(128.0)), mib(s(16.0))], OnChip::Multiprocessor(CDNA)).f64(r(47.9), r(95.7)),
     row("mi300x", "MI300X", Source::Rocm, recalled(5300.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
@@ -80,14 +99,14 @@ pub static DEVICES: &[Device] = &[
     row("mi325x", "MI325X", Source::Rocm, recalled(6000.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
         [s(304.0), s(2.1), gb(s(256.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA)).f64(r(81.7), r(163.4)),
     row("mi350x", "MI350X", Source::XlaRocm, recalled(8000.0), [r(144.2), None, r(2309.6), r(4614.0), r(4614.0)],
-        [s(256.0), s(2.2), gb(s(288.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(72.1), r(72.1)),
+        [s(256.0), s(2.2), gb(s(288.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(72.1), r(72.1)).f4(r(9228.0)),
     row("mi355x", "MI355X", Source::Recalled, recalled(8000.0), [r(157.3), None, r(2516.0), r(5033.0), r(5033.0)],
-        [r(256.0), r(2.4), gb(r(288.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(78.6), r(78.6)),
+        [r(256.0), r(2.4), gb(r(288.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(78.6), r(78.6)).f4(r(10_066.0)),
     row("tpu-v4", "TPU v4", Source::Pallas, sourced(1230.0), [None, None, s(275.0), None, s(275.0)],
         [s(2.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 16 * MIB, is_confirmed: true }),
     row("tpu-v5e", "TPU v5e", Source::Pallas, sourced(820.0), [None, None, s(197.0), None, s(394.0)],
         [s(1.0), None, gb(s(17.2)), None], OnChip::Scratchpad { bytes: 128 * MIB, is_confirmed: true }),
-    row("tpu-v5p", "TPU v5p", Source::Pallas, sourced(2765.0), [None, None, s(459.0), None, s(918.0)],
+    row("tpu-v5p", "TPU v5p", Source::Pallas, sourced(2765.0), [None, None, s(459.0), s(459.0), s(918.0)],
         [s(2.0), None, gb(s(103.0)), None], OnChip::Scratchpad { bytes: 64 * MIB, is_confirmed: true }),
     row("tpu-v6e", "TPU v6e", Source::Pallas, sourced(1640.0), [None, None, s(920.0), s(920.0), s(1840.0)],
         [s(1.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 128 * MIB, is_confirmed: true }),
@@ -177,6 +196,7 @@ const fn row(
         matrix_tf32_flops_per_s: times(tf32, 1e12),
         matrix_f16_flops_per_s: times(f16, 1e12),
         matrix_f8_flops_per_s: times(f8, 1e12),
+        matrix_f4_flops_per_s: None,
         matrix_i8_flops_per_s: times(i8, 1e12),
         launch_s: LAUNCH_S,
         matrix_units: MatrixUnits::F16AndBf16,
@@ -192,6 +212,12 @@ const fn row(
 }
 
 impl Device {
+    /// With the f4 rate of the matrix units, in TFLOP/s.
+    const fn f4(mut self, matrix: Option<Figure>) -> Self {
+        self.matrix_f4_flops_per_s = times(matrix, 1e12);
+        self
+    }
+
     const fn with(mut self, matrix_units: MatrixUnits) -> Self {
         self.matrix_units = matrix_units;
         self

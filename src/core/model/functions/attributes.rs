@@ -1,6 +1,7 @@
 //! The attributes of functions.
 
 use super::Function;
+use crate::model::op::Units;
 use std::fmt;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
@@ -13,7 +14,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 pub enum AttributeName {
     Axis, Keepdim, TransposeA, TransposeB, K, Stride, Padding, Dilation, Groups, Kernel, Shape,
     Perm, Times, Pad, Parts, Index, Start, End, Step, Diagonal, Approximate, Training, Value,
-    Dtype, Factor, Amount, Exponent, P, Eps, Name, Flops, Causal, Scale, EnableGqa, Count,
+    Dtype, Factor, Amount, Exponent, P, Eps, Name, Flops, Units, Causal, Scale, EnableGqa, Count,
     Descending, Classes, Shift, Size, Mode, AlignCorners, Slope, Alpha, Min, Max,
 }
 
@@ -122,6 +123,7 @@ impl AttributeName {
             Self::Eps => (K::Number, "small number that avoids a division by zero", Some(D::Number(1e-5))),
             Self::Name => (K::Word, "the operator's own name, in backquotes if it has characters other than letters, digits, `_` and dots", None),
             Self::Flops => (K::Size, "its FLOPs", Some(D::Size(0))),
+            Self::Units => (K::Units, "the units that execute its FLOPs; without it they count in sums, but have no time", None),
             Self::Causal => (K::Flag, "whether a query sees only keys up to its own position", Some(D::Flag(false))),
             Self::Scale => (K::Number, "factor of the scores", Some(D::Words("1 / sqrt(head size)"))),
             Self::EnableGqa => (K::Flag, "whether several heads of q share one of k and v", Some(D::Flag(false))),
@@ -186,6 +188,8 @@ pub enum AttributeKind {
     Approximation,
     /// `nearest` or `bilinear`.
     Interpolation,
+    /// `matrix` or `vector`.
+    Units,
     /// Any word; in backquotes if it is not a name.
     Word,
 }
@@ -198,6 +202,7 @@ impl AttributeKind {
             Self::SizeOrUnknown => word == "unknown",
             Self::Approximation => matches!(word, "tanh" | "none"),
             Self::Interpolation => matches!(word, "nearest" | "bilinear"),
+            Self::Units => word.parse::<Units>().is_ok(),
             Self::Size | Self::SizeOrSizes | Self::Sizes | Self::Number => false,
         }
     }
@@ -214,6 +219,7 @@ impl AttributeKind {
             Self::SizeOrUnknown => "an integer, or `unknown`",
             Self::Approximation => "tanh or none",
             Self::Interpolation => "nearest or bilinear",
+            Self::Units => "matrix or vector",
             Self::Word => "a word such as `aten.fft_rfft`",
         }
     }

@@ -1,6 +1,7 @@
 //! Edits of kernel marks, `@kernel 3`: write all marks, merge two kernels, cut a kernel in two, set
 //! the mark of one op.
 
+use crate::cost::launch_order::with_least_memory;
 use crate::model::diagnostic::Span;
 use crate::model::fix::TextEdit;
 use crate::model::graph::Graph;
@@ -10,7 +11,7 @@ use crate::model::options::{Options, Policy};
 use crate::model::partition::Partition;
 use crate::model::program::Program;
 use crate::notation::edit::replaced;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The state that an edit of kernels starts from: the displayed kernels, and the statement of each
 /// op.
@@ -105,15 +106,67 @@ pub fn merge_kernels(
     let kernel_of = shown.partition.kernel_of.iter();
     let merged = kernel_of.map(|&kernel| if kernel == b { a } else { kernel });
     let iterations = Iterations::of(program, shown);
-    let kernels = [a, b].map(|kernel| shown.partition.kernels.get(kernel));
-    let mut ops = kernels.into_iter().flatten().flatten().copied();
-    let first = ops.next();
-    if let Some(first) = first
-        && let Some(other) = ops.find(|&op| iterations.place(op) != iterations.place(first))
+    let first = ops_of_both(shown, &iterations, [a, b])?.first().copied();
+    state(text, program, shown, &iterations, &merged.collect(), first)
+}
+
+/// The ops of two displayed kernels.
+///
+/// # Errors
+/// They reach over the end of an iteration.
+fn ops_of_both(
+    shown: ShownKernels<'_>,
+    iterations: &Iterations,
+    kernels: [KernelId; 2],
+) -> Result<Vec<OpId>, Unmarkable> {
+    let kernels = kernels.map(|kernel| shown.partition.kernels.get(kernel));
+    let ops: Vec<OpId> = kernels.into_iter().flatten().flatten().copied().collect();
+    let mut others = ops.iter().copied();
+    if let Some(first) = others.next()
+        && let Some(other) = others.find(|&op| iterations.place(op) != iterations.place(first))
     {
         return Err(Unmarkable::AcrossIterations(first, other));
     }
-    state(text, program, shown, &iterations, &merged.collect(), first)
+    Ok(ops)
+}
+
+/// Marks the ops of two displayed kernels as one, and leaves the other ops to the policy, in a
+/// block those of every iteration. Marks that hold now stay.
+///
+/// # Errors
+/// The two kernels reach over the end of an iteration.
+pub fn mark_merged(
+    text: &str,
+    program: &Program,
+    shown: ShownKernels<'_>,
+    a: KernelId,
+    b: KernelId,
+) -> Result<Marked, Unmarkable> {
+    let ops = ops_of_both(shown, &Iterations::of(program, shown), [a, b])?;
+    let holds = shown.options.fusion.keeps_marks;
+    let marks = program.ops.iter().filter_map(|op| op.kernel);
+    let free = marks.map(|mark| mark.number).max().filter(|_| holds);
+    let number = match free {
+        Some(largest) => largest.saturating_add(1),
+        None => u32::try_from(a.min(b).number()).unwrap_or(u32::MAX),
+    };
+    let statements: HashSet<usize> = ops
+        .iter()
+        .filter_map(|&op| shown.statement_of_op.get(op).copied())
+        .collect();
+    let edits = (0..program.ops.len()).filter_map(|statement| {
+        if statements.contains(&statement) {
+            edit_of(text, program, statement, Some(number))
+        } else if holds {
+            None
+        } else {
+            edit_of(text, program, statement, None)
+        }
+    });
+    Ok(Marked {
+        text: replaced(text, edits),
+        cuts_iterations: false,
+    })
 }
 
 /// Marks the displayed kernels after cutting one of them in two, in a block that of every
@@ -175,7 +228,11 @@ fn state(
     };
     let cuts_iterations = in_every_iteration.is_some() && iterations.cuts(kernel_of);
     let kernel_of = in_every_iteration.as_ref().unwrap_or(kernel_of);
-    let ordered = Partition::in_order(shown.graph, kernel_of);
+    let ordered = Partition::in_order(shown.graph, kernel_of).map(|partition| {
+        let conventions = shown.options.conventions;
+        let least = with_least_memory(shown.graph, conventions, &partition);
+        least.map_or(partition, |(ordered, _)| ordered)
+    });
     let kernel_of = ordered.as_ref().map_or(kernel_of, |p| &p.kernel_of);
     // A cut adds one kernel, and before it there is at most one for each op.
     let mut sizes = IdVec::from_elem(0_usize, kernel_of.len() + 1);
@@ -297,7 +354,12 @@ impl Iterations {
     }
 }
 
-fn edit_of(text: &str, program: &Program, op: usize, kernel: Option<u32>) -> Option<TextEdit> {
+pub(super) fn edit_of(
+    text: &str,
+    program: &Program,
+    op: usize,
+    kernel: Option<u32>,
+) -> Option<TextEdit> {
     let statement = program.ops.get(op)?;
     match (&statement.kernel, kernel) {
         (Some(old), Some(new)) if old.number == new => None,

@@ -193,7 +193,7 @@ pub(super) fn line_end(text: &str, offset: usize) -> usize {
 }
 
 /// White space as wide as the text before `offset` on its line.
-fn indent(text: &str, offset: usize) -> String {
+pub(super) fn indent(text: &str, offset: usize) -> String {
     let before = text.get(line_start(text, offset)..offset).unwrap_or("");
     let blank = |c: char| if c.is_whitespace() { c } else { ' ' };
     before.chars().map(blank).collect()

@@ -9,6 +9,7 @@ mod declarations;
 mod kernels;
 mod lines;
 mod names;
+mod products;
 
 use crate::model::dtype::DType;
 use crate::model::fix::{TextEdit, edited};
@@ -18,10 +19,14 @@ pub use crate::notation::edit::declarations::{
     add_declaration, remove_declaration, set_declared_type, set_role,
 };
 pub use crate::notation::edit::kernels::{
-    Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels, set_kernel, state_kernels,
+    Marked, ShownKernels, Unmarkable, cut_edge, mark_merged, merge_kernels, set_kernel,
+    state_kernels,
 };
 pub use crate::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
 pub use crate::notation::edit::names::{rename_op, rename_tensor};
+pub use crate::notation::edit::products::{
+    Joinable, join_products, joinable_products, multiply_in_f8, store_weights_in_int8,
+};
 use crate::resolve::params_following;
 use strum::VariantArray;
 

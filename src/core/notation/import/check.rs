@@ -4,6 +4,7 @@ use super::entry::{Entry, whole};
 use super::statements;
 use crate::model::diagnostic::{Code, Diagnostic, Severity, Span};
 use crate::model::dtype::DType;
+use crate::model::element_size::ElementSize;
 use crate::model::functions::Function;
 use crate::model::op::{Op, TensorDecl, TensorRole};
 use crate::model::op_type::OpType;
@@ -12,6 +13,7 @@ use crate::notation::is_literal;
 use crate::notation::parser::unknown_dtype;
 use crate::notation::spelling::{quoted, shortened};
 use serde_json::{Map, Number, Value};
+use std::fmt::Display;
 use strsim::osa_distance;
 use strum::VariantArray;
 
@@ -123,8 +125,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Bytes of an element and its type, from either or both fields.
-    fn width(&self) -> Result<(u32, Option<DType>), Diagnostic> {
+    /// The size of an element and its type, from either or both fields.
+    fn element(&self) -> Result<(ElementSize, Option<DType>), Diagnostic> {
         const BYTES: &str = "bytes_per_element";
         let named = match self.text("dtype")? {
             Some(name) => Some(name.parse::<DType>().map_err(|_| {
@@ -135,36 +137,49 @@ impl Entry<'_> {
             })?),
             None => None,
         };
-        let bytes = match (self.one_size(BYTES)?, named) {
-            (Some(bytes), _) => bytes,
-            (None, Some(dtype)) => return Ok((dtype.bytes(), named)),
-            (None, None) => return Err(self.missing(BYTES)),
+        let half = ElementSize::HALF_BYTE;
+        let is_half = self.value(BYTES).and_then(Value::as_f64) == Some(half.bytes());
+        let size = if is_half {
+            half
+        } else {
+            match (self.one_size(BYTES)?, named) {
+                (Some(bytes), _) => {
+                    let known = u32::try_from(bytes).map(ElementSize::of_bytes);
+                    known.map_err(|_| self.unknown_size(format_args!("{bytes} bytes")))?
+                }
+                (None, Some(dtype)) => return Ok((dtype.size(), named)),
+                (None, None) => return Err(self.missing(BYTES)),
+            }
         };
-        let width = u32::try_from(bytes).map_err(|_| self.unknown_width(bytes))?;
         match named {
-            Some(dtype) if dtype.bytes() != width => Err(self
+            Some(dtype) if dtype.size() != size => Err(self
                 .error(
                     Code::UnknownDtype,
                     "dtype",
-                    format!("{} has {} bytes, not {width}", dtype.name(), dtype.bytes()),
+                    format!(
+                        "{} has {}, not {}",
+                        dtype.name(),
+                        dtype.size(),
+                        size.bytes()
+                    ),
                 )
                 .hint("remove or correct one of `dtype` and `bytes_per_element`")),
-            _ => Ok((width, named)),
+            _ => Ok((size, named)),
         }
     }
 
-    /// Checks that an element type has this width, because the notation names a type.
-    pub(super) fn check_width(&self, bytes: u32) -> Result<(), Diagnostic> {
-        match DType::float_of_bytes(bytes) {
+    /// Checks that an element type has this size, because the notation names a type.
+    pub(super) fn check_size(&self, size: ElementSize) -> Result<(), Diagnostic> {
+        match DType::float_of_size(size) {
             Some(_) => Ok(()),
-            None => Err(self.unknown_width(u64::from(bytes))),
+            None => Err(self.unknown_size(size)),
         }
     }
 
-    fn unknown_width(&self, bytes: u64) -> Diagnostic {
-        let what = format!("no element type has {bytes} bytes");
+    fn unknown_size(&self, size: impl Display) -> Diagnostic {
+        let what = format!("no element type has {size}");
         self.error(Code::UnknownDtype, "bytes_per_element", what)
-            .hint("use 1, 2, 4 or 8")
+            .hint("use 0.5, 1, 2, 4 or 8")
     }
 
     /// The function if the table has it with this op type; otherwise a warning.
@@ -173,7 +188,7 @@ impl Entry<'_> {
         name: &str,
         op_type: OpType,
     ) -> (Option<Function>, Option<Diagnostic>) {
-        let why = match Function::from_name(name) {
+        let why = match Function::called(name).map(|(function, _)| function) {
             Some(function) if function.row().op_type == op_type => {
                 return (Some(function), None);
             }
@@ -212,9 +227,9 @@ fn attribute_value(value: &Value) -> Option<AttributeValue> {
 }
 
 impl Entry<'_> {
-    /// Whether the program returns the op's output although ops read it.
-    fn is_output(&self) -> bool {
-        self.value("is_output") == Some(&Value::Bool(true))
+    /// Whether a flag is given and true.
+    fn is_set(&self, field: &str) -> bool {
+        self.value(field) == Some(&Value::Bool(true))
     }
 
     /// Numbers among the inputs: `{"1": "8"}` for `div(x, 8)`.
@@ -255,12 +270,15 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
     let op_type = entry.op_type()?;
     let inputs = entry.inputs()?;
     let shape = entry.shape()?;
-    let (bytes_per_element, dtype) = entry.width()?;
+    let (bytes_per_element, dtype) = entry.element()?;
     let k = entry.one_size("contraction")?;
-    let (function, doubt) = match entry.text("function")? {
+    let named = entry.text("function")?;
+    let (function, doubt) = match named {
         None => (None, None),
         Some(function) => entry.known_function(function, op_type),
     };
+    let is_named_in_place = named.and_then(Function::called).is_some_and(|(_, is)| is);
+    let may_be = function.is_some_and(Function::has_in_place_form);
     let op = Op {
         name: name.to_owned(),
         op_type,
@@ -268,15 +286,17 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
         output: output.to_owned(),
         shape,
         bytes_per_element,
+        in_place: may_be && (is_named_in_place || entry.is_set("in_place")),
         function,
         dtype,
         k,
         is_across_rows: false,
+        is_causal: false,
         axes: 0,
         indexing: None,
         unknown: None,
         literals: Vec::new(),
-        is_output: entry.is_output(),
+        is_output: entry.is_set("is_output"),
         unknown_reader: None,
         kernel: entry.kernel()?,
         mark_iteration: 0,
@@ -288,7 +308,7 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
 pub(super) fn tensor_of_entry(entry: &Entry<'_>) -> Result<TensorDecl, Diagnostic> {
     let name = entry.text("name")?.ok_or_else(|| entry.missing("name"))?;
     let shape = entry.shape()?;
-    let (bytes_per_element, dtype) = entry.width()?;
+    let (bytes_per_element, dtype) = entry.element()?;
     let role = match entry.text("role")? {
         Some("weight") => TensorRole::Weight,
         _ => TensorRole::Input,

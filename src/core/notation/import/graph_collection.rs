@@ -105,9 +105,12 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
     entry.insert("name".to_owned(), name(node).into());
     entry.insert("output".to_owned(), name(node).into());
     entry.insert("inputs".to_owned(), inputs.collect());
-    if let Some(function) = function(&node.label) {
+    if let Some((function, in_place)) = function(&node.label) {
         entry.insert("op_type".to_owned(), function.row().op_type.name().into());
         entry.insert("function".to_owned(), function.name().into());
+        if in_place {
+            entry.insert("in_place".to_owned(), true.into());
+        }
     } else {
         entry.insert("op_type".to_owned(), "opaque".into());
         entry.insert("attributes".to_owned(), json!({ "name": node.label }));
@@ -116,15 +119,16 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
     Value::Object(entry)
 }
 
-/// The function that a label means: `aten.relu.default`, `stablehlo.add`, `RELU`.
-fn function(label: &str) -> Option<Function> {
+/// The function that a label means, and whether in place: `aten.relu.default`, `stablehlo.add`,
+/// `RELU`, `aten::add_`.
+fn function(label: &str) -> Option<(Function, bool)> {
     let lower = label.to_lowercase();
     let bare = ["aten.", "aten::", "stablehlo.", "tfl."]
         .iter()
         .find_map(|prefix| lower.strip_prefix(prefix));
     let bare = bare.unwrap_or(&lower);
     let bare = bare.split('.').next().unwrap_or(bare);
-    Function::from_name(bare).or_else(|| Some(pytorch::alias(bare)?.function))
+    Function::called(bare).or_else(|| Some((pytorch::alias(bare)?.function, false)))
 }
 
 /// The name of a node's tensor: the one in the file, otherwise label and id.

@@ -8,13 +8,13 @@ mod problems;
 mod statements;
 mod values;
 
-use crate::json::is_blank;
+use crate::json::{JsonError, is_blank, read_json};
 use crate::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
 use crate::model::functions::Function;
 use crate::model::op::{Op, TensorDecl};
 use crate::model::program::{Attribute, Literal, Program};
-use crate::notation::Parsed;
 use crate::notation::spelling::quoted;
+use crate::notation::{Parsed, foreign_json, foreign_text};
 use crate::resolve::takes;
 use check::{op_of_entry, tensor_of_entry};
 use entry::{Entry, FieldSpans};
@@ -31,7 +31,7 @@ pub use values::{OpList, Tensors};
 pub enum Form {
     /// The notation, for [`super::parse`].
     Notation,
-    /// For [`crate::json::read_json`] into an [`OpList`], then [`program_of_op_list`].
+    /// For [`read_op_list`].
     Json,
     /// Python lines, for [`read_op_lines`].
     OpLines,
@@ -70,6 +70,27 @@ pub fn read_op_lines(text: &str) -> Parsed {
     parsed
 }
 
+/// Reads a JSON list of ops. What another tool has written gets one error that names it.
+/// `O(text)`.
+///
+/// # Errors
+/// If the text is no JSON, or JSON of an unknown kind.
+pub fn read_op_list(text: &str) -> Result<Parsed, JsonError> {
+    let parsed = read_json(text).map(|list| program_of_op_list(&list));
+    let is_read = parsed
+        .as_ref()
+        .is_ok_and(|parsed| !parsed.program.ops.is_empty());
+    // Texts such as `{ lambda ; ...` begin as JSON does.
+    let refused = || foreign_json::refusal(text).or_else(|| foreign_text::refusal(text));
+    match (!is_read).then(refused).flatten() {
+        Some(refusal) => Ok(Parsed {
+            program: Program::default(),
+            diagnostics: vec![refusal],
+        }),
+        None => parsed,
+    }
+}
+
 /// Converts a list to a program. Total; `O(list)`.
 ///
 /// An invalid entry is left out, with one diagnostic that names it; past a thousand they are only
@@ -81,7 +102,7 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     for (index, fields) in list.tensors.iter().enumerate() {
         let entry = Entry::tensor(index, fields);
         let tensor = tensor_of_entry(&entry).and_then(|tensor| {
-            entry.check_width(tensor.bytes_per_element)?;
+            entry.check_size(tensor.bytes_per_element)?;
             Ok(tensor)
         });
         match tensor {
@@ -112,7 +133,7 @@ pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     all_or_problems(entries.map(|(index, fields)| {
         let (mut op, _) = op_of_entry(&Entry::op(index, fields, None))?;
         if let Some(Value::String(function)) = fields.get("function") {
-            op.function = Function::from_name(function);
+            op.function = Function::called(function).map(|(function, _)| function);
         }
         Ok(op)
     }))
@@ -159,7 +180,7 @@ fn program_of_entries<'a>(
     for (index, (fields, field_spans)) in entries.enumerate() {
         let entry = Entry::op(index, fields, field_spans);
         let read = op_of_entry(&entry).and_then(|(op, doubt)| {
-            entry.check_width(op.bytes_per_element)?;
+            entry.check_size(op.bytes_per_element)?;
             let literals = entry.literals(op.inputs.len())?;
             Ok((op, entry.attributes()?, literals, doubt))
         });

@@ -83,7 +83,10 @@ pub(super) fn program_of_calls(
         program.ops.push(OpStatement {
             label: (op.name != op.output).then(|| name(&op.name)),
             output: name(&op.output),
-            callee: name(callee),
+            callee: match op.function.filter(|f| op.in_place && f.name() == callee) {
+                Some(function) => name(&function.in_place_name()),
+                None => name(callee),
+            },
             attributes,
             annotation: Some(annotation(&op.shape, op.element_type())),
             inputs: names,

@@ -24,8 +24,8 @@ pub(super) const FIELDS: [&str; 10] = [
 ///
 /// An entry of `ops` is an object with the fields of [`crate::Op`]: `op_type`, `inputs`, `output`,
 /// `shape`, and `bytes_per_element` or `dtype`. Optional are `name`, `function`, `contraction`,
-/// `kernel`, `is_output`, `attributes` (an object with the attributes of the function in the
-/// notation) and `literals` (the numbers among the inputs, by position).
+/// `kernel`, `is_output`, `in_place`, `attributes` (an object with the attributes of the function
+/// in the notation) and `literals` (the numbers among the inputs, by position).
 ///
 /// An entry of `tensors` has the fields of [`crate::TensorDecl`]: `name`, `shape`, and
 /// `bytes_per_element` or `dtype`; `role` is optional. `null` means a missing field.

@@ -33,7 +33,7 @@ impl Reader<'_> {
             ShapeRule::Linear => self.of_linear(index),
             ShapeRule::Conv2d => self.of_conv2d(index),
             ShapeRule::PerChannel if index > 0 => Some(vec![*output.get(1)?]),
-            ShapeRule::SameAsFirst if index == 0 => Some(output.clone()),
+            ShapeRule::SameAsFirst | ShapeRule::Blocks if index == 0 => Some(output.clone()),
             ShapeRule::PerChannel | ShapeRule::Reshape => Some(output.clone()),
             ShapeRule::Transpose => self.transposed(),
             ShapeRule::Split => {
@@ -69,7 +69,12 @@ impl Reader<'_> {
             | ShapeRule::Index
             | ShapeRule::TopK
             | ShapeRule::Scatter
-            | ShapeRule::IndexAlong => None,
+            | ShapeRule::ScaledMatmul
+            // The size of its blocks is open.
+            | ShapeRule::Blocks
+            | ShapeRule::IndexAlong
+            | ShapeRule::IndexPut
+            | ShapeRule::SliceScatter => None,
             ShapeRule::Slice => {
                 let start = self
                     .attributes

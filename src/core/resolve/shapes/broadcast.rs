@@ -64,6 +64,25 @@ pub(super) fn broadcast_into(first: &Operand<'_>, other: &Operand<'_>) -> Result
     .hint("from the last dimension back, each size must equal the first input's, or be 1"))
 }
 
+/// Checks that `other` has one value for each block of `first`.
+pub(super) fn of_blocks(first: &Operand<'_>, other: &Operand<'_>) -> Result<(), Diagnostic> {
+    let fits = other.shape.len() <= first.shape.len()
+        && (first.shape.iter().rev().zip(other.shape.iter().rev()))
+            .all(|(&size, &own)| own > 0 && size.is_multiple_of(own));
+    if fits {
+        return Ok(());
+    }
+    Err(mismatch(
+        other,
+        format!(
+            "{} does not divide {} into equal blocks",
+            text(other),
+            text(first)
+        ),
+    )
+    .hint("from the last dimension back, each size must divide the first input's: a scale [K/128, N] for [K, N]"))
+}
+
 pub(super) fn per_channel(
     call: &Call<'_>,
     first: &Operand<'_>,

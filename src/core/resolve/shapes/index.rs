@@ -1,6 +1,6 @@
 //! Shape rules of ops that read the elements which an index names.
 
-use super::broadcast::broadcast_all;
+use super::broadcast::{broadcast_all, broadcast_into};
 use super::call::{Call, Operand, mismatch, missing, required_axis, text};
 use super::layout::{size_at, with_size};
 use crate::model::diagnostic::Diagnostic;
@@ -143,6 +143,21 @@ pub(super) fn along(
         )
         .hint("the source is as large as the input in all other dimensions"));
     }
+    Ok(input.shape.to_vec())
+}
+
+/// `x` with `x[i, j, ..]` replaced by the last operand, which is broadcast to it.
+pub(super) fn put(
+    input: &Operand<'_>,
+    indices: &[Operand<'_>],
+    source: &Operand<'_>,
+) -> Result<Vec<u64>, Diagnostic> {
+    let part = advanced(input, indices)?;
+    let part = Operand {
+        shape: &part,
+        ..*input
+    };
+    broadcast_into(&part, source)?;
     Ok(input.shape.to_vec())
 }
 

@@ -245,6 +245,28 @@ pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
     }
 }
 
+/// `x` with a range along an axis replaced by the source.
+pub(super) fn slice_scatter(
+    call: &Call<'_>,
+    input: &Operand<'_>,
+    source: &Operand<'_>,
+) -> Result<Vec<u64>, Diagnostic> {
+    let part = slice(call, input)?;
+    if source.shape != part {
+        return Err(mismatch(
+            source,
+            format!(
+                "{} has another shape than the range of {}, {}",
+                text(source),
+                text(input),
+                shape_text(&part)
+            ),
+        )
+        .hint("the source has the shape of `slice` with the same attributes"));
+    }
+    Ok(input.shape.to_vec())
+}
+
 pub(super) fn size_at(shape: &[u64], dimension: usize) -> u64 {
     shape.get(dimension).copied().unwrap_or(1)
 }

@@ -19,10 +19,10 @@ use crate::model::program::Program;
 use crate::model::program::{Attribute, Name};
 use crate::notation::fix_edits::with_annotation;
 use attention::attention;
-use broadcast::{broadcast_all, broadcast_into, per_channel};
+use broadcast::{broadcast_all, broadcast_into, of_blocks, per_channel};
 use call::{axis, dimension, missing};
-use index::{advanced, along, embedding, gather, one_hot, scatter, top};
-use layout::{concat, reshape, slice, split, transpose};
+use index::{advanced, along, embedding, gather, one_hot, put, scatter, top};
+use layout::{concat, reshape, slice, slice_scatter, split, transpose};
 use matmul::{linear, matmul};
 use repeat::{expand, interleave, pad, repeat};
 use resample::{adaptive, moved, resample};
@@ -45,6 +45,17 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::PerChannel, [first, others @ ..]) => per_channel(call, first, others)?,
         (ShapeRule::Reduce, [input]) => reduce(call, input)?,
         (ShapeRule::Matmul, [a, b]) => return matmul(call, a, b),
+        (ShapeRule::ScaledMatmul, [a, b, scale_a, scale_b]) => {
+            of_blocks(a, scale_a)?;
+            of_blocks(b, scale_b)?;
+            return matmul(call, a, b);
+        }
+        (ShapeRule::Blocks, [first, others @ ..]) => {
+            for other in others {
+                of_blocks(first, other)?;
+            }
+            first.shape.to_vec()
+        }
         (ShapeRule::Linear, [x, weight, bias @ ..]) => {
             return linear(call, x, weight, bias.first());
         }
@@ -76,6 +87,8 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::TopK, [input]) => top(call, input)?,
         (ShapeRule::Scatter, [input, index, source]) => scatter(call, input, index, source)?,
         (ShapeRule::IndexAlong, [input, index, source]) => along(call, input, index, source)?,
+        (ShapeRule::IndexPut, [input, indices @ .., source]) => put(input, indices, source)?,
+        (ShapeRule::SliceScatter, [input, source]) => slice_scatter(call, input, source)?,
         // Unreachable: the number of inputs has been checked against the table.
         _ => return Err(missing(call, "the inputs do not fit the function")),
     };

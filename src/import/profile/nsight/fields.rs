@@ -37,6 +37,18 @@ impl Spelled {
         value.unwrap_or_default()
     }
 
+    /// The time since another one; `None` if it is earlier.
+    pub(super) fn minus(self, start: Self) -> Option<Self> {
+        let mut readings = [None; 2];
+        for ((left, end), start) in readings.iter_mut().zip(self.readings).zip(start.readings) {
+            *left = end
+                .zip(start)
+                .map(|(end, start)| end - start)
+                .filter(|&left| left >= 0.0);
+        }
+        (readings != [None, None]).then_some(Self { readings })
+    }
+
     /// The number in another unit.
     pub(super) fn times(self, factor: f64) -> Self {
         Self {
@@ -107,9 +119,9 @@ pub(super) fn factor(unit: &str) -> Option<f64> {
     })
 }
 
-/// Three sizes: `(384, 1, 1)`.
+/// Three sizes: `(384, 1, 1)`, or `384, 1, 1` in the window.
 pub(super) fn sizes(text: &str) -> Option<[u32; 3]> {
-    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    let inner = text.trim_start_matches('(').trim_end_matches(')');
     let mut sizes = inner.split(',').map(|size| size.trim().parse().ok());
     Some([sizes.next()??, sizes.next()??, sizes.next()??])
 }

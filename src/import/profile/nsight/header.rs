@@ -30,16 +30,34 @@ pub(in crate::profile) enum Header {
         unit: usize,
         value: usize,
     },
-    /// `nsys stats`.
+    /// A line for each launch: `nsys stats --report cuda_gpu_trace`, rocprof and rocprofv3.
     Trace {
         name: usize,
         start: usize,
-        duration: usize,
+        length: Length,
+        /// Of the start and of the length.
         to_s: [f64; 2],
         grid: [Option<usize>; 3],
         block: [Option<usize>; 3],
+        /// Whether the grid counts threads, as that of AMD does.
+        is_grid_of_threads: bool,
         device: Option<usize>,
     },
+    /// A line for each kernel with all its launches: `nsys stats --report cuda_gpu_kern_sum`, and
+    /// the statistics of rocprof and rocprofv3.
+    Sums {
+        name: usize,
+        launches: usize,
+        total: usize,
+        to_s: f64,
+    },
+}
+
+/// The column that says how long a kernel ran.
+#[derive(Clone, Copy)]
+pub(in crate::profile) enum Length {
+    Duration(usize),
+    End(usize),
 }
 
 /// Columns of both pages of Nsight Compute.
@@ -58,21 +76,28 @@ impl Header {
     /// The header that these fields are; `None` if they are none.
     pub(in crate::profile) fn find(fields: &[String]) -> Option<Result<Self, ProfileError>> {
         let column = |name: &str| fields.iter().position(|field| field.trim() == name);
+        let one_of = |names: &[&str]| names.iter().find_map(|name| column(name));
         let starting = |start: &str| {
             fields
                 .iter()
                 .position(|field| field.trim().starts_with(start))
         };
-        if let (Some(id), Some(name)) = (column("ID"), column("Kernel Name")) {
+        // The tables of its window have other names than those of the command line.
+        let kernel_name = one_of(&["Kernel Name", "Demangled Name", "Function Name"]);
+        if let (Some(id), Some(name)) = (column("ID"), kernel_name) {
             let common = Common {
                 id,
-                process: column("Process ID"),
+                process: one_of(&["Process ID", "Process"]),
                 name,
                 block: column("Block Size"),
                 grid: column("Grid Size"),
                 range: starting("thread Domain:Push/Pop_Range"),
             };
-            let one_of = |names: &[&str]| names.iter().find_map(|name| column(name));
+            // `Duration [us]` in the window.
+            let metric = |names: &[&str]| {
+                let mut fields = fields.iter().map(|field| name_and_unit(field.trim()).0);
+                fields.position(|field| names.contains(&field))
+            };
             if let (Some(metric), Some(value)) = (column("Metric Name"), column("Metric Value")) {
                 let unit = column("Metric Unit").unwrap_or(metric);
                 return Some(Ok(Self::Base {
@@ -83,36 +108,102 @@ impl Header {
                 }));
             }
             return Some(
-                one_of(&DURATION)
+                metric(&DURATION)
                     .map(|duration| Self::Raw {
                         common,
                         duration,
-                        read: one_of(&READ),
-                        written: one_of(&WRITTEN),
-                        throughput: one_of(&THROUGHPUT),
-                        device: column("device__attribute_display_name"),
+                        read: metric(&READ),
+                        written: metric(&WRITTEN),
+                        throughput: metric(&THROUGHPUT),
+                        device: one_of(&["device__attribute_display_name", "Device Name"]),
                     })
                     .ok_or(ProfileError::NoTimes),
             );
         }
-        let (start, duration) = (starting("Start (")?, starting("Duration (")?);
-        let to_s = [start, duration].map(|column| {
-            fields.get(column).and_then(|field| {
-                let (_, unit) = field.split_once('(')?;
-                factor(unit.trim_end().trim_end_matches(')'))
+        if let Some(sums) = Self::sums(&column, &starting, fields) {
+            return Some(Ok(sums));
+        }
+        Self::of_rocm(&column)
+            .or_else(|| {
+                let (start, duration) = (starting("Start (")?, starting("Duration (")?);
+                Some(Self::Trace {
+                    name: column("Name")?,
+                    start,
+                    length: Length::Duration(duration),
+                    to_s: [unit_in_s(fields, start)?, unit_in_s(fields, duration)?],
+                    grid: ["GrdX", "GrdY", "GrdZ"].map(&column),
+                    block: ["BlkX", "BlkY", "BlkZ"].map(&column),
+                    is_grid_of_threads: false,
+                    device: column("Device"),
+                })
             })
-        });
-        let [Some(start_to_s), Some(duration_to_s)] = to_s else {
-            return None;
-        };
-        Some(Ok(Self::Trace {
-            name: column("Name")?,
-            start,
-            duration,
-            to_s: [start_to_s, duration_to_s],
-            grid: ["GrdX", "GrdY", "GrdZ"].map(column),
-            block: ["BlkX", "BlkY", "BlkZ"].map(column),
-            device: column("Device"),
-        }))
+            .map(Ok)
     }
+
+    /// Totals of kernels.
+    fn sums(
+        column: &impl Fn(&str) -> Option<usize>,
+        starting: &impl Fn(&str) -> Option<usize>,
+        fields: &[String],
+    ) -> Option<Self> {
+        let name = column("Name")?;
+        if let (Some(launches), Some(total)) = (column("Instances"), starting("Total Time (")) {
+            return Some(Self::Sums {
+                name,
+                launches,
+                total,
+                to_s: unit_in_s(fields, total)?,
+            });
+        }
+        Some(Self::Sums {
+            name,
+            launches: column("Calls")?,
+            total: column("TotalDurationNs")?,
+            to_s: 1e-9,
+        })
+    }
+
+    /// The launches that rocprof and rocprofv3 list.
+    fn of_rocm(column: &impl Fn(&str) -> Option<usize>) -> Option<Self> {
+        let to_s = [1e-9; 2];
+        if let (Some(name), Some(start)) = (column("KernelName"), column("BeginNs")) {
+            return Some(Self::Trace {
+                name,
+                start,
+                length: column("DurationNs")
+                    .map(Length::Duration)
+                    .or_else(|| column("EndNs").map(Length::End))?,
+                to_s,
+                grid: [column("grd"), None, None],
+                block: [column("wgr"), None, None],
+                is_grid_of_threads: true,
+                device: None,
+            });
+        }
+        let sizes = |what: &str| ["X", "Y", "Z"].map(|axis| column(&format!("{what}_Size_{axis}")));
+        Some(Self::Trace {
+            name: column("Kernel_Name")?,
+            start: column("Start_Timestamp")?,
+            length: Length::End(column("End_Timestamp")?),
+            to_s,
+            grid: sizes("Grid"),
+            block: sizes("Workgroup"),
+            is_grid_of_threads: true,
+            device: None,
+        })
+    }
+}
+
+/// The unit of a column such as `Duration (ns)`, in seconds.
+fn unit_in_s(fields: &[String], column: usize) -> Option<f64> {
+    let (_, unit) = fields.get(column)?.split_once('(')?;
+    factor(unit.trim_end().trim_end_matches(')'))
+}
+
+/// The name and the unit of `Duration [us]`; no unit where the column names none.
+pub(super) fn name_and_unit(field: &str) -> (&str, &str) {
+    let unit = field
+        .strip_suffix(']')
+        .and_then(|field| field.split_once(" ["));
+    unit.unwrap_or((field, ""))
 }

@@ -1,16 +1,17 @@
-//! The tables of Nsight Compute (`ncu --csv`, both pages) and Nsight Systems
-//! (`nsys stats --report cuda_gpu_trace`).
+//! The tables of Nsight Compute (`ncu --csv`, both pages, and those of its window), Nsight Systems
+//! (`nsys stats --report cuda_gpu_trace` and `cuda_gpu_kern_sum`), rocprof and rocprofv3.
 
 mod fields;
 mod header;
 
 pub(super) use header::{DURATION, Header};
 
+use super::sums::{Sum, launches_of_one_call};
 use super::{
     ContentError, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, ProfileError, base_name,
 };
 use fields::{Spelled, factor, number, sizes, text, variant_of, whole};
-use header::{Common, READ, THROUGHPUT, WRITTEN};
+use header::{Common, Length, READ, THROUGHPUT, WRITTEN, name_and_unit};
 
 /// A table with its kernels so far.
 pub(super) struct Table {
@@ -20,6 +21,8 @@ pub(super) struct Table {
     /// The units of the columns of a raw page.
     units: Option<Vec<String>>,
     rows: Vec<Row>,
+    /// Kernels with all their launches.
+    sums: Vec<Sum>,
     /// Process and id of the last row, which separate the lines of one kernel from those of the
     /// next.
     last: (String, String),
@@ -59,18 +62,23 @@ impl Numbers {
 }
 
 impl Table {
-    /// `columns` are those of the header.
-    pub(super) fn new(header: Header, columns: usize) -> Self {
+    /// `fields` are those of the header.
+    pub(super) fn new(header: Header, fields: &[String]) -> Self {
         // After the value, a base page may have the columns of its rules.
         let columns = match header {
             Header::Base { value, .. } => value + 1,
-            Header::Raw { .. } | Header::Trace { .. } => columns,
+            Header::Raw { .. } | Header::Trace { .. } | Header::Sums { .. } => fields.len(),
         };
+        let units = fields
+            .iter()
+            .map(|field| name_and_unit(field.trim()).1.to_owned());
+        let units: Vec<String> = units.collect();
         Self {
             header,
             columns,
-            units: None,
+            units: units.iter().any(|unit| !unit.is_empty()).then_some(units),
             rows: Vec::new(),
+            sums: Vec::new(),
             last: Default::default(),
             names: Names::default(),
             device: None,
@@ -117,10 +125,11 @@ impl Table {
             Header::Trace {
                 name,
                 start,
-                duration,
+                length,
                 to_s,
                 grid,
                 block,
+                is_grid_of_threads,
                 device,
             } => {
                 let name = text(fields, Some(name));
@@ -134,14 +143,32 @@ impl Table {
                 let seconds = |column, to_s: f64| {
                     number(text(fields, Some(column))).map(|time| time.map(|time| time.times(to_s)))
                 };
-                let (start, time) = (seconds(start, to_s[0])?, seconds(duration, to_s[1])?);
+                let (start_column, start) = (start, seconds(start, to_s[0])?);
+                let time = match length {
+                    Length::Duration(duration) => seconds(duration, to_s[1])?,
+                    Length::End(end) => {
+                        // Clocks count from the start of the machine: whole ns are exact.
+                        let [begin, end] =
+                            [start_column, end].map(|column| number(text(fields, Some(column))));
+                        let left = end?.zip(begin?).and_then(|(end, begin)| end.minus(begin));
+                        left.map(|time| time.times(to_s[1]))
+                    }
+                };
                 if time.is_none() {
                     return Err(ContentError::NoDuration);
                 }
                 let sizes = |columns: [Option<usize>; 3]| {
                     let [x, y, z] = columns.map(|column| text(fields, column).parse().ok());
-                    Some([x?, y?, z?])
+                    // A column that rocprof lacks: it has one number for all threads.
+                    Some([x?, y.unwrap_or(1), z.unwrap_or(1)])
                 };
+                let (mut grid, block): (Option<[u32; 3]>, Option<[u32; 3]>) =
+                    (sizes(grid), sizes(block));
+                if let (true, Some(grid), Some(block)) = (is_grid_of_threads, &mut grid, block) {
+                    for (threads, block) in grid.iter_mut().zip(block) {
+                        *threads = threads.div_ceil(block.max(1));
+                    }
+                }
                 // `NVIDIA H200 (0)`
                 let device = text(fields, device);
                 self.name_device(device.rsplit_once(" (").map_or(device, |(name, _)| name));
@@ -149,8 +176,8 @@ impl Table {
                 self.push(Row {
                     variant: None,
                     kernel: MeasuredKernel {
-                        grid: sizes(grid),
-                        block: sizes(block),
+                        grid,
+                        block,
                         ..MeasuredKernel::new(name, 0.0)
                     },
                     numbers: Numbers {
@@ -160,7 +187,40 @@ impl Table {
                     },
                 })
             }
+            Header::Sums {
+                name,
+                launches,
+                total,
+                to_s,
+            } => self.take_sum(fields, [name, launches, total], to_s),
         }
+    }
+
+    /// Takes a line with all launches of a kernel.
+    fn take_sum(
+        &mut self,
+        fields: &[String],
+        [name, launches, total]: [usize; 3],
+        to_s: f64,
+    ) -> Result<(), ContentError> {
+        let [name, launches, total] =
+            [name, launches, total].map(|column| text(fields, Some(column)));
+        if !self.is_kernel(fields) || name.starts_with('[') {
+            return Ok(());
+        }
+        if name.is_empty() {
+            return Err(ContentError::NoName);
+        }
+        let total = number(total)?.ok_or(ContentError::NoDuration)?;
+        let launches = launches.parse().ok();
+        let launches = launches.ok_or_else(|| ContentError::NoNumber(fields.join(",")))?;
+        self.sums.push(Sum {
+            name: self.names.intern(name)?,
+            launches,
+            // Whole nanoseconds have no decimal sign.
+            total_s: total.times(to_s).value(false),
+        });
+        Ok(())
     }
 
     /// Whether a line is about a kernel: its id or its start is a number.
@@ -168,6 +228,7 @@ impl Table {
         let number = match self.header {
             Header::Raw { common, .. } | Header::Base { common, .. } => common.id,
             Header::Trace { start, .. } => start,
+            Header::Sums { launches, .. } => launches,
         };
         let number = text(fields, Some(number));
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -244,10 +305,13 @@ impl Table {
     /// The device, and a run for each variant among the ranges of the program, in the order of the
     /// file.
     pub(super) fn finish(self) -> Result<(Option<String>, Vec<MeasuredRun>), ProfileError> {
+        if !self.sums.is_empty() {
+            return Ok((self.device, vec![launches_of_one_call(&self.sums)?]));
+        }
         if self.rows.is_empty() {
             return Err(match self.header {
                 Header::Raw { .. } | Header::Base { .. } => ProfileError::NoKernelInMetrics,
-                Header::Trace { .. } => ProfileError::NoKernelInLaunches,
+                Header::Trace { .. } | Header::Sums { .. } => ProfileError::NoKernelInLaunches,
             });
         }
         let is_timed = |row: &Row| row.numbers.time.is_some();

@@ -46,6 +46,7 @@ enum Field {
     Grid,
     Block,
     Correlation,
+    KernelDetails,
 }
 
 /// Depth up to which names of fields are kept: list of events, event, arguments, grid.
@@ -65,6 +66,7 @@ impl Field {
             "grid" => Self::Grid,
             "block" => Self::Block,
             "correlation" => Self::Correlation,
+            "kernel_details" => Self::KernelDetails,
             _ => Self::Other,
         }
     }
@@ -82,6 +84,10 @@ struct TraceEvent {
     block: Vec<u32>,
     /// The id that a launch shares with the kernels that it starts.
     correlation: Option<u64>,
+    /// What JAX says of a kernel: `regs:32 static_shared:0 grid:128,1,1 block:256,1,1`.
+    kernel_details: String,
+    /// What an event about a process or a thread names.
+    named: String,
 }
 
 impl Default for TraceReader {
@@ -222,6 +228,10 @@ impl TraceReader {
             (2, Field::Arguments) if argument == Field::Correlation => {
                 event.correlation = text.parse().ok();
             }
+            (2, Field::Arguments) if argument == Field::KernelDetails => {
+                text.clone_into(&mut event.kernel_details);
+            }
+            (2, Field::Arguments) if argument == Field::Name => text.clone_into(&mut event.named),
             (3, Field::Arguments) => {
                 let sizes = match argument {
                     Field::Grid => &mut event.grid,

@@ -27,6 +27,8 @@ pub(super) struct Recording {
     /// The start and the end of the last step of the schedule on the GPU.
     last_gpu_step: Option<(f64, f64)>,
     names: Names,
+    /// Whether JAX has written the trace.
+    is_of_jax: bool,
 }
 
 impl Default for Recording {
@@ -40,6 +42,7 @@ impl Default for Recording {
             steps: Latest::new(MAX_RANGES),
             last_gpu_step: None,
             names: Names::default(),
+            is_of_jax: false,
         }
     }
 }
@@ -47,6 +50,8 @@ impl Default for Recording {
 impl Recording {
     pub(super) fn keep(&mut self, event: &TraceEvent) -> Result<(), ProfileError> {
         self.events += 1;
+        self.is_of_jax |= event.name == "process_name"
+            && (event.named.starts_with("/host:") || event.named.starts_with("/device:"));
         let span = event.start_us.zip(event.duration_us);
         let Some((from_us, duration_us)) = span.filter(|(start, duration)| {
             start.is_finite() && duration.is_finite() && *duration >= 0.0
@@ -54,12 +59,12 @@ impl Recording {
             return Ok(());
         };
         let [start_s, end_s] = [from_us, from_us + duration_us].map(|us| us * 1e-6);
-        if event.category.eq_ignore_ascii_case("kernel") {
+        if event.category.eq_ignore_ascii_case("kernel") || !event.kernel_details.is_empty() {
             let name = self.names.intern(&event.name)?;
             let kernel = MeasuredKernel {
                 start_s: Some(start_s),
-                grid: event.grid.as_slice().try_into().ok(),
-                block: event.block.as_slice().try_into().ok(),
+                grid: (event.grid.as_slice().try_into().ok()).or_else(|| event.detail("grid:")),
+                block: (event.block.as_slice().try_into().ok()).or_else(|| event.detail("block:")),
                 ..MeasuredKernel::new(name, duration_us * 1e-6)
             };
             self.kernels.push(start_s, (kernel, event.correlation));
@@ -84,7 +89,11 @@ impl Recording {
     pub(super) fn profile(self) -> Result<Profile, ProfileError> {
         let (kernels, passed_over) = self.kernels.finish();
         if kernels.is_empty() {
-            return Err(ProfileError::NoKernelInTrace(self.events));
+            return Err(if self.is_of_jax {
+                ProfileError::NoKernelInJaxTrace(self.events)
+            } else {
+                ProfileError::NoKernelInTrace(self.events)
+            });
         }
         let launched = last_launched(self.steps, self.launches, &kernels, passed_over.until_s);
         let kernels: Vec<MeasuredKernel> = (kernels.into_iter())
@@ -189,6 +198,14 @@ fn disjoint(variants: Latest<(&'static str, f64)>) -> Vec<Named> {
 }
 
 impl TraceEvent {
+    /// Three sizes among the details that JAX writes.
+    fn detail(&self, key: &str) -> Option<[u32; 3]> {
+        let mut details = self.kernel_details.split_ascii_whitespace();
+        let sizes = details.find_map(|detail| detail.strip_prefix(key))?;
+        let mut sizes = sizes.split(',').map(|size| size.parse().ok());
+        Some([sizes.next()??, sizes.next()??, sizes.next()??])
+    }
+
     /// Whether it is a call of the driver or of its runtime that launches kernels: one, or all
     /// those of a graph.
     fn is_launch(&self) -> bool {

@@ -14,6 +14,7 @@ use crate::present::names::{op_name, short_name};
 use crate::present::tiling::{TilingReport, first_refused, needs_text, sizes_text, tile_text};
 use fuseline_core::Analysis;
 use fuseline_core::analysis::tiling::{Needs, TileBlock, TileProgress, Tiled, merged};
+use fuseline_core::model::element_size::ElementSize;
 use std::ops::Range;
 
 /// Lines between tiles are drawn where they are at least this far apart.
@@ -71,12 +72,15 @@ impl Picture<'_> {
     /// A and B with their sizes, and the strips of the first wave in them.
     fn operands(&mut self) {
         let matmul = self.tiled.matmul;
-        let [left, right] = matmul.element_bytes;
-        let bytes = |rows: u64, columns: u64, element_bytes: u64| {
-            format_bytes(rows.saturating_mul(columns).saturating_mul(element_bytes))
+        let [left, right] = matmul.element_sizes;
+        let bytes = |rows: u64, columns: u64, size: ElementSize| {
+            format_bytes(
+                size.bytes_of(rows.saturating_mul(columns))
+                    .unwrap_or(u64::MAX),
+            )
         };
         let shape = |rows: u64, columns: u64| format!("{} × {}", exact(rows), exact(columns));
-        for (span, heading, rows, columns, element_bytes) in [
+        for (span, heading, rows, columns, size) in [
             (
                 self.places.left(),
                 "A, left operand",
@@ -96,7 +100,7 @@ impl Picture<'_> {
                 heading,
                 vec![
                     ("shape", shape(rows, columns)),
-                    ("bytes", bytes(rows, columns, element_bytes)),
+                    ("bytes", bytes(rows, columns, size)),
                 ],
             );
             self.named(span.mark(Role::Operand), label);

@@ -65,22 +65,43 @@ pub fn text_width(text: &str, font_px: f64) -> f64 {
 /// `text`, cut to `width` with an ellipsis. Reads no further than `width`, however long the text
 /// is.
 pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
-    let ellipsis = char_em('…') * font_px;
-    let mut used = 0.0;
-    // End of the longest prefix after which the ellipsis fits.
-    let mut cut = 0;
-    for (place, c) in text.char_indices() {
-        used += char_em(c) * font_px;
-        if used > width {
-            let mut short = text.get(..cut).unwrap_or("").trim_end().to_owned();
-            short.push('…');
-            return short;
-        }
-        if used + ellipsis <= width {
-            cut = place + c.len_utf8();
-        }
+    cut_to(text, width, font_px, |room| room)
+}
+
+/// A name, cut to `width` in its middle. Names of one model begin alike and differ at their ends:
+/// `layers_0_attn_q`, `layers_0_attn_k`.
+pub fn fit_name(name: &str, width: f64, font_px: f64) -> String {
+    cut_to(name, width, font_px, |room| room / 3.0)
+}
+
+/// `text`, or as much of its start as fits into `head` of the room beside an ellipsis, and of its
+/// end as fits into the rest.
+fn cut_to(text: &str, width: f64, font_px: f64, head: impl Fn(f64) -> f64) -> String {
+    let em = width / font_px;
+    if fitting(text.chars(), em).0 == text.len() {
+        return text.to_owned();
     }
-    text.to_owned()
+    let room = (em - char_em('…')).max(0.0);
+    let most = head(room);
+    let (start, used) = fitting(text.chars(), most);
+    let rest = if most < room { room - used } else { 0.0 };
+    let (end, _) = fitting(text.chars().rev(), rest);
+    let start = text.get(..start).unwrap_or_default().trim_end();
+    let end = text.get(text.len() - end..).unwrap_or_default();
+    format!("{start}…{end}")
+}
+
+/// Bytes of the first characters that fit into `em`, and their width.
+fn fitting(chars: impl Iterator<Item = char>, em: f64) -> (usize, f64) {
+    let (mut bytes, mut used) = (0, 0.0);
+    for c in chars {
+        if used + char_em(c) > em {
+            break;
+        }
+        used += char_em(c);
+        bytes += c.len_utf8();
+    }
+    (bytes, used)
 }
 
 /// Width of the text of a shape with this rank and large dimensions.

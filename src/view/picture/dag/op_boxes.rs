@@ -3,7 +3,7 @@
 use super::dag_layout::OpBox;
 use super::geometry::Rect;
 use super::metrics::{
-    BOLD, FUNCTION_FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, SMALL_FONT_PX, fit_text,
+    BOLD, FUNCTION_FONT_PX, LABEL_GAP, OP_PADDING, OP_WIDTHS, SMALL_FONT_PX, fit_name, fit_text,
     reserved_shape_width, text_width,
 };
 use fuseline_core::{Graph, IdVec, Op, OpId, Partition, TensorId};
@@ -60,7 +60,7 @@ pub(super) fn op_boxes(graph: &Graph, width: f64) -> IdVec<OpId, OpBox> {
             OpBox {
                 rect: Rect::default(),
                 label: if rest > 2.0 * SMALL_FONT_PX {
-                    fit_text(label, rest, SMALL_FONT_PX)
+                    fit_name(label, rest, SMALL_FONT_PX)
                 } else {
                     String::new()
                 },

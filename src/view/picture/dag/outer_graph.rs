@@ -7,7 +7,7 @@ use super::geometry::Rect;
 use super::kernel_layers::kernel_layers;
 use super::kernel_layout::{EdgeApproach, RowId, open_sides};
 use super::layered::{LayerId, Layered, NodeId};
-use super::metrics::{OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, SMALL_FONT_PX, fit_text, text_width};
+use super::metrics::{OP_PADDING, PILL_HEIGHT, PILL_WIDTHS, SMALL_FONT_PX, fit_name, text_width};
 use super::panel_sides::{Lane, SidePill};
 use super::side::{OpenSides, Side};
 use crate::present::format::format_count;
@@ -168,7 +168,7 @@ impl LayoutBuilder<'_> {
 
     pub(super) fn new_pill(&mut self, tensor: TensorId, kind: PillKind) -> PillId {
         let name = self.graph.tensor_name(tensor);
-        let text = fit_text(name, PILL_WIDTHS.1 - 2.0 * OP_PADDING, SMALL_FONT_PX);
+        let text = fit_name(name, PILL_WIDTHS.1 - 2.0 * OP_PADDING, SMALL_FONT_PX);
         let width = (text_width(&text, SMALL_FONT_PX) + 2.0 * OP_PADDING)
             .clamp(PILL_WIDTHS.0, PILL_WIDTHS.1)
             .ceil();

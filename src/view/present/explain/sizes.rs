@@ -3,13 +3,14 @@
 use crate::present::format::{format_bytes, format_exact};
 use fuseline_core::analysis::Analysis;
 use fuseline_core::cost::traffic::Access;
+use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::{FixedSize, Graph, SizeSource};
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::options::Externals;
-use fuseline_core::model::sizes::inferred_shape;
+use fuseline_core::model::sizes::{broadcast_operand_shape, inferred_shape};
 
 /// The size that one reader fixes for all readers, unless the convention counts each read as large
 /// as the output of its op.
@@ -25,19 +26,23 @@ pub(in crate::present) fn size_factors(
     analysis: &Analysis,
     op: OpId,
     access: Access,
-) -> Option<(Vec<u64>, u32)> {
+) -> Option<(Vec<u64>, ElementSize)> {
     let graph = &analysis.graph;
     let tensor = &graph.tensors[access.tensor];
     let reader = &graph.ops[op];
-    let width = |of_tensor: Option<u32>| of_tensor.unwrap_or(reader.bytes_per_element);
+    let size = |of_tensor: Option<ElementSize>| of_tensor.unwrap_or(reader.bytes_per_element);
     match access.source {
         SizeSource::Ignored => None,
+        SizeSource::Copied => Some((
+            broadcast_operand_shape(graph, op, access.tensor)?,
+            size(tensor.bytes_per_element),
+        )),
         SizeSource::Produced | SizeSource::Declared => Some((
             graph
                 .tensor_shape(access.tensor)
                 .unwrap_or_default()
                 .to_vec(),
-            width(tensor.bytes_per_element),
+            size(tensor.bytes_per_element),
         )),
         SizeSource::Inferred | SizeSource::Assumed => {
             let fixed = fixed_size(analysis, access.tensor);
@@ -47,7 +52,7 @@ pub(in crate::present) fn size_factors(
             };
             Some((
                 fixed.map_or_else(inferred, |fixed| fixed.shape.clone()),
-                width(fixed.and(tensor.bytes_per_element)),
+                size(fixed.and(tensor.bytes_per_element)),
             ))
         }
     }
@@ -55,11 +60,11 @@ pub(in crate::present) fn size_factors(
 
 /// The factors behind the bytes that `op` reads or writes of one tensor.
 pub(super) fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
-    let Some((shape, width)) = size_factors(analysis, op, access) else {
+    let Some((shape, size)) = size_factors(analysis, op, access) else {
         return "counted as 0 bytes".to_owned();
     };
     let mut factors: Vec<String> = shape.iter().map(|&d| format_exact(u128::from(d))).collect();
-    factors.push(format!("{width} B"));
+    factors.push(format!("{} B", size.bytes()));
     factors.join(" × ")
 }
 
@@ -80,6 +85,7 @@ pub const fn source_text(source: SizeSource) -> &'static str {
         SizeSource::Inferred => "inferred",
         SizeSource::Assumed => "assumed",
         SizeSource::Ignored => "not counted",
+        SizeSource::Copied => "copy of an operand",
     }
 }
 
@@ -89,7 +95,7 @@ pub const fn source_text(source: SizeSource) -> &'static str {
 /// A slice or a split takes a part, and so does a matmul with a stated K of packed operands.
 pub fn part_read(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<(OpId, u64)> {
     let all_bytes = graph.tensors[tensor].bytes()?;
-    let width = u64::from(graph.tensors[tensor].bytes_per_element?);
+    let size = graph.tensors[tensor].bytes_per_element?;
     let readers = ops.iter().filter(|&&op| graph.inputs[op].contains(&tensor));
     let mut most = None;
     for &op in readers {
@@ -101,7 +107,7 @@ pub fn part_read(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<(OpId,
             (OpType::Matmul, _) => packed_elements(graph, op, tensor),
             _ => None,
         };
-        let bytes = elements?.checked_mul(width)?;
+        let bytes = size.bytes_of(elements?)?;
         if bytes >= all_bytes {
             return None;
         }
@@ -173,5 +179,8 @@ fn size_reason(analysis: &Analysis, tensor: TensorId, source: SizeSource) -> Str
             )
         }
         SizeSource::Ignored => "the counting convention gives external tensors 0 bytes".to_owned(),
+        SizeSource::Copied => {
+            "a copy for the library, with the batch dimensions of the product".to_owned()
+        }
     }
 }

@@ -12,6 +12,7 @@ use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::traffic::Access;
 use fuseline_core::model::graph::SizeSource;
 use fuseline_core::model::ids::{KernelId, OpId, TensorId};
+use fuseline_core::model::op::byte_count;
 use fuseline_core::notation::spelling::printable;
 use std::collections::BTreeSet;
 
@@ -239,20 +240,19 @@ fn accesses_to(analysis: &Analysis, tensor: TensorId, run: Run) -> Vec<Term> {
 
 /// An access with the factors of its bytes: those of the first op whose shapes give them.
 fn access_term(analysis: &Analysis, ops: &[OpId], name: String, access: Access) -> Term {
+    let name = match access.source {
+        SizeSource::Copied => format!("{name}, a copy for the library"),
+        _ => name,
+    };
     let readers = ops.iter().filter_map(|&op| {
-        let (shape, width) = size_factors(analysis, op, access)?;
-        let bytes = shape
-            .iter()
-            .try_fold(u64::from(width), |product, &side| product.checked_mul(side));
-        (bytes == Some(access.bytes)).then_some((shape, width))
+        let (shape, size) = size_factors(analysis, op, access)?;
+        (byte_count(&shape, size) == Some(access.bytes)).then_some((shape, size))
     });
-    let derivation = readers.into_iter().next().map(|(shape, width)| {
-        let sides = shape.into_iter().map(Number::Count);
-        let factors = sides.chain([Number::Bytes(width.into())]);
-        Derivation::new(
-            Operation::Product,
-            factors.map(|factor| Term::given("", factor)).collect(),
-        )
+    let derivation = readers.into_iter().next().and_then(|(shape, size)| {
+        let sides = shape
+            .into_iter()
+            .map(|side| Term::given("", Number::Count(side)));
+        size.bytes_of_product("", sides).derivation
     });
     Term {
         derivation,

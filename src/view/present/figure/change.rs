@@ -4,7 +4,8 @@ use super::explanation::Explanation;
 use super::{bytes, explanation};
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::number::Number;
-use crate::present::quantity::Figure;
+use crate::present::quantity::{Figure, Quantity};
+use crate::present::times::TimeKind;
 use fuseline_core::Analysis;
 
 /// The explanation of a figure of a pinned state.
@@ -21,8 +22,17 @@ pub fn explanation_of_change(
     [before, after]: [(Figure, &Analysis); 2],
     change: String,
 ) -> Option<Explanation> {
-    let before = explanation(before.0, before.1)?;
-    let explanation = explanation(after.0, after.1)?;
+    // Of a predicted time and a lower bound, both lower bounds are compared.
+    let is_one_kind = TimeKind::of(before.1) == TimeKind::of(after.1);
+    let comparable = |figure: Figure| match figure.quantity {
+        Quantity::Time if !is_one_kind => Figure {
+            quantity: Quantity::LowerBound,
+            ..figure
+        },
+        _ => figure,
+    };
+    let before = explanation(comparable(before.0), before.1)?;
+    let explanation = explanation(comparable(after.0), after.1)?;
     let [pinned, now] = [&before, &explanation]
         .map(|explanation| explanation.term.as_ref().map(|term| term.number));
     let (formula, term) = match (pinned?, now?) {

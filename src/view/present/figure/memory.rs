@@ -6,18 +6,23 @@ use crate::present::names::op_names;
 use crate::present::number::Number;
 use crate::present::quantity::Run;
 use fuseline_core::Analysis;
-use fuseline_core::analysis::memory::live_at_peak;
+use fuseline_core::analysis::memory::{Lifetime, live_at_peak};
 
 /// The tensors that are live while the kernel of the peak runs.
 pub(super) fn peak(analysis: &Analysis, run: Run) -> Derived {
     let execution = run.execution(analysis);
     let graph = &analysis.graph;
     let live = live_at_peak(analysis, execution);
-    let of_tensor = |&tensor| {
-        let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
-        Term::given(graph.tensor_name(tensor), Number::Bytes(bytes))
+    let of_tensor = |lifetime: &Lifetime| {
+        let name = graph.tensor_name(lifetime.tensor);
+        let name = if lifetime.is_copy {
+            format!("the copy of {name}")
+        } else {
+            name.to_owned()
+        };
+        Term::given(name, Number::Bytes(lifetime.bytes))
     };
-    let mut terms: Vec<Term> = live.tensors.iter().map(of_tensor).collect();
+    let mut terms: Vec<Term> = live.written.iter().map(of_tensor).collect();
     terms.push(Term::given(
         "inputs and weights, which stay in memory throughout",
         Number::Bytes(live.external_bytes),

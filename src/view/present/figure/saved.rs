@@ -2,10 +2,11 @@
 
 use super::explanation::Explanation;
 use super::whole;
-use crate::present::advice::{AdviceRow, changed_words};
+use crate::present::advice::{AdviceRow, changed_words, sides};
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_count;
+use crate::present::manual::Change;
 use crate::present::names::counted;
 use crate::present::number::Number;
 use crate::present::quantity::{Figure, Run, Subject};
@@ -123,7 +124,8 @@ pub fn advice_explanation(
         return Some(explanation);
     };
     let time = explanation.term?.named("saved");
-    let of_program = Term::given("of the program", Number::Seconds(analysis.time_s()));
+    let before = saved.of(row.price.before, row.price.is_predicted())?;
+    let of_program = Term::given("of the program", before);
     let share = Derivation::new(Operation::Percent, vec![time, of_program]);
     let term = Term::derived("", Number::Percent(row.share_percent), share);
     Some(Explanation {
@@ -138,10 +140,8 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
     let price = row.price;
     let is_predicted = price.is_predicted();
     let side = |name: &str, cost| Some(Term::given(name, saved.of(cost, is_predicted)?));
-    let sides = [
-        side("now", price.before)?,
-        side("with the change", price.after)?,
-    ];
+    let [before, after] = sides(row.advice);
+    let sides = [side(&before, price.before)?, side(&after, price.after)?];
     let formula = match saved {
         Saved::Bytes => "bytes of the program now − bytes with the change",
         Saved::Time => "time of the program now − time with the change",
@@ -149,11 +149,15 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
     };
     let term = difference(saved, price, sides);
     let changed = match row.advice {
-        Advice::Merge(a, b) => format!(
-            "kernels {} and {} are merged by hand, and every other kernel that is not legal as a kernel by hand is split",
-            a.number(),
-            b.number()
-        ),
+        Advice::Merge(a, b) => {
+            let [first, second] = [a, b].map(KernelId::number);
+            let others = if Change::MergeOnTop(a, b).keeps_policy(analysis.options.policy) {
+                "the policy decides on the others"
+            } else {
+                "every other kernel that is not legal as a kernel by hand is split"
+            };
+            format!("kernels {first} and {second} are merged by hand, and {others}")
+        }
         advice => changed_words(advice)?,
     };
     let explanation = Explanation {

@@ -1,6 +1,6 @@
 //! Errors and elements of a run, each with its formula and its figures.
 
-use super::{error_text, place_text, ratio_words};
+use super::{error_text, is_narrow, place_text, ratio_words};
 use crate::present::derivation::{Derivation, Operation, Term};
 use crate::present::figure::{Convention, Explanation};
 use crate::present::format::{format_digits, format_scientific};
@@ -197,7 +197,7 @@ impl<'a> ExplanationOf<'a> {
     /// The type that holds its elements; elements that stay in registers have a wide one.
     fn held_in(self, is_stored: bool) -> DType {
         match self.runs.dtype {
-            DType::F16 | DType::Bf16 | DType::F8 if !is_stored => DType::F32,
+            dtype if !is_stored && is_narrow(dtype) => DType::F32,
             dtype => dtype,
         }
     }

@@ -111,7 +111,7 @@ fn fused_place_text(ran: &Interpretation, tensor: TensorId, runs: &TensorRuns) -
 
 /// Whether a kernel computes in a wider type than this one.
 const fn is_narrow(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::Bf16 | DType::F8)
+    dtype.is_float() && !matches!(dtype, DType::F64 | DType::F32)
 }
 
 /// Whether matrix units round a tensor that its kernel keeps in f32, because they take operands of

@@ -223,6 +223,9 @@ fn source(profile: &Profile, run: &MeasuredRun, calls: usize) -> String {
     if run.is_cold {
         parts.push("times are cold, because Nsight Compute flushes the caches before each kernel; with --cache-control none they are warm, and the predicted times are too long".to_owned());
     }
+    if run.is_summed {
+        parts.push("the table sums all calls, so times are averages, and the order of the kernels is not known".to_owned());
+    }
     let source = profile.kind.name();
     if parts.is_empty() {
         format!("From {source}.")

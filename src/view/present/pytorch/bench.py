@@ -21,6 +21,7 @@ DIGEST = "__DIGEST__"  # identifies the measured list of ops
 TEXT = """\
 __TEXT__"""  # the list of ops, which Fuseline needs for records of measured patterns
 HAS_RANDOM = __HAS_RANDOM__
+WRITES_INPUTS = __WRITES_INPUTS__
 RESULTS = (
     __RESULTS__
 )
@@ -46,6 +47,11 @@ def inputs():
     return (
         __INPUTS__
     )
+
+
+def copies(arguments):
+    """The arguments of a call: copies where it writes into them, so that each call gets the same."""
+    return [argument.clone() for argument in arguments] if WRITES_INPUTS else arguments
 
 
 def program(__ARGUMENTS__):
@@ -249,12 +255,12 @@ def main():
     arguments = inputs()
     if "--traffic" in sys.argv:
         return traffic(arguments)
-    expected = program(*arguments)
+    expected = program(*copies(arguments))
     shapes = tuple((tuple(result.shape), result.dtype) for result in expected)
     assert shapes == RESULTS, f"results are {shapes}, and {RESULTS} by the list of ops"
     rows = []
     for name, function in variants():
-        row = {"variant": name, "errors": errors(function(*arguments), expected)}
+        row = {"variant": name, "errors": errors(function(*copies(arguments)), expected)}
         if DEVICE == "cuda":
             call = lambda: function(*arguments)
             row |= times_of(call)

@@ -4,7 +4,7 @@
 mod expression;
 mod names;
 
-use self::expression::expression;
+use self::expression::statement;
 use self::names::Names;
 use crate::present::names::{joined, op_name};
 use fuseline_codegen::call::calls;
@@ -12,6 +12,7 @@ use fuseline_codegen::evaluation_error::EvaluationError;
 use fuseline_codegen::interpret::{Kind, external_type, kind_of};
 use fuseline_core::Analysis;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
@@ -45,9 +46,17 @@ pub enum ScriptError {
     /// PyTorch has the function, but not for these shapes.
     #[error("a script cannot write `{0}` with these shapes")]
     Shapes(Function),
+    /// A tensor with two elements a byte.
+    #[error("PyTorch has no arithmetic on tensors of 4 bits")]
+    FourBits,
     /// A matmul of f8.
-    #[error("PyTorch multiplies f8 only with explicit scales")]
+    #[error("PyTorch multiplies f8 only with explicit scales: write `scaled_matmul`")]
     ScaledProduct,
+    /// Scales that `torch._scaled_mm` does not take.
+    #[error(
+        "`torch._scaled_mm` multiplies matrices of f8 with one scale each, or with one for each row and column"
+    )]
+    Scales,
     /// An op without a shape.
     #[error("its shape is unknown")]
     UnknownShape,
@@ -100,15 +109,14 @@ pub fn script(
     let mut body = String::new();
     let calls = calls(program, statement_of_op);
     for (id, op) in graph.ops.iter_enumerated() {
-        match expression(graph, &names, id, &calls[id]) {
-            Ok(value) => {
-                let output = names.of_tensor(graph.output[id]);
+        match statement(graph, &names, id, &calls[id]) {
+            Ok(statement) => {
                 let label = if op.name == op.output {
                     String::new()
                 } else {
                     format!("  # {}", one_line(&op.name))
                 };
-                let _ = writeln!(body, "    {output} = {value}{label}");
+                let _ = writeln!(body, "    {statement}{label}");
             }
             Err(reason) => unwritable.push(Unwritable {
                 name: op_name(graph, id).to_owned(),
@@ -133,12 +141,15 @@ pub fn script(
     let returned: Vec<TensorId> = returned.iter().map(|&op| graph.output[op]).collect();
     let returned = list(&returned);
     let has_random = (graph.ops.iter()).any(|op| op.function == Some(Function::Dropout));
+    let writes_inputs = graph.ops.iter().any(|op| op.in_place);
+    let python = |is: bool| if is { "True" } else { "False" };
     let title = one_line(title);
     let arguments = list(&externals);
     Ok(BENCH
         .replace("__TITLE__", &title)
         .replace("__DIGEST__", &graph.digest())
-        .replace("__HAS_RANDOM__", if has_random { "True" } else { "False" })
+        .replace("__HAS_RANDOM__", python(has_random))
+        .replace("__WRITES_INPUTS__", python(writes_inputs))
         .replace("    __RESULTS__\n", &shapes)
         .replace("        __INPUTS__\n", &inputs)
         .replace("__ARGUMENTS__", &arguments)
@@ -167,6 +178,9 @@ fn results(graph: &Graph) -> Vec<OpId> {
 /// How the script draws an input or a weight.
 fn input(graph: &Graph, tensor: TensorId) -> Result<String, ScriptError> {
     let (shape, dtype) = external_type(graph, tensor).ok_or(ScriptError::UnknownInput)?;
+    if dtype.size() == ElementSize::HALF_BYTE {
+        return Err(ScriptError::FourBits);
+    }
     let sizes: Vec<usize> = (shape.iter())
         .map(|&size| usize::try_from(size).unwrap_or(usize::MAX))
         .collect();
@@ -195,7 +209,7 @@ fn shape_of(shape: &[u64]) -> String {
 }
 
 /// The PyTorch name of an element type.
-fn torch_dtype(dtype: DType) -> &'static str {
+pub(super) fn torch_dtype(dtype: DType) -> &'static str {
     match dtype {
         DType::F64 => "torch.float64",
         DType::F32 => "torch.float32",
@@ -205,6 +219,10 @@ fn torch_dtype(dtype: DType) -> &'static str {
         DType::I32 => "torch.int32",
         DType::I8 => "torch.int8",
         DType::Bool => "torch.bool",
-        DType::F8 => "torch.float8_e4m3fn",
+        DType::F8e4m3 => "torch.float8_e4m3fn",
+        DType::F8e5m2 => "torch.float8_e5m2",
+        // PyTorch has no arithmetic on tensors of 4 bits, so no script has one.
+        DType::F4 => "torch.float4_e2m1fn_x2",
+        DType::I4 => "torch.int4",
     }
 }

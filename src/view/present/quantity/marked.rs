@@ -155,6 +155,7 @@ impl Values<'_> {
             quantity,
             Quantity::Time | Quantity::LowerBound | Quantity::PredictedTime
         );
+        let is_predicted = matches!(quantity, Quantity::Time | Quantity::PredictedTime);
         match scope {
             Scope::Program => {
                 let execution = run.execution(analysis);
@@ -168,18 +169,42 @@ impl Values<'_> {
                         let mut kernels = execution.kernels.iter();
                         analysis.is_partial() || kernels.any(|kernel| kernel.work.is_unknown)
                     }
-                    _ if is_time => analysis.is_partial() || execution.first_incomplete().is_some(),
+                    _ if is_time => {
+                        analysis.is_partial()
+                            || execution.first_incomplete().is_some()
+                            || is_predicted && self.is_predicted_at_least(scope, run)
+                    }
                     _ => false,
                 }
             }
             Scope::Kernel(id) if run == Run::Unfused => {
                 let before = analysis.comparisons.get(id);
                 is_time && before.is_some_and(|before| before.unfused_placement.is_incomplete())
+                    || is_predicted && self.is_predicted_at_least(scope, run)
             }
             Scope::Kernel(_) | Scope::Op(_) | Scope::Tensor(_) => {
                 let kernel = self.kernel(scope);
                 is_time && kernel.is_some_and(|kernel| kernel.placement.is_incomplete())
+                    || is_predicted && self.is_predicted_at_least(scope, run)
             }
+        }
+    }
+
+    /// Whether a predicted time leaves out arithmetic, or counts some at peak rates.
+    fn is_predicted_at_least(&self, scope: Scope, run: Run) -> bool {
+        let Some(predicted) = &self.analysis().predicted else {
+            return false;
+        };
+        match scope {
+            Scope::Program => match run {
+                Run::Unfused => predicted.unfused_is_at_least,
+                Run::Fused => predicted.fused_is_at_least,
+            },
+            Scope::Kernel(id) => (predicted.kernels.get(id)).is_some_and(|times| match run {
+                Run::Unfused => times.unfused_is_at_least,
+                Run::Fused => times.outside.is_some_and(Outside::is_at_least),
+            }),
+            Scope::Op(_) | Scope::Tensor(_) => false,
         }
     }
 

@@ -325,8 +325,8 @@ impl EdgeReport {
     }
 }
 
-/// The launches of a fused kernel.
-fn launches(analysis: &Analysis, kernel: KernelId) -> usize {
+/// The launches of a fused kernel, with those that no op stands for.
+pub(in crate::present) fn launches(analysis: &Analysis, kernel: KernelId) -> usize {
     let of_kernel = analysis.fused.kernels.get(kernel);
     let own = of_kernel.is_some_and(|kernel| !kernel.is_free);
     let further = analysis.partition.further_launches_of(kernel);

@@ -123,7 +123,8 @@ pub(super) fn type_of(dtype: DType) -> &'static str {
         DType::F64 => "tl.float64",
         DType::F16 => "tl.float16",
         DType::Bf16 => "tl.bfloat16",
-        DType::F8 => "tl.float8e4nv",
+        DType::F8e4m3 => "tl.float8e4nv",
+        DType::F8e5m2 => "tl.float8e5",
         _ => "tl.float32",
     }
 }

@@ -1,7 +1,7 @@
 //! A tile of a product, with the statements that follow it.
 
-use super::Printer;
 use super::language::type_of;
+use super::{Printer, WARPS};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::VariableId;
@@ -11,13 +11,19 @@ use fuseline_core::model::dtype::DType;
 /// Rows and columns of a tile and steps of K: of 16-bit operands, and of wider ones.
 const NARROW_TILE: [u64; 3] = [128, 128, 64];
 const WIDE_TILE: [u64; 3] = [64, 64, 32];
+/// The fewest rows, columns and steps that `tl.dot` takes. Of fewer, matrix units would multiply
+/// mostly zeros, and the time is that of loading the longer operand.
+const FEWEST: u64 = 16;
+/// Without `tl.dot`: the longer side of a tile, and the products of a tile in one step.
+const LONG_SIDE: u64 = 64;
+const PRODUCTS_OF_STEP: u64 = 8192;
 
 impl Printer<'_> {
     /// Writes a tile and returns how many programs run it and with which options.
     pub(super) fn tile(
         &mut self,
         [batch, row, column]: [VariableId; 3],
-    ) -> Result<(u64, &'static str), CodegenError> {
+    ) -> Result<(u64, u64), CodegenError> {
         let kernel = self.texts.kernel;
         let Some(Tile {
             over,
@@ -35,12 +41,20 @@ impl Printer<'_> {
         } else {
             DType::F32
         };
-        let is_narrow = matches!(dtype, DType::F16 | DType::Bf16 | DType::F8);
-        let [tile_rows, tile_columns, steps] = if is_narrow { NARROW_TILE } else { WIDE_TILE };
-        // All products together have as many accumulators as one product alone would.
-        let tile_columns = tile_columns / (rights.len() as u64).next_power_of_two();
+        let is_narrow = matches!(dtype, DType::F16 | DType::Bf16) || dtype.is_f8();
         let [rows, columns, k, batches] =
             [row, column, over, batch].map(|variable| self.extent(variable));
+        let is_thin = rows < FEWEST || columns < FEWEST;
+        let float = self.texts.language.float;
+        let [tile_rows, tile_columns, steps] = if is_thin {
+            thin_tile(rows, columns, k)
+        } else if is_narrow {
+            NARROW_TILE
+        } else {
+            WIDE_TILE
+        };
+        // All products together have as many accumulators as one product alone would.
+        let tile_columns = (tile_columns / (rights.len() as u64).next_power_of_two()).max(1);
         let (down, across) = (rows.div_ceil(tile_rows), columns.div_ceil(tile_columns));
         let variables = [row, column, over, batch];
         let [row_name, column_name, step, batch] = variables.map(|variable| self.name(variable));
@@ -53,7 +67,6 @@ impl Printer<'_> {
         self.line(format!(
             "{column_name} = (program % {across} * {tile_columns} + tl.arange(0, {tile_columns}))[None, :]"
         ));
-        let float = self.texts.language.float;
         for right in rights {
             let sum = self.texts.named(right.result);
             self.line(format!(
@@ -74,7 +87,9 @@ impl Printer<'_> {
         self.line(along("[None, :]"));
         let own = outside(&row_name, rows, tile_rows);
         self.texts.language.mask = masks([own, outside(&step, k, steps)]);
-        self.operand("left", (left, left_body), dtype);
+        // Vector units multiply in the type of the sum.
+        let operand_type = if is_thin { float } else { type_of(dtype) };
+        self.operand("left", (left, left_body), operand_type);
         self.begin_block(&[column, over]);
         self.line(along("[:, None]"));
         let own = outside(&column_name, columns, tile_columns);
@@ -85,9 +100,13 @@ impl Printer<'_> {
             ", input_precision=\"ieee\""
         };
         for right in rights {
-            self.operand("right", (right.value, &right.body), dtype);
+            self.operand("right", (right.value, &right.body), operand_type);
             let sum = self.texts.named(right.result);
-            self.line(format!("{sum} = tl.dot(left, right, {sum}{precision})"));
+            self.line(if is_thin {
+                format!("{sum} += tl.sum(left[:, :, None] * right[None, :, :], axis=1)")
+            } else {
+                format!("{sum} = tl.dot(left, right, {sum}{precision})")
+            });
         }
         self.indent -= 1;
         self.begin_block(&[row, column]);
@@ -99,19 +118,19 @@ impl Printer<'_> {
             self.removed(right.result);
         }
         self.statements(rest);
-        let options = if is_narrow { ", num_warps=8" } else { "" };
-        Ok((batches * down * across, options))
+        let warps = if is_narrow && !is_thin { 8 } else { WARPS };
+        Ok((batches * down * across, warps))
     }
 
     /// The part of an operand that a step of K takes.
-    fn operand(&mut self, name: &str, (value, body): (ExprId, &[Statement]), dtype: DType) {
+    fn operand(&mut self, name: &str, (value, body): (ExprId, &[Statement]), operand_type: &str) {
         self.statements(body);
         let mut text = self.texts.value(value);
         let is_read = matches!(self.texts.expr(value), Expr::Read { only_if: None, .. });
         if let (Some(mask), false) = (&self.texts.language.mask, is_read) {
             text = format!("tl.where({mask}, {text}, 0.0)");
         }
-        self.line(format!("{name} = ({text}).to({})", type_of(dtype)));
+        self.line(format!("{name} = ({text}).to({operand_type})"));
     }
 
     /// The element type in which matrix units take an operand: that of its tensor, if the operand
@@ -132,4 +151,11 @@ impl Printer<'_> {
         };
         named.or_else(read).unwrap_or(DType::F32)
     }
+}
+
+/// Rows and columns of a tile, of which there are few in one direction, and steps of K.
+fn thin_tile(rows: u64, columns: u64, k: u64) -> [u64; 3] {
+    let [rows, columns] = [rows, columns].map(|side| side.min(LONG_SIDE).next_power_of_two());
+    let steps = (PRODUCTS_OF_STEP / (rows * columns)).max(1);
+    [rows, columns, steps.min(k.next_power_of_two())]
 }

@@ -75,6 +75,25 @@ impl View {
         }
     }
 
+    /// A dense tensor of this shape with one of its dimensions as the innermost one.
+    pub(in crate::fusion::inductor) fn with_last(shape: &[u64], dimension: usize) -> Self {
+        let strides = dense_strides(shape);
+        let sized = shape.iter().copied().zip(strides).enumerate();
+        let (mut moved, last): (Vec<_>, Vec<_>) = sized.partition(|&(place, _)| place != dimension);
+        moved.extend(last);
+        let digits = moved
+            .into_iter()
+            .map(|(_, (size, stride))| Digit { size, stride });
+        Self::of(digits.collect())
+    }
+
+    /// For each element of an output of the same rank the one of a padded input, were there no
+    /// border.
+    pub(in crate::fusion::inductor) fn of_padded(input: &[u64], output: &[u64]) -> Option<Self> {
+        let strides = dense_strides(input);
+        (strides.len() == output.len()).then(|| Self::strided(output, &strides))
+    }
+
     /// For each element of an output one of an input of the same rank, always the first along an
     /// axis.
     pub(in crate::fusion::inductor) fn of_rows(
@@ -146,8 +165,8 @@ pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option
             Some(View { offset, ..view })
         }
         ShapeRule::Expand => broadcast(input, definition),
-        // Of the functions with this rule only `rearrange` has an input.
-        ShapeRule::Stated => view_of_heads(input, &definition.shape),
+        // Of the functions with this rule only `rearrange` and `part` have an input.
+        ShapeRule::Stated if !definition.is_part() => view_of_heads(input, &definition.shape),
         _ => None,
     }
 }
@@ -189,25 +208,32 @@ pub(in crate::fusion::inductor) fn broadcast(input: &[u64], reader: &Op) -> Opti
     if element_count(shape) == Some(elements) {
         return Some(View::whole(elements));
     }
-    let outer = shape.len().checked_sub(input.len())?;
-    let strides = dense_strides(input);
-    let aligned = |first: usize| {
-        let mut moved = Vec::with_capacity(shape.len());
-        for (place, &size) in shape.iter().enumerate() {
-            let own = place.checked_sub(first);
-            match own.and_then(|own| Some((*input.get(own)?, *strides.get(own)?))) {
-                Some((own, stride)) if own == size => moved.push(stride),
-                Some((1, _)) | None => moved.push(0),
-                Some(_) => return None,
-            }
-        }
-        Some(View::strided(shape, &moved))
-    };
+    shape.len().checked_sub(input.len())?;
     let function = reader.function;
     if function.is_some_and(|f| f.row().shape_rule == ShapeRule::PerChannel) {
-        return aligned(1);
+        return broadcast_from(input, shape, 1);
     }
     // PyTorch aligns shapes at the last dimension. A list of ops without axes may drop dimensions
     // at the end, and then only the first ones fit.
-    aligned(outer).or_else(|| aligned(0))
+    broadcast_to(input, shape).or_else(|| broadcast_from(input, shape, 0))
+}
+
+/// For each element of a shape the element of an input that is broadcast to it.
+pub(in crate::fusion::inductor) fn broadcast_to(input: &[u64], shape: &[u64]) -> Option<View> {
+    broadcast_from(input, shape, shape.len().checked_sub(input.len())?)
+}
+
+/// The input's dimensions are those of the shape from `first` on.
+fn broadcast_from(input: &[u64], shape: &[u64], first: usize) -> Option<View> {
+    let strides = dense_strides(input);
+    let mut moved = Vec::with_capacity(shape.len());
+    for (place, &size) in shape.iter().enumerate() {
+        let own = place.checked_sub(first);
+        match own.and_then(|own| Some((*input.get(own)?, *strides.get(own)?))) {
+            Some((own, stride)) if own == size => moved.push(stride),
+            Some((1, _)) | None => moved.push(0),
+            Some(_) => return None,
+        }
+    }
+    Some(View::strided(shape, &moved))
 }

@@ -4,7 +4,7 @@
 mod op;
 
 use super::dag_layout::{Edge, EdgeEnd, Pill, PillKind};
-use super::metrics::{BOLD, PILL_WIDTHS, SMALL_FONT_PX, fit_text, text_width};
+use super::metrics::{BOLD, PILL_WIDTHS, SMALL_FONT_PX, fit_name, fit_text, text_width};
 use super::repeats::{Repeat, Repeats};
 use crate::present::format::format_count;
 use crate::present::format::{format_bytes, format_exact, format_percent};
@@ -257,12 +257,12 @@ impl Looks {
         if !self.is_through_memory(tensor) {
             // It stands beside the dotted line.
             return SizeLabelLook {
-                text: fit_text(name, most_width / 2.0 - SIZE_LABEL_PADDING, SMALL_FONT_PX),
+                text: fit_name(name, most_width / 2.0 - SIZE_LABEL_PADDING, SMALL_FONT_PX),
                 ..SizeLabelLook::default()
             };
         }
         let rest = room - text_width(&format!(" {size}"), FONT_PX);
-        let fitted = fit_text(name, rest, FONT_PX);
+        let fitted = fit_name(name, rest, FONT_PX);
         let is_told = name != self.analysis.graph.ops[op].name
             && (fitted == name || fitted.chars().count() > LEAST_NAME_CHARS);
         let text = if is_told {
@@ -354,7 +354,7 @@ impl Looks {
                 format_bytes(bytes)
             ),
             SizeSource::Inferred => format!("{} (inferred)", format_bytes(bytes)),
-            SizeSource::Produced | SizeSource::Declared => {
+            SizeSource::Produced | SizeSource::Declared | SizeSource::Copied => {
                 format!(
                     "{} ({} bytes)",
                     format_bytes(bytes),

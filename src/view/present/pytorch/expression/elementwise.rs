@@ -15,6 +15,7 @@ impl Task<'_> {
         let shape = shape_of(&self.op.shape);
         match (name, self.operands.len()) {
             (Function::Mask, 1) => self.causal(),
+            (Function::Dequantize, _) => self.dequantized(),
             (Function::Add | Function::Mask, _) => binary("+"),
             (Function::Sub, _) => binary("-"),
             (Function::Mul, _) => binary("*"),
@@ -71,6 +72,11 @@ impl Task<'_> {
                     "torch.arange({count}, dtype={dtype}, device=DEVICE).reshape({shape})"
                 ))
             }
+            (Function::Copy, _) => Ok(format!(
+                "torch.empty_like({}).copy_({})",
+                x()?,
+                self.operand(1)?
+            )),
             (Function::Dropout, _) => {
                 let p = self.call.required(AttributeName::P)?;
                 Ok(format!("F.dropout({}, {p:?}, training=True)", x()?))

@@ -26,14 +26,7 @@ impl Task<'_> {
                     axis, start, step, ..
                 } = *self.indexing()?;
                 let &size = self.op.shape.get(axis).ok_or_else(|| self.refuse())?;
-                let end = start + (size.saturating_sub(1)) * step + 1;
-                let step = if step == 1 {
-                    String::new()
-                } else {
-                    format!(":{step}")
-                };
-                let before = ":, ".repeat(axis);
-                Ok(format!("{x}[{before}{start}:{end}{step}]"))
+                Ok(format!("{x}[{}]", range(axis, start, step, size)))
             }
             Function::Concat => {
                 let axis = self.indexing()?.axis;
@@ -138,5 +131,15 @@ impl Task<'_> {
             Some(Heads::Joined) => Ok(format!("{x}.transpose(-3, -2).reshape({shape})")),
             None => Ok(format!("{x}.reshape({shape})")),
         }
+    }
+}
+
+/// The index of every `step`-th of so many elements along an axis, from `start` on.
+pub(super) fn range(axis: usize, start: u64, step: u64, elements: u64) -> String {
+    let end = start + elements.saturating_sub(1) * step + 1;
+    let before = ":, ".repeat(axis);
+    match step {
+        1 => format!("{before}{start}:{end}"),
+        step => format!("{before}{start}:{end}:{step}"),
     }
 }

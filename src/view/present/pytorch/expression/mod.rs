@@ -2,6 +2,7 @@
 //! `fuseline_codegen::interpret`.
 
 mod elementwise;
+mod in_place;
 mod layout;
 mod opaque;
 mod products;
@@ -12,28 +13,31 @@ use super::{ScriptError, torch_dtype};
 use fuseline_codegen::call::Call;
 use fuseline_codegen::interpret::function_of;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::{Indexing, Op};
 use fuseline_core::model::op_type::OpType;
+use std::fmt::Write as _;
 
 /// An op and what its value depends on.
 struct Task<'a> {
     graph: &'a Graph,
     id: OpId,
     op: &'a Op,
+    names: &'a Names,
     function: Function,
     call: &'a Call,
     /// Its operands in their order, numbers among them as they are written.
     operands: Vec<String>,
 }
 
-/// The value of an op, of the element type of its output.
+/// The statement that computes an op, with a result of the element type of its output.
 ///
 /// # Errors
 /// Why PyTorch has no such op.
-pub(super) fn expression(
+pub(super) fn statement(
     graph: &Graph,
     names: &Names,
     id: OpId,
@@ -65,11 +69,15 @@ pub(super) fn expression(
         graph,
         id,
         op,
+        names,
         function,
         call,
         operands,
     };
-    if task.is_scaled_product() {
+    if (task.op.element_type()).is_some_and(|own| own.size() == ElementSize::HALF_BYTE) {
+        return Err(ScriptError::FourBits);
+    }
+    if task.is_scaled_product() && function != Function::ScaledMatmul {
         return Err(ScriptError::ScaledProduct);
     }
     let value = match task.function.row().op_type {
@@ -79,7 +87,11 @@ pub(super) fn expression(
         OpType::Reshape => task.layout(),
         OpType::Opaque => task.opaque(),
     }?;
-    Ok(task.of_type(value))
+    let (value, output) = (task.of_type(value), names.of_tensor(graph.output[id]));
+    match graph.inputs[id].first().filter(|_| op.in_place) {
+        Some(&target) => task.in_place(names.of_tensor(target), output, &value),
+        None => Ok(format!("{output} = {value}")),
+    }
 }
 
 /// A number as a Python literal.
@@ -121,12 +133,39 @@ impl Task<'_> {
         }
     }
 
+    /// `(q - zero) * scale` in the type of the scale, each value of a block repeated.
+    fn dequantized(&self) -> Result<String, ScriptError> {
+        let whole = self.shape(0).ok_or_else(|| self.refuse())?;
+        let dtype = self
+            .dtype(1)
+            .map(torch_dtype)
+            .ok_or_else(|| self.refuse())?;
+        let spread = |place: usize| -> Result<String, ScriptError> {
+            let mut value = self.operand(place)?.to_owned();
+            let own = self.shape(place).ok_or_else(|| self.refuse())?;
+            let sizes = whole.iter().rev().zip(own.iter().rev());
+            for (back, (&size, &blocks)) in (1..).zip(sizes) {
+                // One value is broadcast.
+                if blocks > 1 && blocks < size {
+                    let _ = write!(value, ".repeat_interleave({}, -{back})", size / blocks);
+                }
+            }
+            Ok(value)
+        };
+        let q = format!("{}.to({dtype})", self.operand(0)?);
+        let scale = spread(1)?;
+        if self.operands.len() > 2 {
+            return Ok(format!("({q} - {}.to({dtype})) * {scale}", spread(2)?));
+        }
+        Ok(format!("{q} * {scale}"))
+    }
+
     /// Whether the op is a product with an f8 operand or result.
     fn is_scaled_product(&self) -> bool {
         let inputs = self.graph.inputs[self.id].iter();
         let mut dtypes = inputs.map(|&tensor| self.graph.tensors[tensor].dtype);
         (self.function.row().op_type == OpType::Matmul || self.function == Function::Sdpa)
-            && (self.op.element_type() == Some(DType::F8) || dtypes.any(|d| d == Some(DType::F8)))
+            && (is_f8(self.op.element_type()) || dtypes.any(is_f8))
     }
 
     /// The type that PyTorch gives the value without a cast; `None` where that is not known.
@@ -137,7 +176,9 @@ impl Task<'_> {
         match self.function {
             Function::Cast | Function::Full | Function::Arange => self.op.dtype,
             Function::Where => promoted(self.dtype(1), self.dtype(2)),
-            Function::Embedding => self.dtype(1),
+            Function::Copy => self.dtype(0),
+            Function::Embedding | Function::Dequantize => self.dtype(1),
+            Function::ScaledMatmul => Some(self.scaled_dtype()),
             Function::Matmul
             | Function::Linear
             | Function::Conv1d
@@ -185,20 +226,24 @@ impl Task<'_> {
     }
 }
 
+fn is_f8(dtype: Option<DType>) -> bool {
+    dtype.is_some_and(DType::is_f8)
+}
+
 /// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and
 /// calculates nothing with them.
 fn is_widened(function: Function, dtype: Option<DType>) -> bool {
-    dtype == Some(DType::F8) && function.row().op_type != OpType::Reshape
+    is_f8(dtype) && function.row().op_type != OpType::Reshape
 }
 
 /// The type to which PyTorch promotes two operands.
 fn promoted(a: Option<DType>, b: Option<DType>) -> Option<DType> {
     let rank = |dtype: DType| match dtype {
         DType::Bool => 0,
-        DType::I8 => 1,
+        DType::I4 | DType::I8 => 1,
         DType::I32 => 2,
         DType::I64 => 3,
-        DType::F8 => 4,
+        DType::F4 | DType::F8e4m3 | DType::F8e5m2 => 4,
         DType::F16 | DType::Bf16 => 5,
         DType::F32 => 6,
         DType::F64 => 7,

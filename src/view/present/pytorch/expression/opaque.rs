@@ -5,6 +5,7 @@ use crate::present::pytorch::ScriptError;
 use fuseline_codegen::interpret::unknown_operator;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
+use fuseline_core::model::op::Indexing;
 
 impl Task<'_> {
     pub(super) fn opaque(&self) -> Result<String, ScriptError> {
@@ -39,7 +40,31 @@ impl Task<'_> {
                 let [x, index, source] = &self.operands[..] else {
                     return Err(self.refuse());
                 };
-                Ok(format!("torch.{name}({x}, {axis}, {index}, {source})"))
+                Ok(if self.op.in_place {
+                    format!("{x}.{name}_({axis}, {index}, {source})")
+                } else {
+                    format!("torch.{name}({x}, {axis}, {index}, {source})")
+                })
+            }
+            Function::IndexPut => {
+                let [x, indices @ .., source] = &self.operands[..] else {
+                    return Err(self.refuse());
+                };
+                let end = if self.op.in_place { "_" } else { "" };
+                let indices = indices.join(", ");
+                Ok(format!("{x}.index_put{end}(({indices},), {source})"))
+            }
+            Function::SliceScatter => {
+                let (x, source) = (self.operand(0)?, self.operand(1)?);
+                let Indexing {
+                    axis, start, step, ..
+                } = *self.indexing()?;
+                let count = self.shape(1).and_then(|shape| shape.get(axis).copied());
+                let last = count.ok_or_else(|| self.refuse())?.saturating_sub(1);
+                let end = start + last * step + 1;
+                Ok(format!(
+                    "torch.slice_scatter({x}, {source}, {axis}, {start}, {end}, {step})"
+                ))
             }
             _ => Err(self.refuse()),
         }

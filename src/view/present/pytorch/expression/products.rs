@@ -1,7 +1,8 @@
 //! Matrix products and convolutions.
 
-use super::Task;
+use super::{Task, torch_dtype};
 use crate::present::pytorch::ScriptError;
+use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::ops::Range;
@@ -11,6 +12,7 @@ impl Task<'_> {
         let name = self.function;
         match name {
             Function::Matmul => self.matmul(),
+            Function::ScaledMatmul => self.scaled_matmul(),
             Function::Linear => Ok(format!("F.linear({})", self.factors()?)),
             Function::Conv1d | Function::Conv2d => {
                 let pairs = [
@@ -61,6 +63,81 @@ impl Task<'_> {
             return Ok(self.times(&left, &right, last));
         }
         self.packed(left, right, last)
+    }
+
+    /// `torch._scaled_mm`, whose second operand must lie in memory column by column.
+    fn scaled_matmul(&self) -> Result<String, ScriptError> {
+        let (Some(&[rows, columns]), true) =
+            (self.op.shape.first_chunk::<2>(), self.op.shape.len() == 2)
+        else {
+            return Err(ScriptError::Scales);
+        };
+        let dtype_of = |place: usize| {
+            let tensor = self.graph.inputs[self.id].get(place)?;
+            self.graph.tensors[*tensor].dtype
+        };
+        let [turned_a, turned_b] = [AttributeName::TransposeA, AttributeName::TransposeB]
+            .map(|attribute| self.call.is_set(attribute));
+        let are_f8 = [0, 1].map(|place| dtype_of(place).is_some_and(DType::is_f8));
+        let (Some(scale_a), Some(scale_b)) = (self.shape(2), self.shape(3)) else {
+            return Err(self.refuse());
+        };
+        // Scales of rows and columns have the shapes of the product's sides.
+        let of_rows = if turned_a { [1, rows] } else { [rows, 1] };
+        let of_columns = if turned_b { [columns, 1] } else { [1, columns] };
+        let are_of_sides = *scale_a == of_rows && *scale_b == of_columns;
+        let are_scalars = self.has_scalar_scales();
+        if are_f8 != [true; 2] || turned_a || !(are_of_sides || are_scalars) {
+            return Err(ScriptError::Scales);
+        }
+        // An operand of f8 in its own type: the function does not widen it.
+        let raw = |place: usize| {
+            let tensor = self.graph.inputs[self.id].get(place);
+            tensor.map(|&tensor| self.names.of_tensor(tensor).to_owned())
+        };
+        let (Some(a), Some(b), Some(own_a), Some(own_b)) = (raw(0), raw(1), raw(2), raw(3)) else {
+            return Err(self.refuse());
+        };
+        let b = if turned_b {
+            format!("{b}.mT")
+        } else {
+            format!("{b}.mT.contiguous().mT")
+        };
+        let scale = |mut name: String, place: usize, is_turned: bool| {
+            if dtype_of(place) != Some(DType::F32) {
+                name.push_str(".float()");
+            }
+            if are_scalars && self.shape(place).is_some_and(|shape| !shape.is_empty()) {
+                name.push_str(".reshape(())");
+            } else if !are_scalars && is_turned {
+                name.push_str(".mT");
+            }
+            name
+        };
+        Ok(format!(
+            "torch._scaled_mm({a}, {b}, scale_a={}, scale_b={}, out_dtype={})",
+            scale(own_a, 2, false),
+            scale(own_b, 3, turned_b),
+            torch_dtype(self.scaled_dtype())
+        ))
+    }
+
+    /// Whether each operand of a scaled product has one scale.
+    fn has_scalar_scales(&self) -> bool {
+        let is_one = |place: usize| {
+            let shape = self.shape(place);
+            shape.is_some_and(|shape| shape.iter().all(|&size| size == 1))
+        };
+        is_one(2) && is_one(3)
+    }
+
+    /// The type that `torch._scaled_mm` is asked for. With scales of rows and columns it gives bf16
+    /// alone.
+    pub(super) fn scaled_dtype(&self) -> DType {
+        match self.op.element_type() {
+            Some(dtype @ (DType::F16 | DType::F32)) if self.has_scalar_scales() => dtype,
+            _ => DType::Bf16,
+        }
     }
 
     /// A product of packed operands, which may hold more than the matmul reads.

@@ -17,7 +17,7 @@ impl Figures<'_> {
         let resources = &self.tiled.resources;
         let Tiled { matmul, tile, .. } = self.tiled;
         let available_bytes = resources.shared_available_bytes;
-        let term = tile.shared_bytes(matmul.element_bytes, available_bytes);
+        let term = tile.shared_bytes(matmul.element_sizes, available_bytes);
         let explanation = self.explain("shared memory of the stages", term, PIPELINE);
         let is_excess = !resources.fits_shared();
         let before = format!(

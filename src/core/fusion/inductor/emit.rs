@@ -1,0 +1,157 @@
+//! Adds nodes and the buffers that they write.
+
+use super::lower::Lowering;
+use super::node::{BufferAccess, BufferId, Indices, ReducedRows, SchedulerNode};
+use super::value::LoweredValue;
+use super::view::View;
+use crate::fusion::decision::Decision;
+use crate::fusion::loops::Loop;
+use crate::model::ids::TensorId;
+
+impl Lowering<'_> {
+    /// A buffer that no tensor of the program names.
+    /// Its elements have so many bytes.
+    pub(super) fn new_buffer(&mut self, width: u32) -> BufferId {
+        self.widths.push(width);
+        BufferId::new(self.widths.len() - 1)
+    }
+
+    /// Bytes of an element of a buffer.
+    pub(super) fn width_of(&self, buffer: BufferId) -> u32 {
+        self.widths.get(buffer.index()).copied().unwrap_or(0)
+    }
+
+    /// Adds a launch that no op stands for: it counts with the kernel that writes a buffer.
+    pub(super) fn launch_beside(&mut self, written: BufferId) {
+        let buffer = self.new_buffer(0);
+        let node = SchedulerNode {
+            launch_of: Some(written),
+            ..SchedulerNode::default()
+        };
+        self.push(node.writing(buffer, &View::whole(1), &[], 0));
+    }
+
+    /// The node of a value without what it writes; its loop runs over the elements of `shape`.
+    pub(super) fn node(&self, value: LoweredValue, space: Loop, shape: &[u64]) -> SchedulerNode {
+        self.node_along(value, space, shape, 0)
+    }
+
+    /// The same, where the loop reduces along the axes of these bits.
+    pub(super) fn node_along(
+        &self,
+        value: LoweredValue,
+        space: Loop,
+        shape: &[u64],
+        axes: u32,
+    ) -> SchedulerNode {
+        let reads = value.reads.iter().enumerate().map(|(rank, read)| {
+            let access = BufferAccess::of_read(read, shape, axes, self.width_of(read.buffer));
+            let seen = read.seen().map(|(view, is_whole)| (view.clone(), is_whole));
+            let loads = read.loads;
+            (
+                BufferAccess {
+                    rank,
+                    loads,
+                    ..access
+                },
+                seen,
+            )
+        });
+        let mut reads: Vec<(BufferAccess, Option<(View, bool)>)> = reads.collect();
+        // A reader waits for every piece. Without an index it shares a kernel with none of them.
+        let beside = value
+            .reads
+            .iter()
+            .filter_map(|read| self.pieces.get(&read.buffer));
+        reads.extend(
+            beside
+                .flatten()
+                .map(|&buffer| (BufferAccess::of(buffer, None, &[], 0), None)),
+        );
+        // So does a write in place, for all that is computed from what it overwrites.
+        let before = self.computed_before(&value).into_iter();
+        reads.extend(before.map(|buffer| (BufferAccess::of(buffer, None, &[], 0), None)));
+        reads.sort_unstable_by_key(|&(access, _)| access);
+        reads.dedup_by_key(|&mut (access, _)| access);
+        let (reads, seen) = reads.into_iter().unzip();
+        SchedulerNode {
+            space,
+            sizes: shape.iter().copied().filter(|&size| size != 1).collect(),
+            indices: Some(Indices {
+                shape: shape.to_vec(),
+                axes,
+                reads: seen,
+                write: None,
+            }),
+            ops: value.ops,
+            reads,
+            ..SchedulerNode::default()
+        }
+    }
+
+    pub(super) fn push(&mut self, mut node: SchedulerNode) {
+        node.order_loops();
+        if self.log.is_on() && !node.ops.is_empty() {
+            self.log.note(Decision::Buffer {
+                node: self.nodes.next_id(),
+                ops: node.ops.clone(),
+                is_output: node.writes.buffer.tensor(self.graph).is_some(),
+            });
+        }
+        self.readers.note_node(&node);
+        self.nodes.push(node);
+    }
+
+    /// Marks the last node as one whose pieces wait for each other.
+    pub(super) fn last_waits(&mut self) {
+        if let Some(node) = self.nodes.iter_mut().next_back() {
+            node.waits = true;
+        }
+    }
+
+    /// Adds the node that computes a tensor; its loop runs over the elements of `shape`.
+    pub(super) fn write(
+        &mut self,
+        value: LoweredValue,
+        space: Loop,
+        tensor: TensorId,
+        shape: &[u64],
+    ) {
+        self.write_along(value, space, tensor, shape, 0, None);
+    }
+
+    /// The same, where the loop reduces along the axes of these bits.
+    pub(super) fn write_along(
+        &mut self,
+        value: LoweredValue,
+        space: Loop,
+        tensor: TensorId,
+        shape: &[u64],
+        axes: u32,
+        rows: Option<ReducedRows>,
+    ) {
+        let width = self.graph.tensors[tensor].addressed_bytes().unwrap_or(0);
+        let own = self.graph.tensor_shape(tensor).unwrap_or(&[]);
+        let buffer = BufferId::of_tensor(tensor);
+        let elements = rows.map(|_| self.node(value.clone(), space, shape));
+        let node = self.node_along(value, space, shape, axes);
+        let mut node = node.writing(buffer, &self.layouts[tensor], own, width);
+        node.writes.step = self.layouts[tensor].step(own, axes);
+        if let Some(elements) = elements {
+            // The elements are a pointwise node, whose loops have an order of their own.
+            node.order_loops();
+            let elements = SchedulerNode {
+                space: Loop::Pointwise(0),
+                ..elements.writing(buffer, &self.layouts[tensor], own, width)
+            };
+            node.take_accesses(elements);
+        }
+        // Row values and elements are two nodes of the compiler, and both read the input.
+        let readings = if rows.is_some() { 2 } else { 1 };
+        self.push(SchedulerNode {
+            rows,
+            readings,
+            ..node
+        });
+    }
+}

@@ -1,0 +1,139 @@
+//! Writes in place: what reads a buffer runs before it is overwritten.
+//!
+//! Source: `mark_buffer_mutated` in `torch/_inductor/graph.py`, which writes the pending readers of
+//! the buffer, and `compute_dependencies` in `torch/_inductor/scheduler.py`.
+
+use super::facts::elements;
+use super::lower::Lowering;
+use super::node::{BufferId, SchedulerNode};
+use super::value::{LoweredValue, buffer_value};
+use super::view::View;
+use crate::fusion::loops::Loop;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use std::collections::HashMap;
+
+/// The readers of each buffer so far, and what else a write into it needs to know. Empty for a
+/// graph without ops in place.
+#[derive(Default)]
+pub(super) struct BufferReaders {
+    /// For each tensor the last op that reads it, through views or itself.
+    last_use: IdVec<TensorId, Option<OpId>>,
+    /// For each buffer the inlined tensors that read it.
+    inlined: HashMap<BufferId, Vec<TensorId>>,
+    /// For each buffer the buffers that nodes have computed from it, and whether they have read it
+    /// in its own order.
+    computed: HashMap<BufferId, Vec<(BufferId, bool)>>,
+}
+
+impl BufferReaders {
+    /// `O(ops + reads)` with an op in place, else `O(ops)`.
+    pub(super) fn of(graph: &Graph) -> Self {
+        if !graph.ops.iter().any(|op| op.in_place) {
+            return Self::default();
+        }
+        let mut last_use = IdVec::from_elem(None, graph.tensors.len());
+        for (op, inputs) in graph.inputs.iter_enumerated().rev() {
+            let through_view = graph.ops[op].is_view();
+            let last = last_use[graph.output[op]].filter(|_| through_view);
+            for &tensor in inputs {
+                last_use[tensor] = last_use[tensor].max(last).max(Some(op));
+            }
+        }
+        Self {
+            last_use,
+            ..Self::default()
+        }
+    }
+
+    fn is_on(&self) -> bool {
+        !self.last_use.is_empty()
+    }
+
+    /// Notes that a tensor is inlined into its readers.
+    pub(super) fn note_inlined(&mut self, tensor: TensorId, value: &LoweredValue) {
+        if self.is_on() {
+            for read in &value.reads {
+                self.inlined.entry(read.buffer).or_default().push(tensor);
+            }
+        }
+    }
+
+    /// Notes what a node reads.
+    pub(super) fn note_node(&mut self, node: &SchedulerNode) {
+        if self.is_on() {
+            for read in &node.reads {
+                let computed = self.computed.entry(read.buffer).or_default();
+                computed.push((node.writes.buffer, read.is_straight));
+            }
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// Writes the inlined values that read what an op overwrites and that are needed after it, or
+    /// read it in another order.
+    pub(super) fn write_readers(&mut self, op: OpId) {
+        let graph = self.graph;
+        let buffers = self.overwritten(op);
+        let is_reordered = |tensor: TensorId| {
+            let reads = self.values[tensor].reads.iter();
+            let mut overwritten = reads.filter(|read| buffers.contains(&read.buffer));
+            overwritten.any(|read| !read.view.as_ref().is_some_and(View::is_straight))
+        };
+        let is_needed = |&tensor: &TensorId| {
+            let producer = graph.tensors[tensor].producer;
+            let last_use = self.readers.last_use[tensor];
+            producer.is_some_and(|producer| !graph.ops[producer].is_view())
+                && (last_use > Some(op) || last_use == Some(op) && is_reordered(tensor))
+        };
+        let readers = buffers.iter();
+        let inlined = readers.filter_map(|buffer| self.readers.inlined.get(buffer));
+        let mut needed: Vec<TensorId> = inlined.flatten().copied().filter(is_needed).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        for tensor in needed {
+            let Some(producer) = graph.tensors[tensor].producer else {
+                continue;
+            };
+            let own = buffer_value(BufferId::of_tensor(tensor), self.layouts[tensor].clone());
+            let value = std::mem::replace(&mut self.values[tensor], own);
+            // Written at an earlier write already.
+            if value.ops.is_empty() {
+                continue;
+            }
+            let definition = &graph.ops[producer];
+            let space = Loop::Pointwise(elements(definition));
+            self.write(value, space, tensor, &definition.shape);
+        }
+    }
+
+    /// The buffers that an op in place overwrites.
+    fn overwritten(&self, op: OpId) -> Vec<BufferId> {
+        let target = self.graph.inputs[op].first();
+        let target = target.filter(|_| self.graph.ops[op].in_place);
+        let reads = target.map(|&tensor| &self.values[tensor].reads);
+        reads
+            .into_iter()
+            .flatten()
+            .map(|read| read.buffer)
+            .collect()
+    }
+
+    /// The buffers that must be computed before this value is, because ops in place in it overwrite
+    /// what they are computed from.
+    ///
+    /// What the value reads itself is left out if the kernel that computes it reads each element
+    /// where the value writes it: one kernel can do both.
+    pub(super) fn computed_before(&self, value: &LoweredValue) -> Vec<BufferId> {
+        if !self.readers.is_on() {
+            return Vec::new();
+        }
+        let is_read = |buffer: BufferId| value.reads.iter().any(|read| read.buffer == buffer);
+        let overwritten = value.ops.iter().flat_map(|&op| self.overwritten(op));
+        let computed = overwritten.filter_map(|buffer| self.readers.computed.get(&buffer));
+        let computed = computed.flatten().copied();
+        let before = computed.filter(|&(buffer, is_straight)| !(is_straight && is_read(buffer)));
+        before.map(|(buffer, _)| buffer).collect()
+    }
+}

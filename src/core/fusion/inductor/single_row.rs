@@ -1,0 +1,98 @@
+//! What a reduction to a single value makes of its input: the compiler writes it to a buffer, and
+//! cuts it as an earlier reduction or the memory does.
+
+use super::lower::Lowering;
+use super::node::BufferId;
+use super::reduce::is_variance;
+use super::value::{BufferView, LoweredValue, buffer_value};
+use crate::fusion::loops::Loop;
+use crate::fusion::rows::RowDomain;
+use crate::model::functions::Function;
+use crate::model::ids::OpId;
+use crate::model::op::element_count;
+
+impl Lowering<'_> {
+    /// Writes the input of a reduction to one value in pieces to a buffer, which later ops read.
+    /// Source: `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
+    pub(super) fn write_input(&mut self, op: OpId) {
+        let graph = self.graph;
+        let Some(&input) = graph.inputs[op].first() else {
+            return;
+        };
+        let mut tensor = input;
+        while let Some(view) = graph.tensors[tensor]
+            .producer
+            .filter(|&op| graph.ops[op].is_view())
+            && let Some(&source) = graph.inputs[view].first()
+        {
+            tensor = source;
+        }
+        let value = self.values[tensor].clone();
+        let is_inlined =
+            !value.ops.is_empty() && !self.converts(op) && !is_variance(&graph.ops[op]);
+        let producer = graph.tensors[tensor].producer;
+        let is_read_later = producer.is_some_and(|producer| {
+            let mut readers = graph.successors[producer].iter();
+            readers.any(|&reader| reader > op)
+        });
+        if let (true, true, Some(producer)) = (is_inlined, is_read_later, producer) {
+            let shape = &graph.ops[producer].shape;
+            let elements = element_count(shape).unwrap_or(0);
+            self.write(value, Loop::Pointwise(elements), tensor, shape);
+            let layout = self.layouts[tensor].clone();
+            self.values[tensor] = buffer_value(BufferId::of_tensor(tensor), layout);
+        }
+    }
+
+    /// The loop of the row values from which a single value is reduced: it is cut into their rows,
+    /// if they are of as many elements. Source: `extract_input_node_reduction_ranges` in
+    /// `torch/_inductor/dependencies.py`.
+    pub(super) fn rows_before(
+        &self,
+        op: OpId,
+        value: &LoweredValue,
+        shape: &[u64],
+    ) -> Option<(Loop, u64)> {
+        let elements = element_count(shape)?;
+        if RowDomain::of_op(self.graph, op).rows != 1 || self.pieces_of(1, elements, true) <= 1 {
+            return None;
+        }
+        let input = *self.graph.inputs[op].first()?;
+        let own = &self.values[input];
+        if let [read] = &own.reads[..]
+            && own.ops.is_empty()
+            && !self.converts(op)
+            && !self.reduced.contains_key(&read.buffer)
+        {
+            // What is written already has the rows of its own loop, and none if nothing is reduced.
+            return None;
+        }
+        let known = |read: &BufferView| {
+            let reduced = self.reduced.get(&read.buffer);
+            reduced.or_else(|| self.normed.get(&read.buffer)).copied()
+        };
+        let mut loops = value.reads.iter().filter_map(known);
+        let first = loops.next()?;
+        let Loop::Reduction { rows, width, .. } = first else {
+            return None;
+        };
+        (loops.all(|other| other == first) && rows.checked_mul(width) == Some(elements))
+            .then_some((first, rows))
+    }
+
+    /// The dimension of a reduction's input along which neighbours lie side by side in memory, if
+    /// it is not the last one. Source: `check_for_split_dense_dim_reindexing`, as above.
+    pub(super) fn dense_dimension(&self, op: OpId, shape: &[u64]) -> Option<usize> {
+        let &input = self.graph.inputs[op].first()?;
+        let strides = self.layouts[input].strides(shape)?;
+        let dimension = strides.iter().position(|&stride| stride == 1)?;
+        (dimension + 1 < shape.len()).then_some(dimension)
+    }
+
+    /// Whether a reduction reads what its input is after a conversion: a mean of 16 bits.
+    pub(super) fn converts(&self, op: OpId) -> bool {
+        let input = self.graph.inputs[op].first();
+        let bytes = input.and_then(|&tensor| self.graph.tensors[tensor].addressed_bytes());
+        self.graph.ops[op].function == Some(Function::Mean) && bytes.is_none_or(|bytes| bytes < 4)
+    }
+}

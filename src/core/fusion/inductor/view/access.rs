@@ -1,0 +1,68 @@
+//! What identifies an access of a buffer: its elements, and the loops on which it depends.
+
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// The elements of a buffer that are accessed, whatever the order of the loops. Equal accesses can
+/// share a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::fusion::inductor) enum AccessedElements {
+    /// A set of elements, by a hash.
+    Of(u64),
+    /// Through an index that is no sum of loop variables: a division, a gather, a border.
+    Unknown,
+}
+
+/// The loops on which an access depends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::fusion::inductor) struct Loops {
+    pub(in crate::fusion::inductor) count: usize,
+    /// A hash of their sizes, in any order.
+    sizes: u64,
+}
+
+impl Loops {
+    pub(in crate::fusion::inductor) fn of(sizes: &[u64]) -> Self {
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        let mut hasher = FxHasher::default();
+        sizes.hash(&mut hasher);
+        Self {
+            count: sizes.len(),
+            sizes: hasher.finish(),
+        }
+    }
+}
+
+impl AccessedElements {
+    /// The access by an index that no digits describe, in loops of these sizes.
+    pub(in crate::fusion::inductor) fn hidden(index: u64, shape: &[u64]) -> Self {
+        let mut hasher = FxHasher::default();
+        index.hash(&mut hasher);
+        let sizes = shape.iter().filter(|&&size| size != 1);
+        sizes.for_each(|size| size.hash(&mut hasher));
+        Self::Of(hasher.finish())
+    }
+
+    /// The access of a buffer that is read in this many pieces, each by another row of a loop.
+    pub(in crate::fusion::inductor) fn in_pieces(self, pieces: u64) -> Self {
+        match self {
+            Self::Unknown => Self::Unknown,
+            Self::Of(hash) => {
+                let mut hasher = FxHasher::default();
+                (hash, pieces).hash(&mut hasher);
+                Self::Of(hasher.finish())
+            }
+        }
+    }
+}
+
+impl AccessedElements {
+    /// A number for the elements; 0 where no index says which.
+    pub(in crate::fusion::inductor) const fn number(self) -> u64 {
+        match self {
+            Self::Of(hash) => hash,
+            Self::Unknown => 0,
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! `x[i, j]`, `x[mask]` and writes at such places.
+
+use crate::pt2::becomes::{Becomes, Cast};
+use crate::pt2::call::Call;
+use crate::pt2::schema::SymInt;
+use crate::shapes::{Sizes, broadcast, elements};
+use crate::size::Size;
+use crate::writer::Known;
+use fuseline_core::model::dtype::DType;
+use std::fmt::Write;
+
+/// What stands between the brackets.
+enum Places<'a> {
+    /// Whether each element of the first dimensions is meant.
+    Mask(&'a Known),
+    /// Indices of some dimensions, ascending.
+    Indices(Vec<(usize, &'a Known)>),
+}
+
+fn places<'a>(call: &Call<'a>) -> Option<Places<'a>> {
+    let indices = call.tensors_of("indices")?.into_iter().enumerate();
+    let given: Vec<(usize, &Known)> = indices
+        .filter_map(|(axis, index)| Some((axis, index?)))
+        .collect();
+    match given.as_slice() {
+        [(0, mask)] if mask.dtype == Some(DType::Bool) => Some(Places::Mask(mask)),
+        [] => None,
+        _ => {
+            let is_whole = |(_, index): &(usize, &Known)| index.dtype == Some(DType::I64);
+            given.iter().all(is_whole).then_some(Places::Indices(given))
+        }
+    }
+}
+
+/// A tensor as rows: its first dimensions joined to one.
+fn rows(of: &[Size], joined: usize) -> Option<Sizes> {
+    let (first, rest) = of.split_at_checked(joined)?;
+    let count = elements(first)?;
+    Some([std::slice::from_ref(&count), rest].concat())
+}
+
+/// Elements at indices, or where a mask is true.
+pub(super) fn index(call: &Call<'_>) -> Option<Becomes> {
+    let shape = call.shape_of("self")?;
+    let given = match places(call)? {
+        Places::Mask(mask) => {
+            let joined = mask.shape.as_ref()?.len();
+            let (count, flat) = (call.list(call.shape.get(..1)?), rows(shape, joined)?);
+            let (name, flat) = (&mask.name, call.list(&flat));
+            let mut text =
+                format!("{{y}}_places = opaque({name}, name=aten.nonzero) : i64{count}\n");
+            let mut from = "{self}";
+            if joined > 1 {
+                // Writing to a `String` cannot fail.
+                let _ = writeln!(text, "{{y}}_flat = reshape({{self}}, shape={flat})");
+                from = "{y}_flat";
+            }
+            return Some(Becomes::lines(format!(
+                "{text}{{y}} = index({from}, {{y}}_places)"
+            )));
+        }
+        Places::Indices(given) => given,
+    };
+    let names: Vec<&str> = given.iter().map(|(_, index)| index.name.as_str()).collect();
+    let names = names.join(", ");
+    let axes: Vec<usize> = given.iter().map(|(axis, _)| *axis).collect();
+    let others = (0..shape.len()).filter(|axis| !axes.contains(axis));
+    let front: Vec<usize> = axes.iter().copied().chain(others).collect();
+    if front.is_sorted() {
+        return Some(Becomes::lines(format!("{{y}} = index({{self}}, {names})")));
+    }
+    // Views bring the indexed dimensions to the front, and back if they are neighbours.
+    let mut text = format!("{{y}}_front = transpose({{self}}, perm={front:?})\n");
+    let (first, last) = (*axes.first()?, *axes.last()?);
+    let is_together = last - first + 1 == axes.len();
+    if !is_together || first == 0 {
+        return Some(Becomes::lines(format!(
+            "{text}{{y}} = index({{y}}_front, {names})"
+        )));
+    }
+    let written = call.shape.len() + axes.len();
+    let ranks = written.checked_sub(shape.len())?;
+    let mut back: Vec<usize> = (ranks..ranks + first).collect();
+    back.extend(0..ranks);
+    back.extend(ranks + first..call.shape.len());
+    let _ = write!(
+        text,
+        "{{y}}_rows = index({{y}}_front, {names})\n{{y}} = transpose({{y}}_rows, perm={back:?})"
+    );
+    Some(Becomes::lines(text))
+}
+
+/// Elements that are written at indices, or where a mask is true.
+pub(super) fn index_put(call: &Call<'_>) -> Option<Becomes> {
+    let shape = call.shape_of("self")?;
+    let values = call.shape_of("values")?;
+    let function = if call.flag("accumulate") {
+        "index_add"
+    } else {
+        "index_copy"
+    };
+    let given = match places(call)? {
+        Places::Mask(mask) => return put_at_mask(call, mask, function),
+        Places::Indices(given) => given,
+    };
+    if let [(axis, index)] = given.as_slice()
+        && let Some([count]) = index.shape.as_deref()
+    {
+        let mut wanted = shape.to_vec();
+        *wanted.get_mut(*axis)? = count.clone();
+        let (name, mut text, mut from) = (&index.name, String::new(), "{values}");
+        if values != wanted {
+            let wanted = call.list(&wanted);
+            text = format!("{{y}}_values = expand({{values}}, shape={wanted})\n");
+            from = "{y}_values";
+        }
+        return Some(cast(format!(
+            "{text}{{y}} = {function}({{self}}, {name}, {from}, axis={axis})"
+        )));
+    }
+    let axes = given.iter().map(|(axis, _)| *axis);
+    if !axes.eq(0..given.len()) {
+        return None;
+    }
+    // The index of a row of the tensor whose indexed dimensions are joined.
+    let mut text = String::new();
+    let mut at = given.first()?.1.name.clone();
+    let mut common = given.first()?.1.shape.clone()?;
+    for (axis, index) in given.iter().skip(1) {
+        let size = shape.get(*axis)?.as_int()?;
+        let name = &index.name;
+        let _ = write!(
+            text,
+            "{{y}}_scaled{axis} = mul({at}, {size})\n\
+             {{y}}_at{axis} = add({{y}}_scaled{axis}, {name})\n"
+        );
+        at = format!("{{y}}_at{axis}");
+        common = broadcast(&common, index.shape.as_deref()?);
+    }
+    let rest = shape.get(given.len()..)?;
+    let count = elements(&common)?;
+    let flat = call.list(&rows(shape, given.len())?);
+    let wide = call.list(&[common.as_slice(), rest].concat());
+    let list = call.list(std::slice::from_ref(&count));
+    let all = call.list(&[std::slice::from_ref(&count), rest].concat());
+    let _ = write!(
+        text,
+        "{{y}}_places = reshape({at}, shape={list})\n\
+         {{y}}_wide = expand({{values}}, shape={wide})\n\
+         {{y}}_values = reshape({{y}}_wide, shape={all})\n\
+         {{y}}_flat = reshape({{self}}, shape={flat})\n\
+         {{y}}_put = {function}({{y}}_flat, {{y}}_places, {{y}}_values, axis=0)\n\
+         {{y}} = reshape({{y}}_put)"
+    );
+    Some(cast(text))
+}
+
+fn put_at_mask(call: &Call<'_>, mask: &Known, function: &str) -> Option<Becomes> {
+    let shape = call.shape_of("self")?;
+    let values = call.shape_of("values")?;
+    let masked = mask.shape.as_deref()?;
+    let name = &mask.name;
+    if elements(values)?.is_one() && function == "index_copy" {
+        let ones = vec![Size::from(1); shape.len().checked_sub(masked.len())?];
+        let wide = call.list(&[masked, &ones].concat());
+        return Some(cast(format!(
+            "{{y}}_value = reshape({{values}}, shape=[])\n\
+             {{y}}_mask = reshape({name}, shape={wide})\n\
+             {{y}} = where({{y}}_mask, {{y}}_value, {{self}})"
+        )));
+    }
+    let flat = call.list(&rows(shape, masked.len())?);
+    let count = call.list(values.get(..1)?);
+    (values.len() == shape.len() + 1 - masked.len()).then(|| {
+        cast(format!(
+            "{{y}}_places = opaque({name}, name=aten.nonzero) : i64{count}\n\
+             {{y}}_flat = reshape({{self}}, shape={flat})\n\
+             {{y}}_put = {function}({{y}}_flat, {{y}}_places, {{values}}, axis=0)\n\
+             {{y}} = reshape({{y}}_put)"
+        ))
+    })
+}
+
+/// Lines whose values are cast to the type of the tensor that they are written into.
+fn cast(text: String) -> Becomes {
+    Becomes::Lines(Cast::Result, text)
+}
+
+/// A part of a tensor, written over: a write into the tensor where it is that of the caller, else
+/// what stands before the part, the part, and what stands behind.
+pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
+    if call.meta("src")?.sizes.contains(&SymInt::AsInt(0)) {
+        return call.tensor_index("self").map(Becomes::Same);
+    }
+    let shape = call.shape_of("self")?;
+    let axis = call.axis_or_first("dim", shape.len())?;
+    let size = shape.get(axis)?;
+    let from_end = |index: Size| match (index.as_int(), size.as_int()) {
+        (Some(own), _) if own < 0 => size.add(&index),
+        (Some(own), Some(size)) => Some(Size::from(own.min(size))),
+        _ => Some(index),
+    };
+    let is_select = call.operator == "select_scatter";
+    let start = from_end(if is_select {
+        call.size("index")?
+    } else {
+        call.size("start").unwrap_or(Size::from(0))
+    })?;
+    let end = if is_select {
+        start.add(&Size::from(1))?
+    } else {
+        match call.size("end") {
+            Some(end) if end.as_int().is_none_or(|end| end < 1 << 62) => from_end(end)?,
+            _ => size.clone(),
+        }
+    };
+    if call.differs("step", 1.0) {
+        return Some(cast("{y} = elementwise({self}, {src})".to_owned()));
+    }
+    let mut text = String::new();
+    let mut part = "{src}";
+    if is_select {
+        let mut one = shape.to_vec();
+        *one.get_mut(axis)? = Size::from(1);
+        let _ = writeln!(
+            text,
+            "{{y}}_part = reshape({{src}}, shape={})",
+            call.list(&one)
+        );
+        part = "{y}_part";
+    }
+    let (first, last) = (call.one(&start), call.one(&end));
+    let is_whole = start == Size::from(0) && &end == size;
+    if call.is_written_slice && !is_whole {
+        let _ = write!(
+            text,
+            "{{y}} = slice_scatter({{self}}, {part}, start={first}, end={last}, axis={axis})"
+        );
+        return Some(cast(text));
+    }
+    let mut parts = Vec::new();
+    if start != Size::from(0) {
+        let _ = writeln!(
+            text,
+            "{{y}}_before = slice({{self}}, end={first}, axis={axis})"
+        );
+        parts.push("{y}_before");
+    }
+    parts.push(part);
+    if &end != size {
+        let _ = writeln!(
+            text,
+            "{{y}}_behind = slice({{self}}, start={last}, axis={axis})"
+        );
+        parts.push("{y}_behind");
+    }
+    if parts.len() == 1 {
+        let source = call.tensor_index("src")?;
+        return Some(if is_select {
+            Becomes::Reshape(source)
+        } else {
+            Becomes::Same(source)
+        });
+    }
+    let parts = parts.join(", ");
+    let _ = write!(text, "{{y}} = concat({parts}, axis={axis})");
+    Some(cast(text))
+}

@@ -1,0 +1,88 @@
+//! The smallest forms of what the compiler's policy once had wrong. The counts are those of
+//! TorchInductor 2.11; of the lists marked H200 the kernels also ran on one.
+
+use crate::inductor_measured::{DEFAULT, options};
+use fuseline_core::analyze_program;
+use fuseline_core::notation::parse;
+
+fn check(cases: &[(&str, usize)]) {
+    for &(text, expected) in cases {
+        let parsed = parse(text);
+        assert_eq!(parsed.diagnostics, [], "{text}");
+        let outcome = analyze_program(&parsed.program, &options(DEFAULT));
+        assert_eq!(outcome.diagnostics, [], "{text}");
+        let launches = outcome.analysis.unwrap().fused.launches;
+        assert_eq!(launches, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_shared_input_of_two_reductions_to_single_values_is_a_buffer() {
+    check(&[
+        // H200: the absolute values, and two reductions in two halves each.
+        (
+            "input x : f32[8192, 8192]\na = abs(x)\nm = max(a, axis=[0, 1])\nq = mean(a, axis=[0, 1])",
+            5,
+        ),
+        // H200: written once for each reader, one pass computes both.
+        (
+            "input x : f32[8192, 8192]\na = abs(x)\nb = abs(x)\nm = max(a, axis=[0, 1])\nq = mean(b, axis=[0, 1])",
+            3,
+        ),
+        // H200: a reduction of a scan reads what the scan has written.
+        (
+            "input x : f32[4096, 24]\nc = cumsum(x, axis=1)\nm = mean(c, axis=[0, 1])",
+            3,
+        ),
+        // H200: pieces follow the memory of a transposed input.
+        (
+            "input x : f32[2048, 4096]\nt = transpose(x, perm=[1, 0])\nm = mean(t, axis=[0, 1])",
+            2,
+        ),
+    ]);
+}
+
+#[test]
+fn norms_write_their_part_of_a_concatenation() {
+    check(&[
+        // H200.
+        (
+            "input x : f32[512, 64]\ninput y : f32[512, 64]\na = layer_norm(x)\nb = layer_norm(y)\nz = concat(a, b, axis=1)",
+            2,
+        ),
+        (
+            "input x : f32[512, 64]\na = layer_norm(x)\nb = rms_norm(x)\nc = softmax(x)\nz = concat(a, b, c, axis=1)\ny = relu(z)",
+            2,
+        ),
+        // H200: a concatenation of inputs is computed by the norm and by the sum that read it.
+        (
+            "input x : f32[2048, 64]\ninput y : f32[2048, 64]\nc = concat(x, y, axis=0)\nn = layer_norm(c)\ns = sum(c, axis=1)",
+            1,
+        ),
+    ]);
+}
+
+#[test]
+fn a_reduction_in_pieces_shares_no_index_with_whole_rows() {
+    check(&[
+        // H200.
+        (
+            "input x : f32[4096, 256]\nt = transpose(x, perm=[1, 0])\ne = exp(x)\ns = sum(t, axis=1)",
+            3,
+        ),
+        // H200: two halves of the statistics, and a pass that reads the image again.
+        (
+            "input x : f32[32, 64, 64, 64]\ny = batch_norm(x, training=true)",
+            3,
+        ),
+        // A value of each column is no value of each row, even of a square.
+        (
+            "input x : f16[64, 64]\ns = softmax(x, axis=0)\ny = sum(s)",
+            2,
+        ),
+        (
+            "input x : f16[64, 64]\ns = softmax(x, axis=0)\ny = sum(s)\noutput s",
+            2,
+        ),
+    ]);
+}

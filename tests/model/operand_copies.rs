@@ -1,0 +1,125 @@
+//! Copies of operands for matmuls, against those of PyTorch's own dispatcher
+//! (`operand_copies.json`, written by `tests/measure/operand_copies.py`).
+
+use crate::inductor_measured::{DEFAULT, EAGER, options};
+use fuseline_core::Analysis;
+use fuseline_core::analysis::memory::live_at_peak;
+use fuseline_core::analyze_program;
+use fuseline_core::notation::parse;
+use serde_json::Value;
+
+fn analysis(text: &str, variant: &str) -> Analysis {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, [], "{text}");
+    analyze_program(&parsed.program, &options(variant))
+        .analysis
+        .unwrap()
+}
+
+#[test]
+fn eager_matmuls_copy_the_operands_that_pytorch_copies() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/model/operand_copies.json"
+    );
+    let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let lists = file["lists"].as_object().unwrap();
+    assert!(lists.len() >= 34);
+    let mut wrong = Vec::new();
+    for (name, row) in lists {
+        let lines = row["list"].as_array().unwrap().iter();
+        let lines: Vec<&str> = lines.map(|line| line.as_str().unwrap()).collect();
+        let copies = row["copies"].as_array().unwrap().iter();
+        let analysis = analysis(&lines.join("\n"), EAGER);
+        // All tensors of a list have one type.
+        let size = analysis.graph.ops.iter().next().unwrap().bytes_per_element;
+        let recorded: Vec<u64> = copies
+            .map(|copy| size.bytes_of(copy.as_u64().unwrap()).unwrap())
+            .collect();
+        let counted = analysis.partition.copies.iter();
+        let counted: Vec<u64> = counted.map(|copy| copy.bytes_written).collect();
+        if counted != recorded {
+            wrong.push((name, recorded, counted));
+        }
+    }
+    assert_eq!(wrong, []);
+}
+
+const SCORES: &str = "\
+input q : bf16[8, 128, 1, 512]
+input c : bf16[8, 1, 512, 4096]
+s = matmul(q, c)
+";
+
+/// The product of a broadcast operand writes a copy of it and reads the copy, eager and compiled.
+#[test]
+fn the_copy_of_a_broadcast_operand_counts_in_bytes_launches_and_memory() {
+    let (q, c) = (8 * 128 * 512 * 2, 8 * 512 * 4096 * 2);
+    let (copy, s) = (128 * c, 8 * 128 * 4096 * 2);
+    for variant in [EAGER, DEFAULT] {
+        let analysis = analysis(SCORES, variant);
+        for run in [&analysis.unfused, &analysis.fused] {
+            assert_eq!(run.traffic.bytes_read, q + c + copy, "{variant}");
+            assert_eq!(run.traffic.bytes_written, copy + s, "{variant}");
+            assert_eq!(run.launches, 2, "{variant}");
+            assert_eq!(run.peak_memory.bytes, q + c + copy + s, "{variant}");
+            let live = live_at_peak(&analysis, run);
+            let written: u64 = live.written.iter().map(|lifetime| lifetime.bytes).sum();
+            assert_eq!(live.external_bytes + written, run.peak_memory.bytes);
+        }
+    }
+}
+
+/// Two matmuls of one list: `compiled` copies for both of them once.
+#[test]
+fn the_compiler_copies_an_operand_once_for_all_its_readers() {
+    let text = "\
+input x : bf16[8, 16, 4, 64]
+input k : bf16[8, 4, 64, 16]
+q = transpose(x, perm=[0, 2, 1, 3])
+y = matmul(q, k)
+z = matmul(q, k)
+";
+    let x = 8 * 16 * 4 * 64 * 2;
+    let [eager, compiled] = [EAGER, DEFAULT].map(|variant| analysis(text, variant).fused);
+    assert_eq!((eager.launches, compiled.launches), (4, 3));
+    let read = |copies: u64| (2 + copies) * x + 2 * x;
+    assert_eq!(eager.traffic.bytes_read, read(2));
+    assert_eq!(eager.traffic.bytes_written, 2 * x + 2 * 8 * 4 * 16 * 16 * 2);
+    assert_eq!(compiled.traffic.bytes_written, x + 2 * 8 * 4 * 16 * 16 * 2);
+}
+
+/// A pointwise op before the copy is computed into it.
+#[test]
+fn the_compiler_computes_a_pointwise_op_into_the_copy() {
+    let text = "\
+input a : bf16[8, 128, 16, 512]
+input b : bf16[8, 1, 512, 4096]
+e = exp(b)
+y = matmul(a, e)
+";
+    let (a, b, y) = (
+        8 * 128 * 16 * 512 * 2,
+        8 * 512 * 4096 * 2,
+        8 * 128 * 16 * 4096 * 2,
+    );
+    let fused = analysis(text, DEFAULT).fused;
+    assert_eq!(fused.launches, 2);
+    assert_eq!(fused.traffic.bytes_read, b + a + 128 * b);
+    assert_eq!(fused.traffic.bytes_written, 128 * b + y);
+}
+
+/// Kernels that are written by hand read by strides.
+#[test]
+fn other_policies_copy_nothing() {
+    let analysis = analysis(SCORES, EAGER);
+    let mut options = analysis.options.clone();
+    for policy in [fuseline_core::Policy::Rules, fuseline_core::Policy::Optimal] {
+        options.policy = policy;
+        let parsed = parse(SCORES);
+        let outcome = analyze_program(&parsed.program, &options);
+        let other = outcome.analysis.unwrap();
+        assert_eq!(other.partition.copies, []);
+        assert!(other.fused.traffic.total < other.unfused.traffic.total / 100);
+    }
+}

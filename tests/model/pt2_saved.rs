@@ -1,0 +1,254 @@
+//! Files of `fuseline.export`, a few kB each: operators that only some models have.
+//! `tests/model/files/make_pt2.py` writes the files.
+
+use crate::pt2::{analysed, bytes, converted, exporter, functions};
+use crate::pt2_files::{file, named, node, node_of, program, tensor};
+use fuseline_core::Analysis;
+use fuseline_core::notation::parse;
+use serde_json::json;
+use std::collections::HashSet;
+
+/// FLOPs of products and attention, which PyTorch's `FlopCounterMode` counts, and what is opaque.
+#[rustfmt::skip]
+const SAVED: &[(&str, u128, &[&str])] = &[
+    // A list of places depends on the data.
+    ("masks", 2 * 50 * 16 * 16, &["aten.nonzero"]),
+    ("complex", 2 * 32 * 64 * 64, &[]),
+    ("int4", 2 * 64 * 128, &[]),
+    // A transposed convolution of 4 * 9 * 289 steps over 1089 elements has 10 each, rounded up.
+    ("volumes", 2 * (27 * 8 * 4096 + 8 * 4 * 4096 + 10 * 2 * 6 * 1089), &[]),
+    ("writes", 2 * 2 * (2 * 4 * 8 * 64 * 16), &[]),
+    // A branch, and one iteration of a loop.
+    ("loops", 2 * 2 * 8 * 16 * 16, &[]),
+    ("flex", 2 * 2 * (2 * 128 * 128 * 16), &[]),
+    // Two products forwards, and three backwards: nobody reads the gradient of the input.
+    ("step", 2 * (2 * 16 * 32 * 64 + 3 * 16 * 64 * 10), &[]),
+    ("borders", 0, &[]),
+    ("small_products", 2 * 2 * 32 * 128 * 64, &[]),
+    ("layers", 6 * 2 * (32 * 64 * (192 + 64 + 128 + 128) + 2 * 8 * 16 * 16 * 16), &[]),
+];
+
+/// FLOPs of products, and of the two of each attention: its softmax and scale have a number for
+/// each score.
+fn product_flops(analysis: &Analysis) -> u128 {
+    let kernels = analysis.unfused.kernels.iter();
+    kernels.map(|kernel| kernel.work.matrix_flops).sum()
+}
+
+#[test]
+fn products_have_the_flops_that_pytorch_counts() {
+    for &(name, flops, opaque) in SAVED {
+        let text = exporter(name);
+        let analysis = analysed(&text);
+        assert_eq!(product_flops(&analysis), flops, "{name}:\n{text}");
+        let names = text.lines().filter_map(|line| line.split("name=").nth(1));
+        let names: HashSet<&str> = names.filter_map(|rest| rest.split(')').next()).collect();
+        assert_eq!(names, opaque.iter().copied().collect(), "{name}:\n{text}");
+    }
+}
+
+#[test]
+fn a_size_that_only_the_data_tell_is_a_param() {
+    let text = exporter("masks");
+    assert!(text.contains("param size_u0 = 50 in 1..50"), "{text}");
+    assert!(
+        text.contains("index(x, nonzero) : f32[size_u0, 16]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn views_of_complex_numbers_are_views_of_both_parts() {
+    let analysis = analysed(&exporter("complex"));
+    let counts = functions(&analysis);
+    // The product of complex numbers alone has no name in the notation.
+    assert_eq!(counts["none"], 1, "{counts:?}");
+    assert!(!counts.contains_key("opaque"), "{counts:?}");
+}
+
+#[test]
+fn bits_that_are_unpacked_fuse() {
+    let text = exporter("int4");
+    for line in [
+        "= remainder(w, 16) : i8[64, 64]",
+        "= floor_divide(w, 16) : i8[64, 64]",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn a_product_of_small_floats_is_scaled_behind_it() {
+    let text = exporter("small_products");
+    assert!(
+        text.contains("= matmul(cast, transpose) : i32[32, 64]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("= matmul(cast_2, transpose_2) : bf16[32, 64]"),
+        "{text}"
+    );
+    assert_eq!(text.matches("= mul(").count(), 3, "{text}");
+}
+
+#[test]
+fn writes_read_and_write_what_they_change() {
+    let text = exporter("writes");
+    // Into the buffers in place; the table is a tensor of the program's own.
+    assert_eq!(text.matches("= index_copy_(").count(), 2, "{text}");
+    assert_eq!(text.matches("= index_copy(").count(), 1, "{text}");
+    // A slice is written between what stands before it and behind.
+    assert!(
+        text.contains("= concat(slice_2, mul, slice_3, axis=1)"),
+        "{text}"
+    );
+    // The buffers are results although attention reads them.
+    assert_eq!(text.matches("\noutput ").count(), 2, "{text}");
+}
+
+/// Rows of the input are negated in it; then `z` is made of `last` and the new value.
+fn negated_rows(last: &str) -> String {
+    let int = |name: &str, value: i64| named(name, &json!({ "as_int": value }));
+    let read = |name: &str, of: &str| named(name, &json!({ "as_tensor": { "name": of } }));
+    let range = [int("dim", 0), int("start", 0), int("end", 2)];
+    let slice = [&[read("self", "x")], &range[..]].concat();
+    let scatter = [&[read("self", "x"), read("src", "n")], &range[..]].concat();
+    let nodes = [
+        node_of("slice.Tensor", &slice, "s"),
+        node("neg.default", &["s"], "n"),
+        node_of("slice_scatter.default", &scatter, "y"),
+        node("relu.default", &[last], "r"),
+        node("add.Tensor", &["r", "y"], "z"),
+    ];
+    let (whole, rows) = (tensor(&[4, 8]), tensor(&[2, 8]));
+    let known = [
+        ("s", &rows),
+        ("n", &rows),
+        ("x", &whole),
+        ("y", &whole),
+        ("r", &whole),
+        ("z", &whole),
+    ];
+    let known = known.map(|(name, meta)| (name, meta.clone()));
+    let mut saved = program(&known, &nodes, "z");
+    saved["graph_module"]["signature"]["output_specs"] = json!([
+        { "user_input_mutation": { "arg": { "name": "y" }, "user_input_name": "x" } },
+        { "user_output": { "arg": { "as_tensor": { "name": "z" } } } },
+    ]);
+    converted(&file(&saved)).text
+}
+
+#[test]
+fn a_new_value_of_an_input_is_written_into_it_unless_the_old_one_is_read_later() {
+    let text = negated_rows("y");
+    assert!(text.contains("= slice_scatter_(x, neg, "), "{text}");
+    let analysis = analysed(&text);
+    let kernels = &analysis.unfused.kernels;
+    let write = kernels
+        .iter()
+        .find(|kernel| kernel.traffic.writes[0].bytes == 2 * 8 * 4);
+    assert!(write.is_some(), "{text}");
+    for old in ["x", "s"] {
+        let text = negated_rows(old);
+        // The slice shows the memory of the input.
+        assert!(text.contains("= slice_scatter(x, neg, "), "{text}");
+        analysed(&text);
+    }
+}
+
+/// A program that is saved before its decomposition keeps the write, and no signature tells of it.
+#[test]
+fn a_write_in_place_of_the_graph_is_one_of_the_program() {
+    let name = |name: &str| json!({ "as_tensor": { "name": name } });
+    let write = node_of(
+        "index_copy_.default",
+        &[
+            named("self", &name("x")),
+            named("dim", &json!({ "as_int": 0 })),
+            named("index", &name("at")),
+            named("source", &name("new")),
+        ],
+        "w",
+    );
+    let nodes = [write, node("relu.default", &["x"], "y")];
+    let mut at = tensor(&[2]);
+    at["dtype"] = json!(5);
+    let whole = tensor(&[64, 8]);
+    let known = [
+        ("x", whole.clone()),
+        ("at", at),
+        ("new", tensor(&[2, 8])),
+        ("w", whole.clone()),
+        ("y", whole),
+    ];
+    let mut saved = program(&known, &nodes, "y");
+    let inputs = ["x", "at", "new"].map(name);
+    saved["graph_module"]["signature"]["input_specs"] = json!(
+        inputs
+            .clone()
+            .map(|arg| json!({ "user_input": { "arg": arg } }))
+    );
+    saved["graph_module"]["graph"]["inputs"] = json!(inputs);
+    let text = converted(&file(&saved)).text;
+    assert!(text.contains("= index_copy_(x, at, new, axis=0)"), "{text}");
+    assert!(text.contains("= relu(index_copy)"), "{text}");
+    analysed(&text);
+}
+
+#[test]
+fn loops_and_conditions_count_their_bodies() {
+    let converted = converted(&bytes("loops.fuseline.pt2"));
+    for note in [
+        "Of a condition that only the data tell, the first branch counts.",
+        "The number of iterations of a loop depends on the data: one iteration counts, so all totals are lower bounds.",
+    ] {
+        assert!(converted.summary.contains(note), "{}", converted.summary);
+    }
+    // One row for each of 8 iterations, and all of them stacked.
+    assert_eq!(converted.text.matches("= tanh(").count(), 8);
+    let stacked = converted.text.lines().find(|line| line.contains("concat("));
+    assert!(stacked.unwrap().ends_with("axis=0) : f32[8, 16]"));
+}
+
+#[test]
+fn equal_layers_are_one_block_with_its_source_lines() {
+    let text = exporter("layers");
+    let parsed = parse(&text);
+    let [block] = parsed.program.blocks.as_slice() else {
+        panic!("{text}");
+    };
+    assert_eq!(block.declarations.len(), 12, "{text}");
+    assert_eq!(parsed.program.ops.len(), block.ops.len(), "{text}");
+    assert!(text.contains("\nrepeat 6 with input = norm2 {\n"), "{text}");
+    assert!(text.contains("  weight linear1.weight "), "{text}");
+    let text = exporter("mlp");
+    assert!(text.contains("\n# make_pt2.py:"), "{text}");
+    assert!(
+        text.contains(": return x + self.down(functional.gelu("),
+        "{text}"
+    );
+}
+
+#[test]
+fn dimensions_have_the_names_of_their_caller() {
+    let text = exporter("attention");
+    assert!(
+        text.contains("param batch  = 4 in 1..64\nparam length = 8 in 2..512\n"),
+        "{text}"
+    );
+}
+
+/// The operators that `fuseline.py` does not decompose.
+#[test]
+fn the_exporter_keeps_operators_that_are_read_whole() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/public/python/fuseline.py");
+    let script = std::fs::read_to_string(path).unwrap();
+    let kept = script.split("KEPT = \"\"\"\n").nth(1).unwrap();
+    let kept = kept.split("\"\"\"").next().unwrap();
+    let unknown: Vec<&str> = kept
+        .split_whitespace()
+        .filter(|name| !fuseline_import::pt2::reads_whole(name))
+        .collect();
+    assert!(kept.len() > 1000);
+    assert_eq!(unknown, [""; 0]);
+}
