@@ -34,6 +34,9 @@ pub(super) struct Choices {
     /// The type in which matmuls on f32 operands are computed; f32 is PyTorch's default.
     #[arg(long, help_heading = "Device", default_value = "f32", value_parser = by_name::<F32Matmul>())]
     f32_matmul: F32Matmul,
+    /// The type in which convolutions of f32 operands are computed; tf32 is PyTorch's default.
+    #[arg(long, help_heading = "Device", default_value = "tf32", value_parser = by_name::<F32Matmul>())]
+    f32_conv: F32Matmul,
     /// The device for which times are predicted, by id, or a file that a program's script saved on
     /// a GPU; `fuseline devices` lists them. `analyze` and `diff` take several: h200,b200.
     #[arg(long, help_heading = "Device", default_value = &*default_device().id, value_name = "NAME|FILE,…", value_parser = known_devices)]
@@ -100,6 +103,7 @@ impl Choices {
                 externals: self.externals,
                 reshape: self.reshape,
                 f32_matmul: self.f32_matmul,
+                f32_conv: self.f32_conv,
             },
             device: self.with_launch(device),
             own_calibrations: self.calibrations.clone(),

@@ -169,6 +169,52 @@ fn f32_matmuls_run_at_the_rate_of_f32_unless_tf32_is_allowed() {
     }
 }
 
+/// `torch.backends.cudnn.allow_tf32` is on by default.
+#[test]
+fn f32_convolutions_run_in_tf32_unless_f32_is_asked_for() {
+    const TEXT: &str = "\
+input x : f32[32, 256, 56, 56]
+weight w : f32[256, 256, 3, 3]
+y = conv2d(x, w, padding=1)";
+    let usual = Conventions::default();
+    let f32 = Conventions {
+        f32_conv: F32Matmul::F32,
+        ..usual
+    };
+    for (conventions, id, line, roof) in [
+        (
+            usual,
+            "h200",
+            "matrix units, f32 as TF32: 118 GFLOP",
+            "f32 as TF32 matrix",
+        ),
+        (
+            usual,
+            "v100",
+            "vector units, f32: 118 GFLOP",
+            "f32 vector units",
+        ),
+        (
+            f32,
+            "h200",
+            "vector units, f32: 118 GFLOP",
+            "f32 vector units",
+        ),
+    ] {
+        let options = Options {
+            device: device(id).unwrap().clone(),
+            conventions,
+            ..Options::default()
+        };
+        let outcome = analyze_program(&parse(TEXT).program, &options);
+        let analysis = outcome.analysis.unwrap();
+        let lines = time_lines(&analysis, KernelId::new(0));
+        assert!(lines.iter().any(|own| own.starts_with(line)), "{lines:?}");
+        let roofs = roof_words(&analysis);
+        assert!(roofs.iter().any(|own| own.starts_with(roof)), "{roofs:?}");
+    }
+}
+
 #[test]
 fn devices_without_a_vector_figure_and_matmuls_without_k_leave_the_time_open() {
     let tpu = analysis("y = relu(x) : bf16[4096, 4096]", "tpu-v5e");

@@ -55,6 +55,7 @@ fn every_choice_travels() {
                     externals: Externals::OutputShape,
                     reshape: ReshapeCost::View,
                     f32_matmul: F32Matmul::Tf32,
+                    f32_conv: F32Matmul::F32,
                 },
                 device: device.clone(),
                 is_unfused_view: true,

@@ -23,6 +23,7 @@ pub fn predicted(
         // The model takes a separate rate of products only as that of matrix units.
         options.device = options.device.with_rate(Rate::MatrixTf32, flops_per_s);
         options.conventions.f32_matmul = F32Matmul::Tf32;
+        options.conventions.f32_conv = F32Matmul::Tf32;
     }
     let graph = reference.graph_in_words(partition)?;
     Ok(analyze_kernels(graph, partition.clone(), &options))

@@ -1,5 +1,5 @@
 //! What the numbers are made with: the figures of the GPU, the counting conventions and the
-//! precision of f32 matmuls.
+//! precision of f32 products.
 
 use super::device_figures::DeviceFigures;
 use super::menu::Menu;
@@ -7,7 +7,7 @@ use crate::app::state::Page;
 use crate::components::radio_button::RadioButton;
 use fuseline_core::Conventions;
 use fuseline_view::present::options::{
-    ChoiceWords, externals_words, f32_matmul_words, reshape_words,
+    ChoiceWords, externals_words, f32_conv_words, f32_matmul_words, reshape_words,
 };
 use leptos::prelude::*;
 use strum::VariantArray;
@@ -37,6 +37,7 @@ pub fn ModelMenu(
             <section aria-labelledby="model-precision">
                 <h2 id="model-precision">"Precision"</h2>
                 {choices("A matmul on f32 is computed in", "f32_matmul", f32_matmul_words, |c| &mut c.f32_matmul)}
+                {choices("A convolution on f32 is computed in", "f32_conv", f32_conv_words, |c| &mut c.f32_conv)}
             </section>
         </Menu>
     }

@@ -151,9 +151,9 @@ impl Peaks {
 /// The roofs of the chosen device for this work.
 pub fn peaks(options: &Options, work: Work) -> Peaks {
     let device = &options.device;
-    let f32_matmul = options.conventions.f32_matmul;
+    let f32_product = options.conventions.f32_product(&work);
     Peaks {
-        matrix: (work.matrix_dtype).and_then(|dtype| device.matmul_peak(dtype, f32_matmul)),
+        matrix: (work.matrix_dtype).and_then(|dtype| device.matmul_peak(dtype, f32_product)),
         vector: device.vector_flops_per_s,
         vector_f64: device.vector_f64_flops_per_s,
     }

@@ -34,6 +34,7 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
                 // A multiplication and an addition for each term.
                 matrix_flops: k.map_or(0, |k| 2 * output_elements * u128::from(k)),
                 matrix_dtype: matrix_dtype(graph, op),
+                is_convolution: definition.is_convolution(),
                 is_unknown: k.is_none(),
                 ..Work::default()
             }

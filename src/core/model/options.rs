@@ -3,6 +3,7 @@
 use crate::model::calibration::Calibrations;
 use crate::model::device::{Device, F32Matmul, default_device};
 use crate::model::op::Op;
+use crate::model::work::Work;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -261,9 +262,9 @@ impl Objective {
     }
 }
 
-/// The counting conventions of one analysis: which bytes count, and the type in which f32 matmuls
-/// are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The counting conventions of one analysis: which bytes count, and the types in which f32 matmuls
+/// and convolutions are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
 #[derive(BorshSerialize, BorshDeserialize)]
 pub struct Conventions {
@@ -273,9 +274,32 @@ pub struct Conventions {
     pub reshape: ReshapeCost,
     /// The type in which matmuls on f32 operands are computed.
     pub f32_matmul: F32Matmul,
+    /// The type in which convolutions of f32 operands are computed.
+    pub f32_conv: F32Matmul,
+}
+
+/// As PyTorch does by default, with TF32 in convolutions alone.
+impl Default for Conventions {
+    fn default() -> Self {
+        Self {
+            externals: Externals::default(),
+            reshape: ReshapeCost::default(),
+            f32_matmul: F32Matmul::F32,
+            f32_conv: F32Matmul::Tf32,
+        }
+    }
 }
 
 impl Conventions {
+    /// The type in which the products of this work are computed if their operands are f32.
+    pub fn f32_product(&self, work: &Work) -> F32Matmul {
+        if work.is_convolution {
+            self.f32_conv
+        } else {
+            self.f32_matmul
+        }
+    }
+
     /// Whether an op is a view that costs nothing: it indexes the bytes of its input, and alone it
     /// launches nothing.
     pub fn is_free_view(&self, op: &Op) -> bool {

@@ -13,6 +13,8 @@ pub struct Work {
     pub vector_flops: u128,
     /// Element type of the matmul operands, if there is a matmul.
     pub matrix_dtype: Option<DType>,
+    /// Whether all FLOPs on the matrix units are those of convolutions.
+    pub is_convolution: bool,
     /// The part of `vector_flops` that is in f64, which has a rate of its own.
     pub vector_f64_flops: u128,
     /// FLOPs of operators that the table of functions lacks, as far as the program states them;
@@ -39,10 +41,14 @@ impl Work {
     /// The sum of both, for one fused kernel.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
+        let convolves = |work: &Self| work.is_convolution || work.matrix_dtype.is_none();
         Self {
             matrix_flops: self.matrix_flops.saturating_add(other.matrix_flops),
             vector_flops: self.vector_flops.saturating_add(other.vector_flops),
             matrix_dtype: self.matrix_dtype.or(other.matrix_dtype),
+            is_convolution: (self.is_convolution || other.is_convolution)
+                && convolves(&self)
+                && convolves(&other),
             vector_f64_flops: self.vector_f64_flops.saturating_add(other.vector_f64_flops),
             opaque_flops: match (self.opaque_flops, other.opaque_flops) {
                 (Some(own), Some(others)) => Some(own.saturating_add(others)),

@@ -4,7 +4,9 @@ use super::state::PageState;
 use fuseline_core::Policy;
 use fuseline_core::model::options::{FusionOptions, Switch};
 use fuseline_view::present::names::listed;
-use fuseline_view::present::options::{f32_matmul_words, policy_title, switch_name};
+use fuseline_view::present::options::{
+    f32_conv_words, f32_matmul_words, policy_title, switch_name,
+};
 use strum::VariantArray;
 
 /// What leads from one state of the page to another: `Merge `a` and `b` into one kernel.`
@@ -82,6 +84,12 @@ fn choices(before: &PageState, after: &PageState) -> Vec<String> {
         let name = f32_matmul_words(changed.conventions.f32_matmul).name;
         words.push(format!(
             "In the counting conventions, compute f32 matmuls in {name}"
+        ));
+    }
+    if shared.conventions.f32_conv != changed.conventions.f32_conv {
+        let name = f32_conv_words(changed.conventions.f32_conv).name;
+        words.push(format!(
+            "In the counting conventions, compute f32 convolutions in {name}"
         ));
     }
     words

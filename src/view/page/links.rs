@@ -239,6 +239,9 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if state.conventions.f32_matmul != default.conventions.f32_matmul {
         put("f32-matmul", state.conventions.f32_matmul.name());
     }
+    if state.conventions.f32_conv != default.conventions.f32_conv {
+        put("f32-conv", state.conventions.f32_conv.name());
+    }
     if let Some(probe) = &state.device.probe {
         put("probe", &probe.json());
     } else if state.device.source == Source::Custom {
@@ -318,7 +321,12 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
                 state.conventions.reshape = value.parse().unwrap_or_default();
             }
             "f32-matmul" => {
-                state.conventions.f32_matmul = value.parse().unwrap_or_default();
+                let usual = Conventions::default().f32_matmul;
+                state.conventions.f32_matmul = value.parse().unwrap_or(usual);
+            }
+            "f32-conv" => {
+                let usual = Conventions::default().f32_conv;
+                state.conventions.f32_conv = value.parse().unwrap_or(usual);
             }
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
             "probe" => {

@@ -54,7 +54,7 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         None => "not specified".to_owned(),
     };
     let computed_rate = |own: Option<Figure>, dtype| {
-        let peak = device.matmul_peak(dtype, F32Matmul::default());
+        let peak = device.matmul_peak(dtype, F32Matmul::F32);
         match (own, peak.map(|peak| computed_as(&peak))) {
             (None, Some(computed_as)) if !computed_as.is_empty() => {
                 format!("not specified; computed{computed_as}")
@@ -72,7 +72,7 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         MatrixUnits::F16 => "matrix units, f16; not bf16",
         MatrixUnits::F16AndBf16 => "matrix units, f16 and bf16",
     };
-    let ridge = ridge_point(device, DType::F16, F32Matmul::default());
+    let ridge = ridge_point(device, DType::F16, F32Matmul::F32);
     let rows = [
         Some((
             "memory bandwidth",

@@ -196,7 +196,7 @@ pub const fn reshape_words(reshape: ReshapeCost) -> ChoiceWords {
     }
 }
 
-/// The type in which a matmul on f32 operands is computed.
+/// The type in which matmuls on f32 operands are computed.
 pub const fn f32_matmul_words(f32_matmul: F32Matmul) -> ChoiceWords {
     match f32_matmul {
         F32Matmul::F32 => ChoiceWords {
@@ -206,6 +206,20 @@ pub const fn f32_matmul_words(f32_matmul: F32Matmul) -> ChoiceWords {
         F32Matmul::Tf32 => ChoiceWords {
             name: "TF32",
             sentence: "On the matrix units with a mantissa of 10 bits, as PyTorch does with allow_tf32. A device without TF32 computes in f32.",
+        },
+    }
+}
+
+/// The type in which convolutions of f32 operands are computed.
+pub const fn f32_conv_words(f32_conv: F32Matmul) -> ChoiceWords {
+    match f32_conv {
+        F32Matmul::F32 => ChoiceWords {
+            name: "f32",
+            sentence: "On the vector units, as PyTorch does with torch.backends.cudnn.allow_tf32 = False.",
+        },
+        F32Matmul::Tf32 => ChoiceWords {
+            name: "TF32",
+            sentence: "On the matrix units with a mantissa of 10 bits, which is PyTorch's default. A device without TF32 computes in f32.",
         },
     }
 }

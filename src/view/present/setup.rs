@@ -1,7 +1,8 @@
 //! The choices behind the figures of a page, in words: what a printed page says first.
 
 use super::options::{
-    externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words, switch_name,
+    externals_words, f32_conv_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
+    switch_name,
 };
 use crate::present::format::{format_count, format_seconds};
 use fuseline_core::Options;
@@ -26,10 +27,11 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
     let measured = measured.unwrap_or_default();
     let conventions = &options.conventions;
     let counting = format!(
-        "inputs and weights count {}, a reshape is {}, f32 matmuls run in {}",
+        "inputs and weights count {}, a reshape is {}, f32 matmuls run in {}, f32 convolutions in {}",
         externals_words(conventions.externals).name,
         reshape_words(conventions.reshape).name,
         f32_matmul_words(conventions.f32_matmul).name,
+        f32_conv_words(conventions.f32_conv).name,
     );
     let sizes = program.params.iter().map(|param| {
         let value = usize::try_from(param.value);

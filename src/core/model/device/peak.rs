@@ -31,18 +31,18 @@ pub enum ComputeType {
     F32,
 }
 
-/// The type in which a matmul on f32 operands is computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The type in which products of f32 operands are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "lowercase")]
 #[derive(BorshSerialize, BorshDeserialize)]
 pub enum F32Matmul {
-    /// f32, at the rate of the vector units: PyTorch's default, where
+    /// f32, at the rate of the vector units: PyTorch's default for matmuls, where
     /// `torch.backends.cuda.matmul.allow_tf32` is `False`.
-    #[default]
     F32,
-    /// TF32, at the rate of the matrix units, where the device has it.
+    /// TF32, at the rate of the matrix units, where the device has it: PyTorch's default for
+    /// convolutions, where `torch.backends.cudnn.allow_tf32` is `True`.
     Tf32,
 }
 

@@ -4,7 +4,9 @@ use crate::picture::charts::axis::Axis;
 use crate::picture::charts::scene::Role;
 use crate::present::devices::{computed_as, units_name};
 use crate::present::format::{format_bandwidth, format_intensity, format_rate};
+use fuseline_core::cost::roofline::peaks;
 use fuseline_core::model::device::{Figure, Peak};
+use fuseline_core::model::work::Work;
 use fuseline_core::{Analysis, DType};
 use std::cmp::Reverse;
 use strum::VariantArray;
@@ -22,24 +24,25 @@ pub(super) struct Roofs {
 impl Roofs {
     pub(super) fn of(analysis: &Analysis) -> Self {
         let device = &analysis.options.device;
-        let f32_matmul = analysis.options.conventions.f32_matmul;
-        let flops_of = |dtype: DType| {
-            let kernels = analysis.fused.kernels.iter();
-            kernels
-                .filter(|kernel| kernel.work.matrix_dtype == Some(dtype))
-                .map(|kernel| kernel.work.matrix_flops)
-                .reduce(u128::saturating_add)
+        // Of all products of one type and kind, which have one peak.
+        let work_of = |dtype: DType, is_convolution: bool| {
+            let works = analysis.fused.kernels.iter().map(|kernel| kernel.work);
+            works
+                .filter(|work| work.matrix_dtype == Some(dtype))
+                .filter(|work| work.is_convolution == is_convolution)
+                .reduce(Work::and)
         };
-        let mut used: Vec<(DType, u128)> = DType::VARIANTS
+        let mut used: Vec<(DType, Work)> = DType::VARIANTS
             .iter()
-            .filter_map(|&dtype| Some((dtype, flops_of(dtype)?)))
+            .flat_map(|&dtype| [false, true].map(|is_convolution| (dtype, is_convolution)))
+            .filter_map(|(dtype, is_convolution)| Some((dtype, work_of(dtype, is_convolution)?)))
             .collect();
-        used.sort_by_key(|&(_, flops)| Reverse(flops));
+        used.sort_by_key(|(_, work)| Reverse(work.matrix_flops));
         let has_matmul = !used.is_empty();
         let mut matrix: Vec<(DType, Peak)> = Vec::new();
-        for (dtype, _) in used {
-            if let Some(peak) = device
-                .matmul_peak(dtype, f32_matmul)
+        for (dtype, work) in used {
+            if let Some(peak) = peaks(&analysis.options, work)
+                .matrix
                 .filter(|peak| is_positive(&peak.figure))
                 && !matrix
                     .iter()

@@ -2,7 +2,8 @@
 
 use crate::present::format::format_seconds;
 use crate::present::options::{
-    ChoiceWords, externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
+    ChoiceWords, externals_words, f32_conv_words, f32_matmul_words, policy_summary, policy_title,
+    reshape_words,
 };
 use crate::present::quantity::{Figure, Kind, Quantity, Run, Subject};
 use crate::present::words::capitalized;
@@ -50,6 +51,14 @@ impl Convention {
             sentence: format!("{}.", capitalized(policy_summary(policy))),
         }
     }
+}
+
+/// The type of convolutions on f32.
+fn f32_conv(options: &Options) -> Convention {
+    Convention::of_words(
+        "f32 convolutions run in",
+        f32_conv_words(options.conventions.f32_conv),
+    )
 }
 
 /// The type of matmuls on f32.
@@ -108,9 +117,11 @@ impl<'a> Counted<'a> {
         reads.any(|access| tensors[access.tensor].is_external())
     }
 
-    fn has_f32_matmul(self) -> bool {
-        let mut kernels = self.kernels.iter();
-        kernels.any(|kernel| kernel.work.matrix_dtype == Some(DType::F32))
+    fn has_f32_product(self, is_convolution: bool) -> bool {
+        let mut works = self.kernels.iter().map(|kernel| kernel.work);
+        works.any(|work| {
+            work.matrix_dtype == Some(DType::F32) && work.is_convolution == is_convolution
+        })
     }
 
     fn has_attention(self) -> bool {
@@ -131,7 +142,6 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
         )
     };
     let reshape = || Convention::reshape(counting.reshape);
-    let f32_matmul = || f32_matmul(options);
     let launch = || Convention {
         choice: format!(
             "A launch takes {}",
@@ -151,7 +161,8 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
     [
         (is_read && counted.reads_externals()).then(externals),
         (is_of_views && counted.ops().any(Op::is_view)).then(reshape),
-        (is_time && counted.has_f32_matmul()).then(f32_matmul),
+        (is_time && counted.has_f32_product(false)).then(|| f32_matmul(options)),
+        (is_time && counted.has_f32_product(true)).then(|| f32_conv(options)),
         is_time.then(launch),
         is_of_policy.then(policy),
     ]
