@@ -172,7 +172,10 @@ pub(super) fn known_device(id: &str) -> Result<Device, AnyError> {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
     let unix_ms = since_1970.map_or(0, |time| time.as_secs() * 1000);
     let today = Day::of_unix_ms(unix_ms).unwrap_or(Day::LAST);
-    Ok(DeviceProbe::read(&text, today)?.device())
+    let probe = DeviceProbe::read(&text, today).map_err(|error| {
+        format!("this is no file that a program's script saved on a GPU: {error}")
+    })?;
+    Ok(probe.device())
 }
 
 pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -70,6 +70,7 @@ pub(super) fn sweep_file(
 fn sweep_named(program: &Program, name: &str, options: &Options) -> Result<Sweep, Failed> {
     let params = swept_params(program);
     let param = params.iter().find(|param| param.name == name);
+    let is_declared = program.params.iter().any(|param| param.name.text == name);
     let (problem, help) = match param {
         Some(param) => match sweep(program, param.index, options) {
             Some(sweep) => return Ok(sweep),
@@ -78,6 +79,10 @@ fn sweep_named(program: &Program, name: &str, options: &Options) -> Result<Sweep
                 "widen its range".to_owned(),
             ),
         },
+        None if params.is_empty() && !is_declared => (
+            format!("no param is called `{name}`"),
+            "declare one with a range: `param S = 1024 in 128..8192 step 128`".to_owned(),
+        ),
         None if params.is_empty() => (
             format!("`{name}` has no values to try"),
             "give it a range: `param S = 1024 in 128..8192 step 128`".to_owned(),

@@ -298,6 +298,30 @@ fn reads_of_a_measured_flash_kernel() {
     assert!(read.abs_diff(measured.dram_read_bytes.unwrap()) * 200 < read);
 }
 
+/// Views that join the call change none of its FLOPs: the rescaling of tiles is not counted for a
+/// call, with two views behind it as without.
+#[test]
+fn views_behind_a_call_add_no_flops() {
+    let call = "\
+input q : f16[8, 16, 128, 64]
+input k : f16[8, 16, 128, 64]
+input v : f16[8, 16, 128, 64]
+a = sdpa(q, k, v)
+";
+    let viewed =
+        format!("{call}t = transpose(a, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[8, 128, 1024])");
+    let [alone, with_views] = [call, &viewed].map(|text| {
+        let analysis = analysis_of(text, &with_attention(Policy::Inductor));
+        let [kernel] = analysis.fused.kernels.as_slice() else {
+            panic!("one kernel");
+        };
+        kernel.work.flops()
+    });
+    // 2 * (64 + 64) and 6 for each of 8 * 16 * 128 * 128 scores
+    assert_eq!(alone, 262 * 8 * 16 * 128 * 128);
+    assert_eq!(with_views, alone);
+}
+
 /// Four heads of Q share one head of K and V: 32 heads of 2048 x 128 for Q and the result, 8 for K
 /// and V.
 #[test]

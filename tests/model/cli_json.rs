@@ -215,7 +215,12 @@ fn errors_of_a_command_are_json() {
             2,
             "no param with a range is called `T`",
         ),
-        (&["sweep", MLP, "T"], 2, "`T` has no values to try"),
+        (&["sweep", MLP, "T"], 2, "no param is called `T`"),
+        (
+            &["analyze", MLP, "--device", MLP],
+            2,
+            "this is no file that a program's script saved on a GPU: ",
+        ),
         (&["measured", MLP, MLP], 1, "This is not a measurement"),
         (&["measured", MLP, "no/such/file"], 1, "no/such/file: "),
         (&["calibrate", MLP], 1, "it is not a measurement"),
@@ -253,6 +258,10 @@ fn errors_of_a_command_are_json() {
             assert_eq!(problem[field], Value::Null, "{arguments:?}: {field}");
         }
     }
+    let fixed = "param N = 8\ninput x : f16[N]\ny = relu(x)";
+    let without_range = refused(&["sweep", "-", "N", "--json"], fixed, 2);
+    let told = &without_range["diagnostics"][0]["message"];
+    assert_eq!(told, "`N` has no values to try");
     let heads = refused(
         &[
             "transformer",

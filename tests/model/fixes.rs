@@ -278,6 +278,7 @@ const OFFERED: &[(&str, &[&str])] = &[
     ("input x : f16[8]\ny = relu(x : f16[8]", &["Close the bracket with `)`"]),
     ("input x : f16[8]\ny = add(x x)", &["Insert a comma"]),
     ("input x : f16[8]\ny = relu(x))", &["Remove `)`"]),
+    ("input x : f16[8] y = relu(x)", &["Start a new line here", "Make the rest a comment"]),
     ("input x : f16[8]\ny = relu(x) z = relu(y)", &["Start a new line here", "Make the rest a comment"]),
     ("input x : f16[8]\nh = relu(x)\ny = relu(h)\noutput h, y", &["Write `output h`, `output y`"]),
     ("input a : f16[8, 6], b : f16[8, 6], c: f16[6]\nt = add(a, b)\ny = add(t, c)", &["Write `input a : f16[8, 6]`, `input b : f16[8, 6]`, `input c : f16[6]`"]),

@@ -114,11 +114,15 @@ impl Joined {
     }
 }
 
-/// Work of a kernel beyond that of its ops, which is `work`: the rescaling of attention.
+/// Work of a kernel beyond that of its ops, which is `work`: the rescaling of attention. That of a
+/// call of `sdpa` does not count, as PyTorch's counter leaves it out.
 pub(super) fn work_beyond_ops(graph: &Graph, ops: &[OpId], work: &Work, device: &Device) -> Work {
     // Two products and a softmax.
     const FEWEST_OPS: usize = 3;
-    let shape = (ops.len() >= FEWEST_OPS && work.matrix_dtype.is_some())
+    let is_written_out = ops.len() >= FEWEST_OPS
+        && work.matrix_dtype.is_some()
+        && AttentionShape::call_among(graph, ops).is_none();
+    let shape = is_written_out
         .then(|| AttentionShape::of_kernel(graph, ops))
         .flatten();
     shape.map_or_else(Work::default, |shape| shape.rescaling_on(device))

@@ -264,6 +264,16 @@ pub(super) fn misdeclared(
     if count(Lexeme::OpenBracket) != count(Lexeme::CloseBracket) {
         return None;
     }
+    // What follows the shape is a statement of its own.
+    let is_next_statement = |three: &[Token]| {
+        matches!(
+            [three[0].kind, three[1].kind, three[2].kind],
+            [Lexeme::CloseBracket, Lexeme::Name, Lexeme::Equals]
+        )
+    };
+    if tokens.windows(3).any(is_next_statement) {
+        return None;
+    }
     let whole = tokens.first()?.span.to(tokens.last()?.span);
     let written = |line: String| Some(declared(problem.clone(), whole, &[line]));
     if let Some(lines) = one_each(text, tokens) {
