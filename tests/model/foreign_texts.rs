@@ -17,6 +17,7 @@ const AS_ATEN: &str = "run the model with TORCH_LOGS=aot_graphs, which prints AT
 const AS_ONNX: &str = "open the .onnx file itself";
 const OF_TENSORFLOW: &str = "export the model to ONNX with tf2onnx, and open that file";
 const OF_JAX: &str = "export the function to ONNX, for example with jax2onnx, and open that file";
+const OF_OPS: &str = "write one op per line, such as `y = relu(x)`, or start from an example";
 
 const MODULE: &str = "the source code of a PyTorch module";
 const GRAPH: &str = "a printed graph of PyTorch";
@@ -83,7 +84,17 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("functions.py", PYTHON, WITH_FUSELINE),
     ("script.py", PYTHON, WITH_FUSELINE),
     ("config.yaml", "a list of settings", "build the model from it, and save it with fuseline.export(model, x) of fuseline.py (on the page: Open, A PyTorch model)"),
-    ("prose.txt", "a text without ops", "write one op per line, such as `y = relu(x)`, or start from an example"),
+    ("kernel.sass", "the assembly code of a kernel", OF_KERNEL),
+    ("gemm.cpp", "C++ source code", OF_KERNEL),
+    ("fusion_log.txt", "a log of torch.compile", AS_ATEN),
+    ("llama_cpp_log.txt", "a log of llama.cpp", OF_OPS),
+    ("nvidia_smi.txt", "what nvidia-smi prints", OF_OPS),
+    ("model.jl", "Julia source code", AS_FILE),
+    ("Dockerfile", "a Dockerfile", OF_OPS),
+    ("attention.tex", "LaTeX", OF_OPS),
+    ("table.md", "a table in Markdown", OF_OPS),
+    ("weight_shapes.txt", WEIGHTS, WITH_FUSELINE),
+    ("prose.txt", "a text without ops", OF_OPS),
 ];
 
 /// Texts that begin as JSON does, what each is, and how its way begins.

@@ -82,6 +82,12 @@ pub(super) fn is_import(line: &str) -> bool {
     line.starts_with("import ") || line.starts_with("from ") && line.contains(" import ")
 }
 
+/// `using Flux, CUDA`
+pub(super) fn is_import_of_julia(line: &str) -> bool {
+    let packages = line.strip_prefix("using ");
+    packages.is_some_and(|packages| !packages.is_empty() && !packages.contains([':', ';', '=']))
+}
+
 /// `def main():`, `class Config:`, `if __name__ == "__main__":`
 pub(super) fn is_definition(line: &str) -> bool {
     ["def ", "class ", "if __name__"]
@@ -106,13 +112,13 @@ pub(super) fn is_onnx_graph(line: &str) -> bool {
         || line.starts_with("graph ") && line.ends_with('(')
 }
 
-/// `int main() {`, `torch::Tensor forward(torch::Tensor x) {`
+/// `int main() {`, `torch::Tensor forward(torch::Tensor x) {`, `using Gemm = cutlass::Gemm<Half>;`
 pub(super) fn is_declaration_of_c(line: &str) -> bool {
     let begins = [
         "int main(",
         "template <",
         "template<",
-        "using namespace ",
+        "using ",
         "namespace ",
         "torch::",
         "at::",

@@ -6,8 +6,8 @@
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::notation::foreign_signs::{
     has_words, is_declaration_of_c, is_declared_in_html, is_definition, is_derived_class,
-    is_forward, is_import, is_jaxpr, is_key, is_line_of_graph, is_member, is_onnx_graph,
-    is_printed_module, is_sentence, without_head,
+    is_forward, is_import, is_import_of_julia, is_jaxpr, is_key, is_line_of_graph, is_member,
+    is_onnx_graph, is_printed_module, is_sentence, without_head,
 };
 
 /// Signs of a kind of text, in its lines without comments and surrounding blanks.
@@ -64,7 +64,7 @@ static TEXTS: &[(&str, &str, Signs)] = &[
     (PYTHON_KERNEL, KERNEL, Signs::Each(&[|line| ["@cuda.jit", "@cute.kernel", "@cute.jit", "@helion.kernel", "@tilelang.jit", "@nki.jit", "@wp.kernel"].iter().any(|word| line.starts_with(word)) || line.contains("pl.pallas_call(")])),
     (CUDA, KERNEL, Signs::Each(&[|line| line.contains("__global__ ")])),
     (SHADER, KERNEL, Signs::Each(&[|line| line.starts_with("kernel void ") || line.starts_with("__kernel ") || line.starts_with("@compute ") || line.starts_with("layout(local_size_x")])),
-    (ASSEMBLY, KERNEL, Signs::Each(&[|line| line.starts_with(".visible .entry ") || line.starts_with(".amdgcn_target") || line.starts_with("target triple = ") || line.starts_with("Function : ")])),
+    (ASSEMBLY, KERNEL, Signs::Each(&[|line| line.starts_with(".visible .entry ") || line.starts_with(".amdgcn_target") || line.starts_with("target triple = ") || line.starts_with("Function : ") || line.starts_with(".headerflags") || line.starts_with("/*0000*/")])),
     (HALIDE, KERNEL, Signs::Each(&[|line| line.contains("Halide::") || line.contains(".compute_root()") || line.contains(".compute_at(")])),
     (EXPORTED, PROGRAM, Signs::Each(&[
         |line| line == "ExportedProgram:",
@@ -87,6 +87,10 @@ static TEXTS: &[(&str, &str, Signs)] = &[
     (GRAPH, EXPORT, Signs::Each(&[is_forward, is_line_of_graph])),
     (MODULE, EXPORT, Signs::Each(&[is_forward, |line| line.starts_with("return ")])),
     (WEIGHTS, EXPORT, Signs::Each(&[|line| line.starts_with("OrderedDict(") || line.starts_with("tensor([") || line.starts_with("{'") && line.contains(": tensor(")])),
+    (WEIGHTS, EXPORT, Signs::Every(1, |line| line.ends_with("])") && line.contains("torch.Size(["))),
+    ("a log of torch.compile", ATEN, Signs::Each(&[|line| line.starts_with("===== attempting fusion (")])),
+    ("a log of llama.cpp", OPS, Signs::Each(&[|line| line.starts_with("llama_model_loader: ")])),
+    ("what nvidia-smi prints", OPS, Signs::Each(&[|line| line.contains("NVIDIA-SMI ") && line.contains("Driver Version")])),
     (PROFILER, MEASURED, Signs::Each(&[|line| line.starts_with("Name ") && line.contains("Self CPU %") && line.contains("# of Calls")])),
     (PROFILER, WINDOW, Signs::Each(&[|line| line.starts_with("Section: GPU Speed Of Light") || line.starts_with("** CUDA GPU ")])),
     (PRINTED, EXPORT, Signs::Each(&[is_member])),
@@ -106,10 +110,14 @@ static TEXTS: &[(&str, &str, Signs)] = &[
     ("a printed TensorFlow graph", TENSORFLOW, Signs::Each(&[|line| line == "node {", |line| line.starts_with("op: \"")])),
     (MOJO, KERNEL, Signs::Each(&[|line| line.starts_with("fn ") && line.ends_with(':')])),
     ("Rust source code", KERNEL, Signs::Each(&[|line| line.starts_with("fn ") || line.starts_with("pub fn "), |line| line.starts_with("let ") || line.starts_with("use ")])),
+    ("Julia source code", FILE, Signs::Each(&[is_import_of_julia, |line| line.contains(" = ")])),
     ("C++ source code", KERNEL, Signs::Each(&[is_declaration_of_c, |line| line.ends_with(';')])),
     ("an error message of Python", "mend the error in the script first; this page reads a model, not a log", Signs::Each(&[|line| line.starts_with("Traceback (most recent call last)")])),
     ("a difference of two files", "paste the program itself", Signs::Each(&[|line| line.starts_with("diff --git ") || line.starts_with("@@ -")])),
     ("a web page", "copy the code from it, and paste that", Signs::Each(&[is_declared_in_html])),
+    ("a Dockerfile", OPS, Signs::Each(&[|line| line.starts_with("FROM "), |line| line.starts_with("RUN ")])),
+    ("LaTeX", OPS, Signs::Each(&[|line| line.starts_with("\\begin{")])),
+    ("a table in Markdown", OPS, Signs::Every(2, |line| line.starts_with('|') && line.ends_with('|'))),
     ("a drawing of a graph for Graphviz", FILE, Signs::Each(&[|line| line.starts_with("digraph "), |line| line.contains("->")])),
     ("a Python program with JAX, which would have to run", JAX, Signs::Each(&[is_definition, |line| is_import(line) && line.contains(" jax")])),
     ("a Python program with TensorFlow, which would have to run", TENSORFLOW, Signs::Each(&[is_definition, |line| is_import(line) && (line.contains(" tensorflow") || line.contains(" keras"))])),
