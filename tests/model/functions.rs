@@ -143,6 +143,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("copy(m, r)", &[8, 6]),
     ("rearrange(m, r) : f16[5]", &[5]),
     ("part(m) : f16[8, 2]", &[8, 2]),
+    ("convolution(i, f, k=54) : f16[2, 4, 18, 14]", &[2, 4, 18, 14]),
     ("opaque(m, r, name=aten.fft_rfft, flops=96) : f16[8, 4]", &[8, 4]),
     ("contiguous(q)", &[3, 8, 6]),
     ("contiguous(q, shape=[24, 6])", &[24, 6]),
@@ -256,7 +257,10 @@ fn an_annotation_is_checked() {
         };
         let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
         assert!(!resolved(&text(shape)).ops.is_empty(), "{call}");
-        if matches!(name, "rearrange" | "part" | "full" | "arange" | "opaque") {
+        if matches!(
+            name,
+            "rearrange" | "part" | "full" | "arange" | "convolution" | "opaque"
+        ) {
             // Its shape is the annotation.
             continue;
         }
@@ -318,7 +322,7 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("matmul(m, v)", Code::ShapeMismatch, "`v` f16[6] is not a matrix"),
     ("matmul(q, i, transpose_a=true)", Code::ShapeMismatch, "`q` f16[3, 8, 6] and `i` f16[2, 6, 9, 7] do not multiply: K is 8 on the left and 9 on the right"),
     ("matmul(q, q, k=0) : f16[1]", Code::NonPositiveSize, "`k` is 0"),
-    ("matmul(q, q, k=4)", Code::MissingShape, "a matmul with `k=` needs a shape"),
+    ("matmul(q, q, k=4)", Code::MissingShape, "`matmul` with `k=` needs a shape"),
     ("linear(m, n)", Code::ShapeMismatch, "`m` f16[8, 6] has 6 features, but `n` f16[6, 5] takes 5"),
     ("linear(m, t, b4)", Code::ShapeMismatch, "the bias `b4` f16[4] must be [5]"),
     ("linear(s, t)", Code::ShapeMismatch, "`s` f16[] is a scalar"),

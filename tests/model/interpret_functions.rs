@@ -306,8 +306,14 @@ fn each_function_of_the_table_is_among_them() {
     called.insert("batch_norm_train");
     for function in Function::VARIANTS
         .iter()
-        // Of an unknown operator and its results no value is known.
-        .filter(|&&function| !matches!(function, Function::Opaque | Function::Part))
+        // Of an unknown operator and its results no value is known, and a convolution of a stated
+        // length does not say what its windows are.
+        .filter(|&&function| {
+            !matches!(
+                function,
+                Function::Opaque | Function::Part | Function::Convolution
+            )
+        })
     {
         assert!(called.contains(function.name()), "{function}");
     }

@@ -51,7 +51,7 @@ fn convolutions_without_a_function_are_products() {
             &[transposed],
             "y"
         ),
-        "y_conv = matmul(x, w, k=64) : f32[B, 8, 64, 64]\n\
+        "y_conv = convolution(x, w, k=64) : f32[B, 8, 64, 64]\n\
          y_bias = reshape(b, shape=[8, 1, 1])\n\
          y = add(y_conv, y_bias)"
     );

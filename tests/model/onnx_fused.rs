@@ -297,7 +297,7 @@ fn windows_over_sequences_and_volumes_have_shapes() {
     let strides = attribute_ints("strides", &[2; 3]);
     assert_eq!(
         lines(&volume, &node("Conv", "x w", "y", &[pads, strides])),
-        "y = matmul(x, w, k=108) : f32[1, 6, 4, 4, 4]"
+        "y = convolution(x, w, k=108) : f32[1, 6, 4, 4, 4]"
     );
 }
 

@@ -143,7 +143,7 @@ fn operators_without_a_function_have_shapes_and_flops() {
         (
             &[X, "w f32[4, 8, 2, 2]"],
             node("ConvTranspose", "x w", "y", &[list("strides", &[2, 2])]),
-            "y = matmul(x, w, k=4) : f32[1, 8, 64, 64]",
+            "y = convolution(x, w, k=4) : f32[1, 8, 64, 64]",
         ),
         (
             &["x f16[B, 16, 64]", "w i8[128, 2, 16]", "s f16[256]"],

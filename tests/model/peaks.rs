@@ -172,10 +172,10 @@ fn f32_matmuls_run_at_the_rate_of_f32_unless_tf32_is_allowed() {
 /// `torch.backends.cudnn.allow_tf32` is on by default.
 #[test]
 fn f32_convolutions_run_in_tf32_unless_f32_is_asked_for() {
-    const TEXT: &str = "\
-input x : f32[32, 256, 56, 56]
-weight w : f32[256, 256, 3, 3]
-y = conv2d(x, w, padding=1)";
+    const OPERANDS: &str = "input x : f32[32, 256, 56, 56]\nweight w : f32[256, 256, 3, 3]\n";
+    let of_an_image = format!("{OPERANDS}y = conv2d(x, w, padding=1)");
+    let of_stated_length =
+        format!("{OPERANDS}y = convolution(x, w, k=2304) : f32[32, 256, 56, 56]");
     let usual = Conventions::default();
     let f32 = Conventions {
         f32_conv: F32Matmul::F32,
@@ -206,12 +206,14 @@ y = conv2d(x, w, padding=1)";
             conventions,
             ..Options::default()
         };
-        let outcome = analyze_program(&parse(TEXT).program, &options);
-        let analysis = outcome.analysis.unwrap();
-        let lines = time_lines(&analysis, KernelId::new(0));
-        assert!(lines.iter().any(|own| own.starts_with(line)), "{lines:?}");
-        let roofs = roof_words(&analysis);
-        assert!(roofs.iter().any(|own| own.starts_with(roof)), "{roofs:?}");
+        for text in [&of_an_image, &of_stated_length] {
+            let outcome = analyze_program(&parse(text).program, &options);
+            let analysis = outcome.analysis.unwrap();
+            let lines = time_lines(&analysis, KernelId::new(0));
+            assert!(lines.iter().any(|own| own.starts_with(line)), "{lines:?}");
+            let roofs = roof_words(&analysis);
+            assert!(roofs.iter().any(|own| own.starts_with(roof)), "{roofs:?}");
+        }
     }
 }
 

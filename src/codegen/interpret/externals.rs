@@ -121,7 +121,14 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
         )
         | (Some(Function::BatchNorm), 3) => normal(1.0, 0.1),
         (
-            Some(Function::Matmul | Function::Linear | Function::Conv1d | Function::Conv2d) | None,
+            Some(
+                Function::Matmul
+                | Function::Linear
+                | Function::Conv1d
+                | Function::Conv2d
+                | Function::Convolution,
+            )
+            | None,
             1,
         ) if is_weight && shape.len() > 1 => {
             let k = reader

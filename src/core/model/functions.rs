@@ -199,6 +199,7 @@ impl Function {
             (Self::Rotary, ..) => &["x", "cos", "sin"],
             (Self::Dequantize, ..) => &["q", "scale", "zero"],
             (Self::ScaledMatmul, ..) => &["a", "b", "scale_a", "scale_b"],
+            (Self::Convolution, ..) => &["x", "weight"],
             (_, ShapeRule::Embedding, _) => &["index", "table"],
             (_, ShapeRule::Gather | ShapeRule::Index, _) => &["x", "index"],
             (_, ShapeRule::OneHot, _) => &["index"],

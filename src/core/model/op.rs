@@ -161,7 +161,10 @@ impl Op {
 
     /// Whether it slides a window over images or sequences and multiplies.
     pub fn is_convolution(&self) -> bool {
-        matches!(self.function, Some(Function::Conv1d | Function::Conv2d))
+        matches!(
+            self.function,
+            Some(Function::Conv1d | Function::Conv2d | Function::Convolution)
+        )
     }
 
     /// The displayed name of its computation. For an operator that the table lacks, this is the

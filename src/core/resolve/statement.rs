@@ -209,12 +209,13 @@ fn resolve_call(
     if attributes.has(AttributeName::K) {
         let Some(shape) = annotated else {
             let k = attributes.span(AttributeName::K, statement.callee.span);
-            return Err(
-                Diagnostic::error(Code::MissingShape, "a matmul with `k=` needs a shape")
-                    .at(k)
-                    .hint("write the shape after a colon, or remove `k=`")
-                    .fix("Remove `k=`", without_arguments(statement, k)),
-            );
+            return Err(Diagnostic::error(
+                Code::MissingShape,
+                format!("`{function}` with `k=` needs a shape"),
+            )
+            .at(k)
+            .hint("write the shape after a colon, or remove `k=`")
+            .fix("Remove `k=`", without_arguments(statement, k)));
         };
         let k = stated_k(attributes)?;
         return Ok((InferredShape { shape, k }, dtype.unwrap_or(DType::F16)));

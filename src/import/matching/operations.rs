@@ -239,7 +239,7 @@ pub const fn of_function(function: Function) -> Operations {
     use Function as F;
     match function {
         F::Matmul | F::ScaledMatmul | F::Linear => MATMUL,
-        F::Conv1d | F::Conv2d => CONVOLUTION,
+        F::Conv1d | F::Conv2d | F::Convolution => CONVOLUTION,
         F::Sdpa => ATTENTION,
         F::Add | F::Shift => ADD,
         F::Sub => SUB,

@@ -82,15 +82,14 @@ fn convolved(call: &Call<'_>, [x, weight, bias]: [&str; 3], output: &str) -> Opt
     Some(line + ")")
 }
 
-/// Whether no function of the notation is this convolution: over three dimensions, or with the
+/// Whether the length of this convolution has to be stated: over three dimensions, or with the
 /// channels last.
 fn is_stated(call: &Call<'_>) -> bool {
     let is_volume = call.rank(0).is_some_and(|rank| rank > 4);
     is_volume || call.operator().starts_with("Nhwc")
 }
 
-/// A transposed convolution as a product: each element of the input meets all weights of its
-/// channel.
+/// A transposed convolution: each element of the input meets all weights of its channel.
 pub(super) fn transposed_convolution(call: &Call<'_>) -> Option<String> {
     let (x, weight) = (call.shape(0)?, call.shape(1)?);
     let all = elements(weight)?
@@ -108,11 +107,17 @@ pub(super) fn transposed_convolution(call: &Call<'_>) -> Option<String> {
     activated(call, last, lines)
 }
 
-/// A convolution as a product of this length, and the sum with its bias.
+/// A convolution of this length, and the sum with its bias.
 fn stated(call: &Call<'_>, length: &Size, output: &str) -> Option<Vec<String>> {
     let shape = results::shape(call)?;
+    // The function has the channels second.
+    let function = if call.operator().starts_with("Nhwc") {
+        "matmul"
+    } else {
+        "convolution"
+    };
     let mut lines = vec![format!(
-        "{output} = matmul({{0}}, {{1}}, k={}) : {}",
+        "{output} = {function}({{0}}, {{1}}, k={}) : {}",
         call.one(length),
         call.typed(&shape)
     )];

@@ -25,7 +25,7 @@ pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
         return None;
     }
     if is_transposed || dims > 2 {
-        return as_product(call, is_transposed);
+        return of_stated_length(call, is_transposed);
     }
     let list = |name: &str, default: i64| {
         if call.has(name) {
@@ -78,10 +78,9 @@ pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::Lines(Cast::Result, text))
 }
 
-/// A convolution of three dimensions or a transposed one as a product of its stated length, because
-/// the notation has no function for it. Each element of the smaller side, the output of a
+/// A convolution of three dimensions or a transposed one, of its stated length and shape. Each element of the smaller side, the output of a
 /// convolution and the input of a transposed one, meets each weight of its channel.
-fn as_product(call: &Call<'_>, is_transposed: bool) -> Option<Becomes> {
+fn of_stated_length(call: &Call<'_>, is_transposed: bool) -> Option<Becomes> {
     let weight = call.shape_of("weight")?;
     let groups = call.int("groups").unwrap_or(1);
     let per_output = if is_transposed {
@@ -95,7 +94,7 @@ fn as_product(call: &Call<'_>, is_transposed: bool) -> Option<Becomes> {
         elements(weight.get(1..)?)?
     };
     let k = call.one(&per_output);
-    let product = format!("matmul({{input}}, {{weight}}, k={k})");
+    let product = format!("convolution({{input}}, {{weight}}, k={k})");
     let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
     if !call.has("bias") {
         return Some(Becomes::Lines(Cast::Result, format!("{{y}} = {product}")));
@@ -135,7 +134,7 @@ pub(super) fn gradient(call: &Call<'_>) -> Option<Becomes> {
     let k = call.one(&k);
     let other = if call.index == 0 { "weight" } else { "input" };
     Some(Becomes::lines(format!(
-        "{{y}} = matmul({{grad_output}}, {{{other}}}, k={k})"
+        "{{y}} = convolution({{grad_output}}, {{{other}}}, k={k})"
     )))
 }
 

@@ -183,6 +183,7 @@ impl Task<'_> {
             | Function::Linear
             | Function::Conv1d
             | Function::Conv2d
+            | Function::Convolution
             | Function::Sdpa => self.op.element_type(),
             _ if self.function.row().op_type == OpType::Elementwise => {
                 let places = 1..self.graph.inputs[self.id].len();
