@@ -34,7 +34,7 @@ use fuseline_core::model::dtype::DType;
 use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, KernelId, OpId, TensorId};
-use fuseline_core::model::op::Op;
+use fuseline_core::model::options::ReshapeCost;
 use fuseline_core::model::partition::Partition;
 use fuseline_core::model::program::Program;
 
@@ -109,16 +109,24 @@ impl<'a> Coder<'a> {
         partition: &'a Partition,
         views_are_free: bool,
     ) -> Self {
-        let view = |op: &Op| views_are_free && op.is_view();
-        let is_view: IdVec<OpId, bool> = graph.ops.iter().map(view).collect();
-        let only_views = |kernel| ops_of(partition, kernel).into_iter().all(|op| is_view[op]);
+        let reshape = if views_are_free {
+            ReshapeCost::View
+        } else {
+            ReshapeCost::Copy
+        };
+        let is_free: IdVec<OpId, bool> = (graph.ops.ids())
+            .map(|op| reshape.is_free_view(graph, op))
+            .collect();
+        let only_views = |kernel| ops_of(partition, kernel).into_iter().all(|op| is_free[op]);
         Self {
             graph,
             calls,
             partition,
             is_stored: stored(graph, partition),
             runs_nothing: partition.kernels.ids().map(only_views).collect(),
-            is_view,
+            is_view: (is_free.iter_enumerated())
+                .map(|(op, &is_free)| is_free && !graph.ops[op].in_place)
+                .collect(),
         }
     }
 
@@ -135,7 +143,8 @@ impl<'a> Coder<'a> {
         if self.runs_nothing[kernel] || written.is_empty() {
             return Ok(None);
         }
-        let is_read_through = |op: OpId| self.runs_nothing[self.partition.kernel_of[op]];
+        let runs_nothing = |op: OpId| self.runs_nothing[self.partition.kernel_of[op]];
+        let is_read_through = |op: OpId| self.is_view[op] && runs_nothing(op);
         with_views(graph, &mut ops, is_read_through);
         let mut kernel = schedule::kernel(graph, self.calls, &ops, &written)?;
         let is_half = |dtype: DType| dtype.size() == ElementSize::HALF_BYTE;

@@ -48,7 +48,7 @@ pub(super) fn execute(
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = computed
             .clone()
-            .all(|&op| options.conventions.is_free_view(&graph.ops[op]));
+            .all(|&op| options.conventions.reshape.is_free_view(graph, op));
         let mut placement = place(options, work, bytes_read + bytes_written, is_free);
         let further = partition.further_launches_of(kernel);
         placement.time_s += f64::from(further) * options.device.launch_s.value;

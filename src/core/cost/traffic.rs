@@ -294,30 +294,22 @@ pub struct Views {
 }
 
 impl Views {
-    /// The views of a graph where reshapes cost this. A reshape of a tensor of which an op writes a
-    /// part in place is a view in any case: who writes a part does not copy the whole.
+    /// The views of a graph where reshapes cost this. Where ops write a part of a tensor in place,
+    /// its reshapes are views in any case: who writes a part does not copy the whole.
     /// `O(n)` in ops and tensors.
     pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
         let mut views = Self {
-            is_view: IdVec::from_elem(false, graph.ops.len()),
+            is_view: (graph.ops.ids())
+                .map(|op| reshape.is_free_view(graph, op))
+                .collect(),
             base: graph.tensors.ids().collect(),
         };
         for (op, definition) in graph.ops.iter_enumerated() {
-            let Some(&input) = graph.inputs[op].first() else {
-                continue;
-            };
-            let base = views.base[input];
-            let is_of_part = || {
-                let producer = graph.tensors[base].producer;
-                producer.is_some_and(|producer| graph.ops[producer].writes_part())
-            };
-            let is_view = match reshape {
-                ReshapeCost::View => definition.is_view(),
-                ReshapeCost::Copy => definition.is_part() || definition.is_view() && is_of_part(),
-            };
-            if is_view {
-                views.is_view[op] = true;
-                views.base[graph.output[op]] = base;
+            // A part that is put back leads to the value of all of its tensor, a new one.
+            if let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place)
+                && views.is_view[op]
+            {
+                views.base[graph.output[op]] = views.base[input];
             }
         }
         views

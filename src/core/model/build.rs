@@ -10,6 +10,7 @@ use crate::model::names::Names;
 use crate::model::op::{Op, TensorDecl};
 use crate::model::options::Externals;
 use crate::model::order::topological_order;
+use crate::model::put_back::PutBacks;
 use crate::model::sizes::{broadcast_operand_size, read_size};
 use std::borrow::Cow;
 
@@ -207,8 +208,8 @@ impl DefUse {
     }
 }
 
-/// Notes in whose memory ops in place write, and what they overwrite. The ops are in execution
-/// order.
+/// Notes in whose memory ops in place write, what they overwrite, and what shows it. The ops are in
+/// execution order.
 fn note_overwritten(
     tensors: &mut IdVec<TensorId, Tensor>,
     ops: &IdVec<OpId, Op>,
@@ -218,6 +219,13 @@ fn note_overwritten(
     if !ops.iter().any(|op| op.in_place) {
         return;
     }
+    let put_backs = PutBacks::of(&OpsInPlace {
+        op_of: &|op: OpId| ops.get(op),
+        inputs,
+        output_of: &|op: OpId| outputs.get(op).copied(),
+        tensors: tensors.len(),
+    });
+    let view = |tensor: &Tensor| tensor.producer.filter(|&op| ops[op].is_view());
     let mut bases: IdVec<TensorId, TensorId> = tensors.ids().collect();
     for (id, op) in ops.iter_enumerated() {
         let Some(&first) = inputs[id].first() else {
@@ -227,8 +235,16 @@ fn note_overwritten(
         if op.in_place {
             tensors[base].is_overwritten |= !op.writes_part() && base == first;
             tensors[output].in_memory_of = tensors[base].in_memory_of.or(Some(base));
+            tensors[output].shows_written = put_backs.contains(id);
+            let mut shown = first;
+            while let Some(by) = view(&tensors[shown]).filter(|_| !tensors[shown].shows_written) {
+                tensors[shown].shows_written = true;
+                shown = inputs[by].first().copied().unwrap_or(shown);
+            }
         } else if op.is_view() {
             bases[output] = base;
+            let producer = tensors[base].producer;
+            tensors[output].shows_written = producer.is_some_and(|by| ops[by].writes_part());
         }
     }
 }

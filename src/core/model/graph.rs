@@ -28,6 +28,10 @@ pub struct Tensor {
     pub in_memory_of: Option<TensorId>,
     /// Whether an op overwrites all of its elements in place.
     pub is_overwritten: bool,
+    /// Whether its op shows memory of which ops in place write a part, so that it is a view however
+    /// reshapes count: a view through which they write, a view of their result, or a part that is
+    /// [put back](crate::model::put_back).
+    pub shows_written: bool,
     /// A copy of `product(shape)`, or the size that a reader fixes. Bytes are read often, and the
     /// shape is elsewhere in memory.
     elements: Option<u64>,
@@ -325,6 +329,7 @@ impl Tensor {
             producer: Some(id),
             in_memory_of: None,
             is_overwritten: false,
+            shows_written: false,
             elements: element_count(&op.shape),
             external: None,
         }
@@ -339,6 +344,7 @@ impl Tensor {
             producer: None,
             in_memory_of: None,
             is_overwritten: false,
+            shows_written: false,
             elements: declared.and_then(|d| element_count(&d.shape)),
             external: Some(Box::new(External {
                 name: name.to_owned(),

@@ -8,10 +8,11 @@ use crate::disjoint_sets::DisjointSets;
 use crate::model::adjacency::Adjacency;
 use crate::model::ids::{Id, IdVec};
 use crate::model::op::Op;
+use crate::model::put_back::PutBacks;
 
 /// Most views between a tensor and the tensor whose bytes it shows, that are looked at to find out
 /// whether two views show the same bytes. Views with more show them.
-const MOST_VIEWS: usize = 32;
+pub(crate) const MOST_VIEWS: usize = 32;
 /// Most pairs of a write and a view of its memory, in a whole program, that are compared. More
 /// views than that count as views of other bytes.
 const MOST_PAIRS: usize = 1 << 20;
@@ -29,14 +30,16 @@ pub(crate) struct OpsInPlace<'a, O, T> {
 }
 
 impl<O: Id, T: Id> OpsInPlace<'_, O, T> {
-    /// For each op in place the other ops that read the memory which it overwrites, ascending.
-    /// `O(ops + reads)` without an op in place, else near linear.
+    /// For each op in place the other ops that read the memory which it overwrites, ascending. An
+    /// op that puts back what another has written reads nothing of it. `O(ops + reads)` without an
+    /// op in place, else near linear.
     pub(crate) fn waits_for(&self) -> Adjacency<O, O> {
         let is_in_place = |&op: &O| (self.op_of)(op).is_some_and(|op| op.in_place);
         let writes: Vec<O> = self.inputs.ids().filter(is_in_place).collect();
         if writes.is_empty() {
             return Adjacency::default();
         }
+        let put_backs = PutBacks::of(self);
         // For each view the op that makes it and what it shows.
         let mut views: IdVec<T, Option<(O, T)>> = IdVec::from_elem(None, self.tensors);
         let mut sets: DisjointSets<T> = DisjointSets::new(self.tensors);
@@ -65,7 +68,8 @@ impl<O: Id, T: Id> OpsInPlace<'_, O, T> {
                         break;
                     };
                     left = fewer;
-                    if reader != write && self.overlap(&views, &path, seen) {
+                    let reads = reader != write && !put_backs.puts_back(reader, write);
+                    if reads && self.overlap(&views, &path, seen) {
                         pairs.push((write, reader));
                     }
                 }

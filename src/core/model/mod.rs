@@ -25,5 +25,6 @@ pub mod options;
 pub mod order;
 pub mod partition;
 pub mod program;
+pub(crate) mod put_back;
 pub mod sizes;
 pub mod work;

@@ -2,7 +2,8 @@
 
 use crate::model::calibration::Calibrations;
 use crate::model::device::{Device, F32Matmul, default_device};
-use crate::model::op::Op;
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
 use crate::model::work::Work;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
@@ -299,12 +300,6 @@ impl Conventions {
             self.f32_matmul
         }
     }
-
-    /// Whether an op is a view that costs nothing: it indexes the bytes of its input, and alone it
-    /// launches nothing.
-    pub fn is_free_view(&self, op: &Op) -> bool {
-        op.is_part() || self.reshape == ReshapeCost::View && op.is_view()
-    }
 }
 
 /// The counted size of an external tensor.
@@ -347,6 +342,15 @@ pub enum ReshapeCost {
 }
 
 impl ReshapeCost {
+    /// Whether an op is a view that costs nothing: it indexes bytes that are there, and alone it
+    /// launches nothing.
+    pub fn is_free_view(self, graph: &Graph, op: OpId) -> bool {
+        let definition = &graph.ops[op];
+        definition.is_part()
+            || self == Self::View && definition.is_view()
+            || graph.tensors[graph.output[op]].shows_written
+    }
+
     /// The name on the command line and in links.
     pub fn name(self) -> &'static str {
         self.into()

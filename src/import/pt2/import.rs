@@ -3,9 +3,10 @@
 use crate::params::Chosen;
 use crate::pt2::blocks::folded;
 use crate::pt2::in_place::VIEWS;
-use crate::pt2::mutations::{mutations, replaces_part, write_in_place, written_slices};
+use crate::pt2::mutations::{mutations, written_slices};
 use crate::pt2::naming::{Origin, give_names};
 use crate::pt2::output::Operator;
+use crate::pt2::overwritten::{replaces_part, write_in_place};
 use crate::pt2::schema::{Argument, Exported, Graph, Node, TensorMeta, read};
 use crate::pt2::symbols::Symbols;
 use crate::shapes::Sizes;
@@ -84,7 +85,7 @@ pub(super) fn import_exported(
     } = import;
     let mut imported = written.finish(&outputs)?;
     imported.notes.extend(notes);
-    write_in_place(&mut imported.program.ops, &mutated);
+    write_in_place(&mut imported.program, &mutated);
     imported.program = folded(imported.program, &origins);
     imported.sources = give_names(&mut imported.program, &origins);
     Ok(imported)

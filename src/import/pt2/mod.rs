@@ -4,9 +4,9 @@
 //! The file states the shape of every tensor, so none is inferred. `operators` is the table of what
 //! each `ATen` operator is; `elementwise`, `reductions`, `products`, `convolutions`, `layout`,
 //! `pieces`, `indexing` and `indices` are for what depends on arguments, `complex` for tensors of
-//! complex numbers; `in_place` makes a new tensor of one that is written into, `mutations` lets
-//! what becomes the value of an input be written in place, and `higher_order` writes the graphs of
-//! conditions and loops. `symbols` are the sizes that the file leaves open, which become params.
+//! complex numbers; `in_place` makes a new tensor of one that is written into, `overwritten` lets
+//! what becomes the value of an input be written in place, as `mutations` says, and `higher_order`
+//! writes the graphs of conditions and loops. `symbols` are the sizes that the file leaves open, which become params.
 //! `layers` finds equal layers, which `blocks` folds; `naming` gives ops the paths of their
 //! modules. `public/python/fuseline.py` saves files that hold no weights. `printed` reads a graph
 //! that PyTorch has printed, in place of a file.
@@ -33,12 +33,14 @@ mod mutations;
 mod naming;
 mod operators;
 mod output;
+mod overwritten;
 mod pieces;
 mod printed;
 mod products;
 mod reductions;
 mod schema;
 mod symbols;
+mod views;
 
 pub use archive::Archive;
 pub(crate) use blocks::folded;

@@ -222,7 +222,8 @@ impl<'a> DeviceModel<'a> {
     }
 
     fn is_free_view(&self, op: OpId) -> bool {
-        self.options.conventions.is_free_view(&self.graph.ops[op])
+        let reshape = self.options.conventions.reshape;
+        reshape.is_free_view(self.graph, op)
     }
 }
 

@@ -31,8 +31,8 @@ impl ShownKernels<'_> {
     /// Whether an op runs. A free view does not: it joins the kernel of its neighbour without a
     /// mark.
     fn runs(&self, op: OpId) -> bool {
-        let conventions = &self.options.conventions;
-        !conventions.is_free_view(&self.graph.ops[op])
+        let reshape = self.options.conventions.reshape;
+        !reshape.is_free_view(self.graph, op)
     }
 
     /// Whether an op alone is a kernel of generated code. Only a mark keeps it one, because without
