@@ -30,9 +30,15 @@ pub fn part_elements(graph: &Graph, op: OpId) -> Option<u64> {
     // A single value may be written at all indices, so the indices say how many elements there are.
     let indices = before.get(1..)?;
     let behind = element_count(definition.shape.get(indices.len()..)?)?;
-    let counts = indices.iter().map(|&index| graph.tensors[index].elements());
-    let count = counts.max().flatten()?;
-    count.checked_mul(behind)
+    let shapes = indices.iter().map(|&index| graph.tensor_shape(index));
+    let shapes: Vec<&[u64]> = shapes.collect::<Option<_>>()?;
+    // The indices are broadcast to each other: along each dimension, from the last, the largest.
+    let rank = shapes.iter().map(|shape| shape.len()).max()?;
+    let common = (0..rank).map(|from_end| {
+        let sizes = shapes.iter().filter_map(|shape| shape.iter().rev().nth(from_end));
+        sizes.copied().max().unwrap_or(1)
+    });
+    element_count(&common.collect::<Vec<_>>())?.checked_mul(behind)
 }
 
 /// The shape of a matmul's operand with its batch dimensions broadcast to those of the product: that

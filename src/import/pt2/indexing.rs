@@ -26,7 +26,9 @@ fn places<'a>(call: &Call<'a>) -> Option<Places<'a>> {
         [(0, mask)] if mask.dtype == Some(DType::Bool) => Some(Places::Mask(mask)),
         [] => None,
         _ => {
-            let is_whole = |(_, index): &(usize, &Known)| index.dtype == Some(DType::I64);
+            let is_whole = |(_, index): &(usize, &Known)| {
+                matches!(index.dtype, Some(DType::I64 | DType::I32))
+            };
             given.iter().all(is_whole).then_some(Places::Indices(given))
         }
     }
@@ -37,6 +39,28 @@ fn rows(of: &[Size], joined: usize) -> Option<Sizes> {
     let (first, rest) = of.split_at_checked(joined)?;
     let count = elements(first)?;
     Some([std::slice::from_ref(&count), rest].concat())
+}
+
+/// The dimensions that have indices, before the others.
+struct Front {
+    perm: Vec<usize>,
+    /// The first dimension that has an index.
+    first: usize,
+    /// Whether no dimension without an index is between them.
+    is_together: bool,
+}
+
+impl Front {
+    fn of(given: &[(usize, &Known)], rank: usize) -> Option<Self> {
+        let axes: Vec<usize> = given.iter().map(|(axis, _)| *axis).collect();
+        let others = (0..rank).filter(|axis| !axes.contains(axis));
+        let (first, last) = (*axes.first()?, *axes.last()?);
+        Some(Self {
+            perm: axes.iter().copied().chain(others).collect(),
+            first,
+            is_together: last - first + 1 == axes.len(),
+        })
+    }
 }
 
 /// Elements at indices, or where a mask is true.
@@ -63,22 +87,22 @@ pub(super) fn index(call: &Call<'_>) -> Option<Becomes> {
     };
     let names: Vec<&str> = given.iter().map(|(_, index)| index.name.as_str()).collect();
     let names = names.join(", ");
-    let axes: Vec<usize> = given.iter().map(|(axis, _)| *axis).collect();
-    let others = (0..shape.len()).filter(|axis| !axes.contains(axis));
-    let front: Vec<usize> = axes.iter().copied().chain(others).collect();
-    if front.is_sorted() {
+    let Front {
+        perm,
+        first,
+        is_together,
+    } = Front::of(&given, shape.len())?;
+    if perm.is_sorted() {
         return Some(Becomes::lines(format!("{{y}} = index({{self}}, {names})")));
     }
     // Views bring the indexed dimensions to the front, and back if they are neighbours.
-    let mut text = format!("{{y}}_front = transpose({{self}}, perm={front:?})\n");
-    let (first, last) = (*axes.first()?, *axes.last()?);
-    let is_together = last - first + 1 == axes.len();
+    let mut text = format!("{{y}}_front = transpose({{self}}, perm={perm:?})\n");
     if !is_together || first == 0 {
         return Some(Becomes::lines(format!(
             "{text}{{y}} = index({{y}}_front, {names})"
         )));
     }
-    let written = call.shape.len() + axes.len();
+    let written = call.shape.len() + given.len();
     let ranks = written.checked_sub(shape.len())?;
     let mut back: Vec<usize> = (ranks..ranks + first).collect();
     back.extend(0..ranks);
@@ -118,6 +142,57 @@ pub(super) fn index_put(call: &Call<'_>) -> Option<Becomes> {
             "{text}{{y}} = {function}({{self}}, {name}, {from}, axis={axis})"
         )));
     }
+    if function == "index_add" {
+        return add_at_rows(call, shape, &given);
+    }
+    let names: Vec<&str> = given.iter().map(|(_, index)| index.name.as_str()).collect();
+    let names = names.join(", ");
+    let Front {
+        perm,
+        first,
+        is_together,
+    } = Front::of(&given, shape.len())?;
+    if perm.is_sorted() {
+        return Some(cast(format!(
+            "{{y}} = index_put({{self}}, {names}, {{values}})"
+        )));
+    }
+    // Views bring the indexed dimensions to the front and back.
+    let mut text = format!("{{y}}_front = transpose({{self}}, perm={perm:?})\n");
+    let mut from = "{values}";
+    // Behind dimensions that have no index, those of the indices are in the middle of the values.
+    let rest = shape.len().checked_sub(first + given.len())?;
+    if is_together && values.len() > rest {
+        let shapes = given.iter().map(|(_, index)| index.shape.as_deref());
+        let indexed = shapes.map(|shape| Some(shape?.len())).max()??;
+        let rank = first + indexed + rest;
+        let padded = rank.checked_sub(values.len())?;
+        if padded > 0 {
+            let ones = vec![Size::from(1); padded];
+            let all = call.list(&[ones.as_slice(), values].concat());
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(text, "{{y}}_all = reshape({{values}}, shape={all})");
+            from = "{y}_all";
+        }
+        let order = (first..first + indexed).chain(0..first);
+        let order: Vec<usize> = order.chain(first + indexed..rank).collect();
+        let _ = writeln!(text, "{{y}}_values = transpose({from}, perm={order:?})");
+        from = "{y}_values";
+    }
+    let mut back = vec![0; perm.len()];
+    for (place, &axis) in perm.iter().enumerate() {
+        *back.get_mut(axis)? = place;
+    }
+    let _ = write!(
+        text,
+        "{{y}}_put = index_put({{y}}_front, {names}, {from})\n\
+         {{y}} = transpose({{y}}_put, perm={back:?})"
+    );
+    Some(cast(text))
+}
+
+/// Adds rows to those at indices of the first dimensions.
+fn add_at_rows(call: &Call<'_>, shape: &[Size], given: &[(usize, &Known)]) -> Option<Becomes> {
     let axes = given.iter().map(|(axis, _)| *axis);
     if !axes.eq(0..given.len()) {
         return None;
@@ -149,7 +224,7 @@ pub(super) fn index_put(call: &Call<'_>) -> Option<Becomes> {
          {{y}}_wide = expand({{values}}, shape={wide})\n\
          {{y}}_values = reshape({{y}}_wide, shape={all})\n\
          {{y}}_flat = reshape({{self}}, shape={flat})\n\
-         {{y}}_put = {function}({{y}}_flat, {{y}}_places, {{y}}_values, axis=0)\n\
+         {{y}}_put = index_add({{y}}_flat, {{y}}_places, {{y}}_values, axis=0)\n\
          {{y}} = reshape({{y}}_put)"
     );
     Some(cast(text))
