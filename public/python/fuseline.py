@@ -27,6 +27,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
 
 __all__ = ["ExportError", "export"]
 
@@ -55,6 +56,7 @@ def export(
         module, title = _as_module(model)
         exported = _traced(module, title, inputs, kwargs, dynamic_shapes)
         names = _symbol_names(exported, _dimension_names(model, inputs, kwargs, dynamic_shapes))
+    _own_what_is_written(exported)
     exported = exported.run_decompositions(_decompositions())
     path = Path(f"{title}.pt2" if path is None else path)
     graph = json.dumps(_graph(exported, names), separators=(",", ":"))
@@ -141,6 +143,25 @@ def _by_ops(module: nn.Module, inputs: Any, kwargs: Any) -> ExportedProgram:
     traced = make_fx(called, tracing_mode="fake")(state, *inputs)
     with torch.no_grad():
         return torch.export.export(traced, (state, *inputs), strict=False)
+
+
+def _own_what_is_written(exported: ExportedProgram) -> None:
+    """Makes buffers of constants that the program writes into, such as a cache that is no buffer of a module.
+
+    PyTorch refuses to decompose writes into constants, and constants that share memory with buffers.
+    """
+    written = set()
+    for node in exported.graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        for argument, value in zip(schema.arguments if schema is not None else (), node.args):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                while isinstance(value, torch.fx.Node) and value.op == "call_function":  # Views of it.
+                    value = value.args[0]
+                written.add(getattr(value, "name", None))
+    for spec in exported.graph_signature.input_specs:
+        if spec.kind == InputKind.CONSTANT_TENSOR and spec.arg.name in written:
+            spec.kind, spec.persistent = InputKind.BUFFER, False
+            exported.constants[spec.target] = exported.constants[spec.target].clone()
 
 
 def _decompositions() -> Any:
