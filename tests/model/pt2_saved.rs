@@ -96,7 +96,7 @@ fn writes_read_and_write_what_they_change() {
     let text = exporter("writes");
     // Into the buffers in place; the table is a tensor of the program's own.
     assert_eq!(text.matches("= index_copy_(").count(), 2, "{text}");
-    assert_eq!(text.matches("= index_copy(").count(), 1, "{text}");
+    assert_eq!(text.matches("= index_put(").count(), 1, "{text}");
     // A slice is written between what stands before it and behind.
     assert!(
         text.contains("= concat(slice_2, mul, slice_3, axis=1)"),

@@ -35,7 +35,9 @@ pub fn part_elements(graph: &Graph, op: OpId) -> Option<u64> {
     // The indices are broadcast to each other: along each dimension, from the last, the largest.
     let rank = shapes.iter().map(|shape| shape.len()).max()?;
     let common = (0..rank).map(|from_end| {
-        let sizes = shapes.iter().filter_map(|shape| shape.iter().rev().nth(from_end));
+        let sizes = shapes
+            .iter()
+            .filter_map(|shape| shape.iter().rev().nth(from_end));
         sizes.copied().max().unwrap_or(1)
     });
     element_count(&common.collect::<Vec<_>>())?.checked_mul(behind)

@@ -26,9 +26,8 @@ fn places<'a>(call: &Call<'a>) -> Option<Places<'a>> {
         [(0, mask)] if mask.dtype == Some(DType::Bool) => Some(Places::Mask(mask)),
         [] => None,
         _ => {
-            let is_whole = |(_, index): &(usize, &Known)| {
-                matches!(index.dtype, Some(DType::I64 | DType::I32))
-            };
+            let is_whole =
+                |(_, index): &(usize, &Known)| matches!(index.dtype, Some(DType::I64 | DType::I32));
             given.iter().all(is_whole).then_some(Places::Indices(given))
         }
     }

@@ -206,6 +206,76 @@ class Writes(nn.Module):
         return functional.scaled_dot_product_attention(x, self.k, self.v), y, table, x[:, :, places, None]
 
 
+CACHES = {
+    "pool": (8, 16, 4, 16),
+    "pair": (8, 16, 4, 16),
+    "heads": (8, 4, 16, 16),
+    "both": (2, 8, 16, 4, 16),
+    "layers": (3, 2, 4, 64, 16),
+    "stacked": (3, 4, 64, 16),
+    "first": (2, 2, 4, 1, 16),
+    "at": (2, 4, 64, 16),
+    "range": (2, 4, 64, 16),
+    "nested": (4, 4, 64, 16),
+    "turned": (2, 64, 4, 16),
+}
+
+
+def write_caches(caches, k, rows, slot, block, offset, at):
+    """Writes into each cache once, but into `both` twice; then reads all of each."""
+    pool, pair, heads, both, layers, stacked, first, whole, span, nested, turned = caches
+    pool.view(-1, 4, 16)[slot] = rows
+    pair[block, offset] = rows
+    heads[block, :, offset] = rows
+    one, other = both.unbind()
+    one.view(-1, 4, 16)[slot] = rows
+    other.view(-1, 4, 16)[slot] = rows
+    layers[2].index_copy_(2, at, k)
+    stacked[1, :, at] = k[0]
+    first[0, ...] = k
+    whole[:, :, at] = k
+    span[:, :, 3:4] = k
+    nested[:2, :, 5:6] = k
+    turned.transpose(1, 2)[:, :, at] = k
+    return [cache.sum() for cache in caches]
+
+
+class Caches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for name, shape in CACHES.items():
+            self.register_buffer(name, torch.zeros(shape))
+
+    def forward(self, *step):
+        return write_caches([getattr(self, name) for name in CACHES], *step)
+
+
+class GivenCaches(nn.Module):
+    def forward(self, caches, *step):
+        return write_caches(caches, *step)
+
+
+class Decode(nn.Module):
+    """A step of a small Llama with a cache of transformers, which is no buffer of the module."""
+
+    def __init__(self):
+        super().__init__()
+        config = transformers.LlamaConfig(
+            vocab_size=100,
+            num_hidden_layers=2,
+            hidden_size=64,
+            intermediate_size=128,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+        )
+        self.model = transformers.LlamaForCausalLM(config)
+        self.cache = transformers.StaticCache(config=config, max_cache_len=64)
+        self.cache.early_initialization(1, 2, 16, torch.float32, "cpu")
+
+    def forward(self, ids, position_ids):
+        return self.model(ids, past_key_values=self.cache, position_ids=position_ids).logits
+
+
 class Loops(nn.Module):
     def __init__(self):
         super().__init__()
@@ -269,6 +339,11 @@ save("complex", Complex(), torch.randn(2, 16, 64), torch.polar(torch.ones(16, 8)
 save("int4", Int4(), torch.randn(1, 128))
 save("volumes", Volumes(), torch.randn(1, 1, 16, 16, 16), torch.randn(2, 4, 17, 17))
 save("writes", Writes(), torch.randn(2, 4, 8, 16), torch.arange(8), torch.rand(2, 4, 8, 16) > 0.5)
+ROWS = torch.arange(3)
+STEP = (torch.randn(2, 4, 1, 16), torch.randn(3, 4, 16), *(ROWS.clone() for _ in range(3)), torch.arange(1))
+save("caches", Caches(), *STEP)
+save("given_caches", GivenCaches(), [torch.zeros(shape) for shape in CACHES.values()], *STEP)
+save("decode", Decode(), torch.tensor([[1]]), torch.tensor([[5]]))
 save("loops", Loops(), torch.randn(8, 16))
 save("flex", Flex(), *torch.randn(3, 1, 2, 128, 16))
 save("step", Step(), torch.randn(64, 32), torch.randn(10, 64), torch.randn(16, 32), torch.randint(0, 10, (16,)))

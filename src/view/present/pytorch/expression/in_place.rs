@@ -16,6 +16,10 @@ impl Task<'_> {
         output: &str,
         value: &str,
     ) -> Result<String, ScriptError> {
+        // A part that is put back is there already.
+        if self.graph.tensors[self.graph.output[self.id]].shows_written {
+            return Ok(format!("{output} = {target}"));
+        }
         if self.function == Function::SliceScatter {
             let Indexing {
                 axis, start, step, ..

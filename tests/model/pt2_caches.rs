@@ -1,0 +1,90 @@
+//! Exported programs that write into caches through views: what they read and write is that of the
+//! rows, however a library lays its cache out. `make_pt2.py` writes the files.
+
+use crate::pt2::exporter;
+use fuseline_core::model::options::{Conventions, ReshapeCost};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, Policy, analyze_program};
+use strum::VariantArray;
+
+const K: u64 = 2 * 4 * 16 * 4;
+const ROWS: u64 = 3 * 4 * 16 * 4;
+const SLOTS: u64 = 3 * 8;
+const AT: u64 = 8;
+
+/// For each cache its bytes, and those that the writes into it read and write.
+#[rustfmt::skip]
+const CACHES: &[(&str, u64, u64, u64)] = &[
+    ("pool", 8 * 16 * 4 * 16 * 4, ROWS + SLOTS, ROWS),
+    ("pair", 8 * 16 * 4 * 16 * 4, ROWS + 2 * SLOTS, ROWS),
+    ("heads", 8 * 4 * 16 * 16 * 4, ROWS + 2 * SLOTS, ROWS),
+    ("both", 2 * 8 * 16 * 4 * 16 * 4, 2 * (ROWS + SLOTS), 2 * ROWS),
+    ("layers", 3 * 2 * 4 * 64 * 16 * 4, K + AT, K),
+    ("stacked", 3 * 4 * 64 * 16 * 4, K / 2 + AT, K / 2),
+    ("first", 2 * K, K, K),
+    ("at", 64 * K, K + AT, K),
+    ("range", 64 * K, K, K),
+    ("nested", 2 * 64 * K, K, K),
+    ("turned", 64 * K, K + AT, K),
+];
+
+fn analysis(text: &str, policy: Policy, reshape: ReshapeCost) -> Analysis {
+    let conventions = Conventions {
+        reshape,
+        ..Conventions::default()
+    };
+    let options = Options {
+        conventions,
+        ..Options::of_policy(policy)
+    };
+    let outcome = analyze_program(&parse(text).program, &options);
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    outcome.analysis.unwrap()
+}
+
+/// The bytes that the kernels with an op in place read and write.
+fn of_writes(analysis: &Analysis) -> (u64, u64) {
+    let kernels = analysis.fused.kernels.iter();
+    let writes = kernels.filter(|kernel| {
+        let mut ops = kernel.ops.iter();
+        ops.any(|&op| analysis.graph.ops[op].in_place)
+    });
+    writes.fold((0, 0), |(read, written), kernel| {
+        (read + kernel.bytes_read, written + kernel.bytes_written)
+    })
+}
+
+#[test]
+fn a_write_through_a_view_is_that_of_its_rows() {
+    let read: u64 = CACHES.iter().map(|own| own.2).sum();
+    let written: u64 = CACHES.iter().map(|own| own.3).sum();
+    for name in ["caches", "given_caches"] {
+        let text = exporter(name);
+        for &policy in Policy::VARIANTS {
+            for reshape in [ReshapeCost::Copy, ReshapeCost::View] {
+                let analysis = analysis(&text, policy, reshape);
+                let which = format!("{name} {policy:?} {reshape:?}\n{text}");
+                assert_eq!(of_writes(&analysis), (read, written), "{which}");
+            }
+        }
+        // Where views are free, the rest of a program reads each cache once and writes its sum.
+        for policy in [Policy::None, Policy::Rules, Policy::Optimal] {
+            let total = analysis(&text, policy, ReshapeCost::View).fused.traffic;
+            let caches: u64 = CACHES.iter().map(|own| own.1).sum();
+            assert_eq!(total.bytes_read, read + caches, "{name} {policy:?}");
+            let sums = 4 * CACHES.len() as u64;
+            assert_eq!(total.bytes_written, written + sums, "{name} {policy:?}");
+        }
+    }
+}
+
+#[test]
+fn a_step_of_a_llama_writes_one_row_of_its_static_cache() {
+    let text = exporter("decode");
+    assert_eq!(text.matches("= index_copy_(").count(), 4, "{text}");
+    let row = 2 * 16 * 4;
+    for &policy in Policy::VARIANTS {
+        let analysis = analysis(&text, policy, ReshapeCost::Copy);
+        assert_eq!(of_writes(&analysis), (4 * (row + 8), 4 * row), "{policy:?}");
+    }
+}
