@@ -15,6 +15,7 @@ pub(crate) mod params;
 mod problem;
 pub mod profile;
 pub mod pt2;
+mod rows;
 pub(crate) mod shapes;
 pub(crate) mod size;
 pub(crate) mod statement;

@@ -6,13 +6,13 @@ use crate::constant::{Constant, Scalar};
 use crate::onnx::import::Import;
 use crate::onnx::operators;
 use crate::onnx::proto::{Graph, Node};
+use crate::rows;
 use crate::shapes::dimension;
 use crate::size::Size;
 use crate::statement::statements;
 use crate::writer::Known;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::op::TensorRole;
-use std::fmt::Write;
 use std::ops::Range;
 
 /// Most nodes of all iterations of all loops that are written out.
@@ -243,12 +243,9 @@ impl<'a> Import<'a> {
         }
         shape.remove(axis);
         let shape = self.written.params.list(&shape);
-        let (name, end) = (known.name.clone(), at.checked_add(1)?);
+        let name = known.name.clone();
         let row = self.written.names.claim(&format!("{name}_row"));
-        let ops = statements(&format!(
-            "{row}_slice = slice({name}, start={at}, end={end}, axis={axis})\n\
-             {row} = reshape({row}_slice, shape={shape})"
-        ))?;
+        let ops = statements(&rows::row(&row, &name, (at, axis), &shape)?)?;
         self.written.write(ops, &row, &node.name, None)
     }
 
@@ -264,18 +261,8 @@ impl<'a> Import<'a> {
             self.written.params.list(&shape)
         );
         let name = format!("{}_stacked", first.name);
-        let mut text = String::new();
-        let mut parts = Vec::new();
-        // Writing to a `String` cannot fail.
-        for (at, known) in known.iter().enumerate() {
-            let _ = writeln!(text, "{name}_{at} = part({}) : {one}", known.name);
-            parts.push(format!("{name}_{at}"));
-        }
-        let _ = match parts.as_slice() {
-            [part] => write!(text, "{name} = contiguous({part})"),
-            parts => write!(text, "{name} = concat({}, axis=0)", parts.join(", ")),
-        };
-        let ops = statements(&text)?;
+        let rows: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
+        let ops = statements(&rows::stacked(&name, &rows, &one))?;
         let name = self.written.names.claim(&name);
         self.written.write(ops, &name, &node.name, None)
     }

@@ -3,9 +3,9 @@
 use super::import::{Frame, Import, MAX_DEPTH};
 use crate::Problem;
 use crate::pt2::schema::{Argument, Graph, Node};
+use crate::rows;
 use crate::size::Size;
 use crate::statement::statements;
-use std::fmt::Write;
 
 /// Most nodes and rows of all iterations of a loop that is written out.
 const MAX_UNROLLED: usize = 20_000;
@@ -186,11 +186,8 @@ impl<'a> Import<'a> {
     fn row(&mut self, node: &'a Node, tensor: usize, index: usize) -> Option<usize> {
         let known = self.written.tensors.get(tensor)?;
         let shape = self.written.params.list(known.shape.as_deref()?.get(1..)?);
-        let (name, dtype, end) = (&known.name, known.dtype?.name(), index + 1);
-        let ops = statements(&format!(
-            "y_slice = slice({name}, start={index}, end={end}, axis=0)\n\
-             y = reshape(y_slice) : {dtype}{shape}"
-        ))?;
+        let at = i64::try_from(index).ok()?;
+        let ops = statements(&rows::row("y", &known.name, (at, 0), &shape)?)?;
         Some(self.write(node, ops, "row", true, None))
     }
 
@@ -200,29 +197,14 @@ impl<'a> Import<'a> {
             .filter_map(|&row| self.written.tensors.get(row))
             .collect();
         let first = known.first()?;
-        let shape = first.shape.as_deref()?;
-        let dtype = first.dtype?.name();
-        let one = self
-            .written
-            .params
-            .list(&[&[Size::from(1)], shape].concat());
-        let count = Size::from(i64::try_from(rows.len()).ok()?);
-        let all = self.written.params.list(&[&[count], shape].concat());
-        let mut text = String::new();
-        let mut parts = Vec::new();
-        for (index, known) in known.iter().enumerate() {
-            // Writing to a `String` cannot fail.
-            let _ = writeln!(text, "y_{index} = reshape({}, shape={one})", known.name);
-            parts.push(format!("y_{index}"));
-        }
-        let _ = match parts.as_slice() {
-            [part] => write!(text, "y = reshape({part}) : {dtype}{all}"),
-            parts => write!(
-                text,
-                "y = concat({}, axis=0) : {dtype}{all}",
-                parts.join(", ")
-            ),
-        };
-        Some(self.write(node, statements(&text)?, "stacked", true, None))
+        let shape = [&[Size::from(1)], first.shape.as_deref()?].concat();
+        let one = format!(
+            "{}{}",
+            first.dtype?.name(),
+            self.written.params.list(&shape)
+        );
+        let rows: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
+        let ops = statements(&rows::stacked("y", &rows, &one))?;
+        Some(self.write(node, ops, "stacked", true, None))
     }
 }
