@@ -22,7 +22,7 @@ pub(super) type Layouts = IdVec<TensorId, View>;
 pub(super) fn layouts(
     graph: &Graph,
     given: &[(TensorId, View)],
-    is_view: fn(&Op) -> bool,
+    is_view: impl Fn(OpId) -> bool,
 ) -> Layouts {
     let whole = |tensor| {
         let shape = graph.tensor_shape(tensor);
@@ -43,7 +43,7 @@ pub(super) fn layouts(
     for (op, definition) in graph.ops.iter_enumerated() {
         let shape = &definition.shape[..];
         let output = graph.output[op];
-        if is_view(definition) {
+        if is_view(op) {
             let Some(&input) = graph.inputs[op].first() else {
                 continue;
             };
@@ -149,15 +149,11 @@ pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand:
 /// `O(ops + reads)`.
 pub(crate) fn operand_copies(graph: &Graph, reshape: ReshapeCost) -> Vec<OperandCopy> {
     let is_batched = |op: &Op| op.op_type == OpType::Matmul && op.shape.len() > 2;
-    let is_view = match reshape {
-        ReshapeCost::Copy => Op::is_part,
-        ReshapeCost::View => Op::is_view,
-    };
     // A copy of a matrix is rare, and layouts take time in each move of a slider.
     if !graph.ops.iter().any(is_batched) {
         return Vec::new();
     }
-    let layouts = layouts(graph, &[], is_view);
+    let layouts = layouts(graph, &[], |op| reshape.is_free_view(graph, op));
     let mut copies = Vec::new();
     for (op, definition) in graph.ops.iter_enumerated() {
         if definition.op_type != OpType::Matmul || graph.stand_in(op).is_some() {

@@ -56,7 +56,7 @@ pub(super) struct Lowered {
 
 /// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
 pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
-    let before = layouts(graph, &[], Op::is_view);
+    let before = layouts(graph, &[], |op| graph.ops[op].is_view());
     let flash = flash_kernels(graph, &before);
     let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
     for (op, &last) in flash.iter_enumerated() {
@@ -78,7 +78,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     let layouts = if results.is_empty() {
         before
     } else {
-        layouts(graph, &results, Op::is_view)
+        layouts(graph, &results, |op| graph.ops[op].is_view())
     };
     let adds = bias_adds(graph);
     let mut lowering = Lowering {
