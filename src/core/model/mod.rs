@@ -15,6 +15,7 @@ pub mod fix;
 pub(crate) mod fixed_sizes;
 pub mod functions;
 pub mod graph;
+pub mod grouped;
 pub mod ids;
 pub(crate) mod in_place;
 pub mod names;

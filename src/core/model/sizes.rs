@@ -2,6 +2,7 @@
 
 use crate::model::functions::Function;
 use crate::model::graph::{Graph, SizeSource};
+use crate::model::grouped::GroupedProduct;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, byte_count, element_count};
 use crate::model::op_type::OpType;
@@ -91,7 +92,8 @@ impl ReadSize {
 }
 
 /// What `op` reads of `tensor`. An op that takes a range of a tensor, or indexes it, reads as many
-/// elements as it outputs, but at most all. One that adds to elements in place reads these.
+/// elements as it outputs, but at most all. One that adds to elements in place reads these. A
+/// grouped product reads one matrix for each row, but at most all.
 pub fn read_size(graph: &Graph, op: OpId, tensor: TensorId, externals: Externals) -> ReadSize {
     use Function::{Embedding, Gather, Index, Rearrange, Slice, Split};
     let (whole, source) = whole_size(graph, op, tensor, externals);
@@ -108,7 +110,11 @@ pub fn read_size(graph: &Graph, op: OpId, tensor: TensorId, externals: Externals
         graph.tensors[graph.output[op]].bytes()
     };
     let is_taken = place.and_then(|place| graph.inputs[op].get(place)) == Some(&tensor);
-    let taken = taken.filter(|_| is_taken);
+    let taken = taken.filter(|_| is_taken).or_else(|| {
+        let grouped = GroupedProduct::of(graph, op).filter(|own| own.matrices == tensor)?;
+        let size = graph.tensors[tensor].bytes_per_element?;
+        size.bytes_of(grouped.elements(graph)?)
+    });
     let known = graph.tensors[tensor].bytes();
     match taken {
         Some(taken) if taken < whole => ReadSize {

@@ -2,7 +2,8 @@
 //! the program.
 //!
 //! `operators` is the table of what each operator is; `template` fills its lines, with `words`,
-//! `products`, `convolutions`, `windows`, `scatter`, `quantized` and `layout`; `results` says what other operators give.
+//! `products`, `experts`, `convolutions`, `windows`, `scatter`, `quantized` and `layout`; `results`
+//! says what other operators give.
 //! `fold` follows the values that become shapes, `shapes` and `size` the shapes with sizes that
 //! stay open, which become params. `agree` says which of them are equal, `choose` gives them values.
 
@@ -14,6 +15,7 @@ mod choose;
 mod constants;
 mod convolutions;
 mod einsum;
+mod experts;
 mod fold;
 mod fused;
 mod heads;

@@ -6,6 +6,7 @@ use crate::onnx::attention::{attention, present, projected};
 use crate::onnx::call::Call;
 use crate::onnx::convolutions::{convolution, transposed_convolution};
 use crate::onnx::einsum::einsum;
+use crate::onnx::experts::mixture;
 use crate::onnx::fused::{
     bias_dropout, dropout, embed_norm, embed_sum, fast_gelu, mean_of_all, rows_norm, skip_norm,
     skip_sum, slope,
@@ -110,6 +111,7 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         "gemm" => gemm(call),
         "fused_matmul" => fused_matmul(call),
         "short_product" => short_product(call),
+        "mixture" => mixture(call),
         "shape" => call.reshaped().map(|shape| call.reshape_list(&shape)),
         "perm" => match call.ints("perm") {
             Some(perm) => Some(format!("{perm:?}")),

@@ -2,6 +2,7 @@
 //! units, others on the vector units.
 
 use crate::onnx::call::Call;
+use crate::onnx::experts::quantized_multiplications;
 use crate::onnx::heads::{projected, scored, shape_of_state};
 use crate::onnx::images;
 use crate::onnx::results::shape;
@@ -49,6 +50,7 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
         | "QLinearMatMul"
         | "MatMulIntegerToFloat"
         | "DynamicQuantizeMatMul" => elements(&shape(call)?)?.mul(first.last()?)?,
+        "QMoE" => quantized_multiplications(call)?,
         "MatMulNBits" | "MatMulBnb4" => all()?.mul(&Size::from(call.int("N")?))?,
         "Attention" if call.is_runtime() => {
             let [batch, tokens, _] = first else {

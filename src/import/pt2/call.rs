@@ -9,6 +9,7 @@ use crate::shapes::{Sizes, dimension};
 use crate::size::Size;
 use crate::writer::{Known, Writer};
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::program::OpStatement;
 use std::collections::{HashMap, HashSet};
 
 /// A node with what is known about its arguments, for one of its outputs.
@@ -65,6 +66,13 @@ impl<'a> Call<'a> {
 
     pub(super) fn tensor(&self, name: &str) -> Option<&'a Known> {
         self.known(self.tensor_index(name)?)
+    }
+
+    /// The op of the program that writes the tensor with this name.
+    pub(super) fn producer(&self, name: &str) -> Option<&'a OpStatement> {
+        let (ops, index) = (&self.written.ops, *self.written.by_name.get(name)?);
+        let at = ops.binary_search_by_key(&index, |(_, output)| *output);
+        ops.get(at.ok()?).map(|(op, _)| op)
     }
 
     /// What the file says of the tensor of an argument.

@@ -3,10 +3,9 @@
 use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
 use crate::pt2::schema::{Argument, SymInt, TensorMeta};
+use crate::pt2::views::perm;
 use crate::shapes::elements;
-use crate::size::size_of;
 use fuseline_core::model::functions::Function;
-use fuseline_core::model::program::{AttributeValue, OpStatement};
 
 /// The elements of the first tensor in the shape of the output, where PyTorch copies none.
 pub(super) fn reshape(call: &Call<'_>) -> Option<Becomes> {
@@ -66,36 +65,18 @@ pub(super) fn clone(call: &Call<'_>) -> Option<Becomes> {
 /// Whether a tensor is attention with its heads behind its rows: on a GPU attention writes it so,
 /// whatever the traced strides say.
 fn is_attention(call: &Call<'_>, index: usize) -> bool {
-    let ops = &call.written.ops;
-    let written = |name: &str| {
-        let index = *call.written.by_name.get(name)?;
-        let at = ops
-            .binary_search_by_key(&index, |(_, output)| *output)
-            .ok()?;
-        ops.get(at).map(|(op, ..)| op)
-    };
-    let Some(op) = call.known(index).and_then(|known| written(&known.name)) else {
+    let Some(op) = call
+        .known(index)
+        .and_then(|known| call.producer(&known.name))
+    else {
         return false;
     };
-    let swaps =
-        op.function() == Some(Function::Transpose) && perm_of(call, op) == Some(vec![0, 2, 1, 3]);
-    let source = op.inputs.first().and_then(|input| written(&input.text));
+    let swaps = op.function() == Some(Function::Transpose) && perm(op) == Some(vec![0, 2, 1, 3]);
+    let source = op
+        .inputs
+        .first()
+        .and_then(|input| call.producer(&input.text));
     swaps && source.is_some_and(|source| source.function() == Some(Function::Sdpa))
-}
-
-fn perm_of(call: &Call<'_>, op: &OpStatement) -> Option<Vec<i64>> {
-    let attribute = op
-        .attributes
-        .iter()
-        .find(|attribute| attribute.name.text == "perm")?;
-    let AttributeValue::Sizes(list) = &attribute.value else {
-        return None;
-    };
-    let value = |expr| {
-        let mut param = |name: &str| call.params().size_of(name);
-        size_of(expr, &mut param)?.as_int()
-    };
-    list.iter().map(value).collect()
 }
 
 /// Whether the output can be a view, judged at the example inputs: dimensions that are contiguous

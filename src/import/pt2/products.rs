@@ -3,8 +3,11 @@
 use crate::opaque::Flops;
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
+use crate::pt2::views::perm;
 use crate::shapes::elements;
 use crate::size::Size;
+use crate::writer::Known;
+use fuseline_core::model::functions::Function;
 use std::fmt::Write;
 
 /// Lines whose operands autocast brings to the type of the result.
@@ -113,15 +116,27 @@ pub(super) fn scaled_matmul(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::lines(text.replace(&format!("{last} ="), "{y} =")))
 }
 
-/// Rows in groups, each group times its own matrix: every row meets one matrix.
+/// Rows in groups, each group times its own matrix: every row meets one matrix. The library reads
+/// transposed matrices as they are.
 pub(super) fn grouped_matmul(call: &Call<'_>) -> Option<Becomes> {
     let name = |name: &'static str, other: &'static str| if call.has(name) { name } else { other };
     // The operator of Transformers has names of its own.
     let (a, b) = (name("self", "input"), name("mat2", "weight"));
     let (left, right) = (call.shape_of(a)?, call.shape_of(b)?);
     let k = call.one(left.last()?);
-    let line = format!("{{y}} = matmul({{{a}}}, {{{b}}}, k={k})");
+    let matrices = match call.tensor(b).and_then(|known| swapped(call, known)) {
+        Some(stored) => format!("{stored}, transpose_b=true"),
+        None => format!("{{{b}}}"),
+    };
+    let line = format!("{{y}} = matmul({{{a}}}, {matrices}, k={k})");
     (left.len() == 2 && right.len() == 3).then(|| Becomes::lines(line))
+}
+
+/// The name of the tensor of which this one is a view with its matrices transposed.
+fn swapped<'a>(call: &Call<'a>, known: &Known) -> Option<&'a str> {
+    let op = call.producer(&known.name)?;
+    let is_swap = op.function() == Some(Function::Transpose) && perm(op)? == [0, 2, 1];
+    is_swap.then_some(op.inputs.first()?.text.as_str())
 }
 
 /// Attention. PyTorch broadcasts keys and values over the leading dimensions of the queries.

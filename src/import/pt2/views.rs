@@ -79,7 +79,8 @@ impl Order {
     }
 }
 
-fn perm(op: &OpStatement) -> Option<Vec<i64>> {
+/// The order of dimensions that a transpose states.
+pub(super) fn perm(op: &OpStatement) -> Option<Vec<i64>> {
     let mut attributes = op.attributes.iter();
     let stated = attributes.find(|attribute| attribute.is(AttributeName::Perm))?;
     let AttributeValue::Sizes(list) = &stated.value else {

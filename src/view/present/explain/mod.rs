@@ -7,8 +7,8 @@ mod sizes;
 pub use flops::flops_text;
 pub(super) use flops::{FlopFactors, flop_factors};
 pub use ledger::{LedgerRow, ledger};
-pub(super) use sizes::size_factors;
 pub use sizes::{access_text, part_read, source_reason, source_text, whole_reason};
+pub(super) use sizes::{chosen_reason, size_factors};
 
 use fuseline_core::analysis::Kernel;
 use fuseline_core::model::graph::SizeSource;

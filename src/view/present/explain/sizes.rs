@@ -6,6 +6,7 @@ use fuseline_core::cost::traffic::Access;
 use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::{FixedSize, Graph, SizeSource};
+use fuseline_core::model::grouped::GroupedProduct;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::op_type::OpType;
@@ -37,13 +38,18 @@ pub(in crate::present) fn size_factors(
             broadcast_operand_shape(graph, op, access.tensor)?,
             size(tensor.bytes_per_element),
         )),
-        SizeSource::Produced | SizeSource::Declared => Some((
-            graph
+        SizeSource::Produced | SizeSource::Declared => {
+            let mut shape = graph
                 .tensor_shape(access.tensor)
                 .unwrap_or_default()
-                .to_vec(),
-            size(tensor.bytes_per_element),
-        )),
+                .to_vec();
+            if let (Some(grouped), Some(matrices)) =
+                (chosen_matrices(graph, op, access.tensor), shape.first_mut())
+            {
+                *matrices = grouped.most_read();
+            }
+            Some((shape, size(tensor.bytes_per_element)))
+        }
         SizeSource::Inferred | SizeSource::Assumed => {
             let fixed = fixed_size(analysis, access.tensor);
             let inferred = || {
@@ -116,10 +122,37 @@ pub fn part_read(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<(OpId,
     most.map(|(bytes, op)| (op, bytes))
 }
 
+/// The grouped product that reads some matrices of a tensor; `None` where it may read all.
+fn chosen_matrices(graph: &Graph, op: OpId, tensor: TensorId) -> Option<GroupedProduct> {
+    let grouped = GroupedProduct::of(graph, op).filter(|own| own.matrices == tensor);
+    grouped.filter(|own| own.rows < own.count)
+}
+
+/// That grouped products read at most some of the matrices of a tensor, as a part of a sentence;
+/// `None` where none does.
+pub(in crate::present) fn chosen_reason(
+    graph: &Graph,
+    ops: &[OpId],
+    tensor: TensorId,
+) -> Option<String> {
+    let mut chosen = ops
+        .iter()
+        .filter_map(|&op| Some((op, chosen_matrices(graph, op, tensor)?)));
+    let (op, grouped) = chosen.next()?;
+    Some(format!(
+        "at most {} of {} matrices: each row of {} meets one",
+        format_exact(u128::from(grouped.most_read())),
+        format_exact(u128::from(grouped.count)),
+        graph.ops[op].name,
+    ))
+}
+
 /// Elements that a matmul with a stated K takes of an operand that may hold more.
 fn packed_elements(graph: &Graph, op: OpId, tensor: TensorId) -> Option<u64> {
     let definition = &graph.ops[op];
-    let k = definition.k?;
+    let k = definition
+        .k
+        .filter(|_| GroupedProduct::of(graph, op).is_none())?;
     let [outer @ .., rows, columns] = &definition.shape[..] else {
         return None;
     };
@@ -142,8 +175,8 @@ pub fn source_reason(
 ) -> String {
     let graph = &analysis.graph;
     let of_size = size_reason(analysis, tensor, source);
-    match whole_reason(graph, ops, tensor) {
-        Some(whole) => format!("{of_size}; {whole}"),
+    match chosen_reason(graph, ops, tensor).or_else(|| whole_reason(graph, ops, tensor)) {
+        Some(part) => format!("{of_size}; {part}"),
         None => of_size,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::derived::Derived;
 use crate::present::derivation::{Derivation, Operation, Term};
-use crate::present::explain::{has_assumed_size, size_factors, whole_reason};
+use crate::present::explain::{chosen_reason, has_assumed_size, size_factors, whole_reason};
 use crate::present::format::format_count;
 use crate::present::names::{listed, op_name};
 use crate::present::number::Number;
@@ -242,7 +242,13 @@ fn accesses_to(analysis: &Analysis, tensor: TensorId, run: Run) -> Vec<Term> {
 fn access_term(analysis: &Analysis, ops: &[OpId], name: String, access: Access) -> Term {
     let name = match access.source {
         SizeSource::Copied => format!("{name}, a copy for the library"),
-        _ => name,
+        _ => {
+            let is_part = analysis.graph.tensors[access.tensor].bytes() > Some(access.bytes);
+            match chosen_reason(&analysis.graph, ops, access.tensor).filter(|_| is_part) {
+                Some(chosen) => format!("{name}, {chosen}"),
+                None => name,
+            }
+        }
     };
     let readers = ops.iter().filter_map(|&op| {
         let (shape, size) = size_factors(analysis, op, access)?;
