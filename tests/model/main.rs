@@ -68,6 +68,7 @@ mod functions;
 mod functions_rows;
 mod fusion_limit;
 mod gpt2;
+mod grouped;
 mod growth;
 mod headline;
 mod history;

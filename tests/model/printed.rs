@@ -60,6 +60,7 @@ fn a_printed_program_is_that_of_its_file() {
         "small_products",
         "gpt2",
         "llama",
+        "caches",
     ] {
         let text = text_of(&format!("{name}.txt"));
         let bytes = std::fs::read(files().join(format!("{name}.pt2"))).unwrap();

@@ -14,14 +14,14 @@ pub(super) fn mixture(call: &Call<'_>) -> Option<String> {
     let (hidden, outer) = tokens_shape.split_last()?;
     let tokens = elements(outer)?;
     let rows = tokens.mul(&Size::from(chosen))?;
-    let list = |sizes: [&Size; 2]| call.list(&sizes.map(Clone::clone));
+    let matrix = |sizes: [&Size; 2]| call.list(&sizes.map(Clone::clone));
     // Writing to a `String` cannot fail.
     let mut text = format!(
         "{{y}}_tokens = reshape({{0}}, shape={})\n\
          {{y}}_router = softmax({{1}}, axis=-1)\n\
          {{y}}_chosen = topk_indices({{y}}_router, count={chosen}, axis=-1)\n\
          {{y}}_weights = gather({{y}}_router, {{y}}_chosen, axis=-1)\n",
-        list([&tokens, hidden])
+        matrix([&tokens, hidden])
     );
     let mut weights = "{y}_weights";
     if call.int("normalize_routing_weights").unwrap_or(0) != 0 {
@@ -42,7 +42,7 @@ pub(super) fn mixture(call: &Call<'_>) -> Option<String> {
     let _ = writeln!(
         text,
         "{{y}}_gates = reshape({weights}, shape={})",
-        list([&rows, &Size::from(1)])
+        matrix([&rows, &Size::from(1)])
     );
     if [3, 5, 7].into_iter().any(|bias| call.has(bias)) {
         let experts = call.list(std::slice::from_ref(&rows));

@@ -2,13 +2,14 @@
 
 use crate::params::Chosen;
 use crate::pt2::blocks::folded;
-use crate::pt2::in_place::VIEWS;
+use crate::pt2::in_place::{VIEWS, View};
 use crate::pt2::mutations::{mutations, written_slices};
 use crate::pt2::naming::{Origin, give_names};
 use crate::pt2::output::Operator;
 use crate::pt2::overwritten::{replaces_part, write_in_place};
 use crate::pt2::schema::{Argument, Exported, Graph, Node, TensorMeta, read};
 use crate::pt2::symbols::Symbols;
+use crate::pt2::views::is_view;
 use crate::shapes::Sizes;
 use crate::size::Size;
 use crate::writer::{Known, Writer};
@@ -52,11 +53,15 @@ pub(super) fn import_exported(
     // A graph that keeps writes in place gives an input another value under its own name. Other
     // results that no op reads, as counters of batches, are left out.
     let inputs = graph.inputs.iter().flat_map(Argument::tensors);
-    let ops = import.written.ops.iter();
-    let writes = ops
-        .filter(|(op, _)| replaces_part(op))
-        .map(|(_, output)| *output);
-    let writes: HashSet<usize> = writes.collect();
+    // The values that writes of a part give, and views of these.
+    let mut writes: HashSet<usize> = HashSet::new();
+    for (op, output) in &import.written.ops {
+        let first = op.inputs.first().filter(|_| is_view(op));
+        let shown = first.and_then(|input| import.written.by_name.get(&input.text));
+        if replaces_part(op) || shown.is_some_and(|shown| writes.contains(shown)) {
+            writes.insert(*output);
+        }
+    }
     let overwritten = inputs.filter(|&name| {
         let now = tensors
             .get(name)
@@ -108,8 +113,8 @@ pub(super) struct Frame<'a> {
     /// Indices of tensors by their name.
     pub(super) tensors: HashMap<&'a str, usize>,
     pub(super) is_read: HashSet<&'a str>,
-    /// The tensor whose memory each view shows.
-    pub(super) viewed: HashMap<&'a str, &'a str>,
+    /// What each view shows.
+    pub(super) viewed: HashMap<&'a str, View<'a>>,
     /// The tensor that each result of an operator in place is.
     pub(super) same: HashMap<&'a str, &'a str>,
     pub(super) depth: usize,
@@ -205,6 +210,7 @@ impl<'a> Import<'a> {
             weight += 1 + self.written.rank(index);
         }
         self.written.spend(weight.saturating_mul(outputs.len()))?;
+        self.refresh(node, frame)?;
         if self.inlined(node, &outputs, frame)? {
             return Ok(());
         }
@@ -259,13 +265,12 @@ impl<'a> Import<'a> {
         {
             self.written_in_place(node, output, first, frame)?;
         } else if VIEWS.contains(&name) {
-            frame.viewed.extend(
-                operator
-                    .outputs
-                    .iter()
-                    .flatten()
-                    .map(|&output| (output, first)),
-            );
+            let Some(&of) = frame.tensors.get(first) else {
+                return Ok(());
+            };
+            let outputs = operator.outputs.iter().flatten();
+            let views = outputs.map(|&output| (output, View { base: first, of }));
+            frame.viewed.extend(views);
         }
         Ok(())
     }

@@ -191,7 +191,7 @@ impl<'a> Import<'a> {
     }
 
     /// The source of a reshape; any other tensor itself.
-    fn unshaped(&self, index: usize) -> usize {
+    pub(super) fn unshaped(&self, index: usize) -> usize {
         let ops = &self.written.ops;
         let written = ops.binary_search_by_key(&index, |(_, output)| *output);
         let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);

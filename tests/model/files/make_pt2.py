@@ -276,6 +276,19 @@ class Decode(nn.Module):
         return self.model(ids, past_key_values=self.cache, position_ids=position_ids).logits
 
 
+class Experts(nn.Module):
+    """Experts of transformers, of which each token chooses two: a grouped product of all chosen rows."""
+
+    def __init__(self):
+        super().__init__()
+        config = transformers.MixtralConfig(hidden_size=64, intermediate_size=96, num_local_experts=16)
+        config._experts_implementation = "grouped_mm"
+        self.block = transformers.models.mixtral.modeling_mixtral.MixtralSparseMoeBlock(config).to(torch.bfloat16)
+
+    def forward(self, x):
+        return self.block(x)
+
+
 class Loops(nn.Module):
     def __init__(self):
         super().__init__()
@@ -341,9 +354,10 @@ save("volumes", Volumes(), torch.randn(1, 1, 16, 16, 16), torch.randn(2, 4, 17, 
 save("writes", Writes(), torch.randn(2, 4, 8, 16), torch.arange(8), torch.rand(2, 4, 8, 16) > 0.5)
 ROWS = torch.arange(3)
 STEP = (torch.randn(2, 4, 1, 16), torch.randn(3, 4, 16), *(ROWS.clone() for _ in range(3)), torch.arange(1))
-save("caches", Caches(), *STEP)
+write("caches", Caches(), STEP)
 save("given_caches", GivenCaches(), [torch.zeros(shape) for shape in CACHES.values()], *STEP)
 save("decode", Decode(), torch.tensor([[1]]), torch.tensor([[5]]))
+save("experts", Experts(), torch.randn(2, 1, 64, dtype=torch.bfloat16))
 save("loops", Loops(), torch.randn(8, 16))
 save("flex", Flex(), *torch.randn(3, 1, 2, 128, 16))
 save("step", Step(), torch.randn(64, 32), torch.randn(10, 64), torch.randn(16, 32), torch.randint(0, 10, (16,)))

@@ -96,7 +96,7 @@ impl AttributeName {
             Self::Keepdim => (K::Flag, "whether the reduced dimension stays as 1", Some(D::Flag(true))),
             Self::TransposeA => (K::Flag, "whether the first operand is [K, M]", Some(D::Flag(false))),
             Self::TransposeB => (K::Flag, "whether the second operand is [N, K]", Some(D::Flag(false))),
-            Self::K => (K::SizeOrUnknown, "contraction length, if the operands hold more than the op reads; requires a shape after a colon", None),
+            Self::K => (K::SizeOrUnknown, "contraction length, if the operands hold more than the op reads or each row meets one of several matrices; requires a shape after a colon", None),
             Self::Stride => (K::SizeOrSizes, "step of the window, one number or [height, width]", Some(D::Size(1))),
             Self::Padding => (K::SizeOrSizes, "border of zeros on each side", Some(D::Size(0))),
             Self::Dilation => (K::SizeOrSizes, "distance between the window's elements", Some(D::Size(1))),

@@ -240,15 +240,12 @@ fn accesses_to(analysis: &Analysis, tensor: TensorId, run: Run) -> Vec<Term> {
 
 /// An access with the factors of its bytes: those of the first op whose shapes give them.
 fn access_term(analysis: &Analysis, ops: &[OpId], name: String, access: Access) -> Term {
-    let name = match access.source {
-        SizeSource::Copied => format!("{name}, a copy for the library"),
-        _ => {
-            let is_part = analysis.graph.tensors[access.tensor].bytes() > Some(access.bytes);
-            match chosen_reason(&analysis.graph, ops, access.tensor).filter(|_| is_part) {
-                Some(chosen) => format!("{name}, {chosen}"),
-                None => name,
-            }
-        }
+    let is_part = analysis.graph.tensors[access.tensor].bytes() > Some(access.bytes);
+    let chosen = chosen_reason(&analysis.graph, ops, access.tensor).filter(|_| is_part);
+    let name = match chosen {
+        _ if access.source == SizeSource::Copied => format!("{name}, a copy for the library"),
+        Some(chosen) => format!("{name}, {chosen}"),
+        None => name,
     };
     let readers = ops.iter().filter_map(|&op| {
         let (shape, size) = size_factors(analysis, op, access)?;
