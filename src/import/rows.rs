@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-/// The lines by which `output` is the row `at` of `tensor`, without the dimension `axis` along which
-/// the rows follow each other; `shape` is that of a row. `None` if `at` is the largest integer.
+/// The lines by which `output` is the row `at` of `tensor`, without the dimension `axis` along
+/// which the rows follow each other; `shape` is that of a row. `None` if `at` is the largest
+/// integer.
 pub(crate) fn row(
     output: &str,
     tensor: &str,

@@ -10,8 +10,8 @@ const MAX_TERMS: usize = 12;
 /// Most params in one term.
 const MAX_DEGREE: usize = 6;
 
-/// How many times as large a sampled number is at the second sample of the params. No param has this
-/// factor, so that no sampled number is taken for one.
+/// How many times as large a sampled number is at the second sample of the params. No param has
+/// this factor, so that no sampled number is taken for one.
 const SAMPLED_FACTOR: i64 = 19;
 
 /// A sum of terms, each an integer times params. The zero has no term.
@@ -186,8 +186,8 @@ impl Size {
         })
     }
 
-    /// The value of the size at the second sample of the params. Numbers that were sampled grow with
-    /// the params.
+    /// The value of the size at the second sample of the params. Numbers that were sampled grow
+    /// with the params.
     pub(crate) fn larger_value(&self, params: &[i64]) -> Option<i64> {
         let value = self.value(params)?;
         if self.is_sampled {

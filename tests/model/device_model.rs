@@ -216,8 +216,8 @@ fn an_h100_is_estimated_from_the_h200() {
     assert!((h100 / h200 - 1.0).abs() < 1e-9, "{h100} {h200}");
 }
 
-/// Rows, columns, and the times of `var` and `argmax` along rows of f16 in µs: eager PyTorch 2.11 on
-/// an H200, the best of 6 CUDA graphs of 50 calls, 2026-11-29.
+/// Rows, columns, and the times of `var` and `argmax` along rows of f16 in µs: eager PyTorch 2.11
+/// on an H200, the best of 6 CUDA graphs of 50 calls, 2026-11-29.
 const MEASURED_PAIRS: [(u64, u64, f64, f64); 9] = [
     (8, 4096, 10.47, 8.67),
     (64, 1024, 6.57, 5.49),

@@ -34,13 +34,16 @@ fn a_loss_over_a_long_vocabulary_reads_the_logits_once() {
     let optimum = analysis(text, &under(Policy::Optimal));
     assert!(optimum.certificate.unwrap().is_optimal);
     let optimum = optimum.fused.traffic.total;
-    for policy in [Policy::None, Policy::Rules, Policy::Inductor] {
+    for policy in [Policy::None, Policy::Rules] {
         assert!(optimum <= bytes(text, policy), "{policy:?}");
     }
-    // The logits, the targets, what is picked, and values of one per row.
+    // The logits, the targets, what is picked, and values of one per row. The compiler computes
+    // what is picked again, which the search does not.
     let logits = 4096 * 128_256 * 2;
     let rows = 4096 * 4;
-    assert!((logits..logits + 16 * rows).contains(&optimum), "{optimum}");
+    for bytes in [optimum, bytes(text, Policy::Inductor)] {
+        assert!((logits..logits + 16 * rows).contains(&bytes), "{bytes}");
+    }
 }
 
 /// Whether softmax is one op or five decides nothing, however long its rows are.

@@ -30,6 +30,7 @@ mod cli_output;
 mod code_lines;
 mod compare;
 mod completion;
+mod computed_again;
 mod dag;
 mod dag_check;
 mod dag_motion;

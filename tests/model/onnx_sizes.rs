@@ -112,7 +112,8 @@ fn a_given_value_is_no_size_of_something_else() {
     assert!(!again.text.contains("only at"), "{}", again.text);
 }
 
-/// A value that no even split of the image reaches is in the text as a number, at which it is right.
+/// A value that no even split of the image reaches is in the text as a number, at which it is
+/// right.
 #[test]
 fn a_given_value_is_the_one_that_the_text_is_right_at() {
     let nodes = [

@@ -41,9 +41,15 @@ pub(super) fn execute(
     for ((kernel, members), traffic) in partition.kernels.iter_enumerated().zip(traffics) {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
         let computed = members.iter().chain(&partition.recomputed[kernel]);
-        let work = work_of_ops(computed.clone(), |op| match unfused {
-            Some(unfused) => unfused.of_lone_op(op).work,
-            None => op_work(graph, op),
+        let work = work_of_ops(computed.clone(), |op| {
+            let whole = match unfused {
+                Some(unfused) => unfused.of_lone_op(op).work,
+                None => op_work(graph, op),
+            };
+            match traffic.part_of(op) {
+                Some(part) => part.work_of(whole),
+                None => whole,
+            }
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = computed

@@ -1,5 +1,6 @@
 //! The costs of kernels: bytes through memory, FLOPs, and the time that a device needs for both.
 
+pub(crate) mod computed_in_part;
 pub(crate) mod launch_order;
 pub mod roofline;
 pub mod traffic;

@@ -1,5 +1,6 @@
 //! Bytes that each kernel reads from and writes to memory.
 
+use crate::cost::computed_in_part::{ComputedPart, computed_in_part};
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
@@ -27,6 +28,8 @@ pub struct KernelTraffic {
     pub reads: SmallVec<[Access; 2]>,
     /// Tensors written to memory, in execution order.
     pub writes: SmallVec<[Access; 1]>,
+    /// What the kernel computes again in part, by ascending op.
+    pub in_part: Vec<ComputedPart>,
 }
 
 impl KernelTraffic {
@@ -39,6 +42,11 @@ impl KernelTraffic {
     /// Writes to DRAM, in bytes.
     pub fn bytes_written(&self) -> u64 {
         self.writes.iter().map(|a| a.bytes).sum()
+    }
+
+    /// What the kernel computes of an op, if that is not the whole.
+    pub fn part_of(&self, op: OpId) -> Option<&ComputedPart> {
+        self.in_part.iter().find(|part| part.op == op)
     }
 
     /// Bytes read and written.
@@ -119,8 +127,12 @@ pub fn kernel_traffic<'a>(
     };
     partition.kernels.ids().map(move |kernel| {
         let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
+        let in_part = computed_in_part(graph, &count.views, again, |op| {
+            partition.kernel_of[op] == kernel
+        });
         let mut traffic = count.of_kernel(
             own.iter().chain(again).copied(),
+            in_part,
             |op| partition.computes(kernel, op),
             |op| is_written[op] && partition.kernel_of[op] == kernel,
         );
@@ -193,6 +205,7 @@ impl<'a> TrafficCount<'a> {
     pub(crate) fn of_kernel(
         &mut self,
         ops: impl Iterator<Item = OpId>,
+        in_part: Vec<ComputedPart>,
         computes: impl Fn(OpId) -> bool,
         is_written: impl Fn(OpId) -> bool,
     ) -> KernelTraffic {
@@ -212,7 +225,8 @@ impl<'a> TrafficCount<'a> {
                 // as well.
                 let producer = graph.tensors[self.views.base[tensor]].producer;
                 if !producer.is_some_and(&computes) {
-                    self.read(op, tensor);
+                    let part = in_part.iter().find(|part| part.op == op);
+                    self.read(op, tensor, part);
                 }
             }
             // `build_graph` has bounded all bytes, so nothing here checks for overflow.
@@ -229,10 +243,11 @@ impl<'a> TrafficCount<'a> {
         KernelTraffic {
             reads: SmallVec::from_slice(&self.reads),
             writes: SmallVec::from_slice(&self.writes),
+            in_part,
         }
     }
 
-    fn read(&mut self, op: OpId, tensor: TensorId) {
+    fn read(&mut self, op: OpId, tensor: TensorId, part: Option<&ComputedPart>) {
         let last = &mut self.read_by[tensor];
         // Marks carry the kernel's number, so a new kernel clears nothing: `O(1)` for each read.
         let is_known = last.kernel == self.kernels;
@@ -240,7 +255,15 @@ impl<'a> TrafficCount<'a> {
             return;
         }
         last.op = op;
-        let read = self.views.read(self.graph, op, tensor, self.externals);
+        let mut read = self.views.read(self.graph, op, tensor, self.externals);
+        // What is computed in part needs as many elements of an operand of its shape.
+        if let Some(part) = part
+            && self.graph.tensors[tensor].elements() == Some(part.of)
+        {
+            let whole = read.bytes;
+            read.bytes = u64::try_from(part.share_of(whole.into())).unwrap_or(whole);
+            read.part_of = read.part_of.or(Some(whole));
+        }
         if !is_known {
             (last.kernel, last.place) = (self.kernels, self.reads.len());
             self.reads.push(Access {

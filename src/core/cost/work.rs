@@ -11,7 +11,8 @@ use crate::model::work::Work;
 /// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each
 /// output element, a reduction its count for each element of its first input, a reshape that
 /// computes its count for each output element, attention what [`scores`] says, an operator that is
-/// not known what the program states, on the units that it states. A function that is not in the table counts 1.
+/// not known what the program states, on the units that it states. A function that is not in the
+/// table counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
     // An op of a rewritten graph stands for several, whose work its own attributes do not tell.
     if let Some(stand_in) = graph.stand_in(op) {

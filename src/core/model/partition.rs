@@ -84,8 +84,8 @@ impl Partition {
             .flatten()
     }
 
-    /// The partition with these numbers of its kernels, below `count`. Kernels of one number are one,
-    /// which computes an op once.
+    /// The partition with these numbers of its kernels, below `count`. Kernels of one number are
+    /// one, which computes an op once.
     pub(crate) fn renumbered(&self, number: &IdVec<KernelId, KernelId>, count: usize) -> Self {
         let kernel_of = self.kernel_of.iter().map(|&kernel| number[kernel]);
         let mut renumbered = Self::of_ops(kernel_of.collect(), count);

@@ -44,8 +44,8 @@ pub fn part_elements(graph: &Graph, op: OpId) -> Option<u64> {
     element_count(&common.collect::<Vec<_>>())?.checked_mul(behind)
 }
 
-/// The shape of a matmul's operand with its batch dimensions broadcast to those of the product: that
-/// of a copy. `None` for other ops, and where the operand's shape is unknown.
+/// The shape of a matmul's operand with its batch dimensions broadcast to those of the product:
+/// that of a copy. `None` for other ops, and where the operand's shape is unknown.
 pub fn broadcast_operand_shape(graph: &Graph, op: OpId, tensor: TensorId) -> Option<Vec<u64>> {
     let definition = &graph.ops[op];
     let is_product = definition.op_type == OpType::Matmul && !definition.is_convolution();

@@ -20,8 +20,9 @@ use prost::Message;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// The program of a model as [`super::Skim`] gives it. Ops that no output needs are left out. Params
-/// have these values, the others values that the graph allows. Near linear in nodes and reads.
+/// The program of a model as [`super::Skim`] gives it. Ops that no output needs are left out.
+/// Params have these values, the others values that the graph allows. Near linear in nodes and
+/// reads.
 ///
 /// # Errors
 /// What is wrong with the model, as the end of a sentence.

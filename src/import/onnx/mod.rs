@@ -3,9 +3,9 @@
 //!
 //! `operators` is the table of what each operator is; `template` fills its lines, with `words`,
 //! `products`, `experts`, `convolutions`, `windows`, `scatter`, `quantized` and `layout`; `results`
-//! says what other operators give.
-//! `fold` follows the values that become shapes, `shapes` and `size` the shapes with sizes that
-//! stay open, which become params. `agree` says which of them are equal, `choose` gives them values.
+//! says what other operators give. `fold` follows the values that become shapes, `shapes` and
+//! `size` the shapes with sizes that stay open, which become params. `agree` says which of them are
+//! equal, `choose` gives them values.
 
 mod agree;
 mod arithmetic;

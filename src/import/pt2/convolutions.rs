@@ -78,8 +78,9 @@ pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::Lines(Cast::Result, text))
 }
 
-/// A convolution of three dimensions or a transposed one, of its stated length and shape. Each element of the smaller side, the output of a
-/// convolution and the input of a transposed one, meets each weight of its channel.
+/// A convolution of three dimensions or a transposed one, of its stated length and shape. Each
+/// element of the smaller side, the output of a convolution and the input of a transposed one,
+/// meets each weight of its channel.
 fn of_stated_length(call: &Call<'_>, is_transposed: bool) -> Option<Becomes> {
     let weight = call.shape_of("weight")?;
     let groups = call.int("groups").unwrap_or(1);

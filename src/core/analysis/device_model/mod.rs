@@ -32,6 +32,7 @@ pub use crate::analysis::device_model::range::{
 
 pub(crate) use crate::analysis::device_model::cache::{CacheStart, Hits};
 use crate::analysis::execution::{Execution, Kernel};
+use crate::cost::computed_in_part::ComputedPart;
 use crate::cost::traffic::Access;
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::fusion::inductor::is_one_call;
@@ -133,6 +134,8 @@ pub(crate) struct ModeledKernel<'a> {
     pub(crate) ops: &'a [OpId],
     /// Ops that it computes again.
     pub(crate) recomputed: &'a [OpId],
+    /// Those of which it computes only some elements.
+    pub(crate) in_part: &'a [ComputedPart],
     pub(crate) work: Work,
     /// A view, which is not launched.
     pub(crate) is_free: bool,
@@ -146,6 +149,7 @@ impl<'a> ModeledKernel<'a> {
         Self {
             ops: &kernel.ops,
             recomputed,
+            in_part: &kernel.traffic.in_part,
             work: kernel.work,
             is_free: kernel.is_free,
             read: AccessedBytes::cold(kernel.bytes_read),

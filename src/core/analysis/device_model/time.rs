@@ -120,11 +120,20 @@ impl KernelView<'_> {
         ops.map(|&op| (op, &self.model.graph.ops[op]))
     }
 
-    /// Its ops, and those that it computes again.
-    fn computed(&self) -> impl Iterator<Item = (OpId, &Op)> {
+    /// Its ops, and those that it computes again, with the elements that it computes of each.
+    fn computed(&self) -> impl Iterator<Item = (OpId, &Op, f64)> {
         let again = self.launch.recomputed.iter();
-        self.ops()
-            .chain(again.map(|&op| (op, &self.model.graph.ops[op])))
+        let again = again.map(|&op| {
+            let definition = &self.model.graph.ops[op];
+            let mut parts = self.launch.in_part.iter();
+            let part = parts.find(|part| part.op == op);
+            let count = part.map_or_else(|| elements(definition), |part| part.elements as f64);
+            (op, definition, count)
+        });
+        let own = self
+            .ops()
+            .map(|(op, definition)| (op, definition, elements(definition)));
+        own.chain(again)
     }
 
     fn matmul(
@@ -211,9 +220,9 @@ impl KernelView<'_> {
 
     fn pointwise(&self, m: &Measured) -> BreakdownPart {
         let mut compute = BreakdownPart::new("arithmetic");
-        for (id, op) in self.computed() {
+        for (id, op, count) in self.computed() {
             let mut own = BreakdownPart::new("");
-            own.compute(m, op);
+            own.compute(m, op, count);
             if op.op_type == OpType::Opaque {
                 let flops = op_work(self.model.graph, id).vector_flops as f64;
                 own.add(RatedWork::Instructions, flops, m.vector_per_s);
@@ -221,9 +230,9 @@ impl KernelView<'_> {
             // Library code computes indices for any strides. A compiler knows them when it writes
             // the kernel.
             let strided = self.code == KernelOrigin::Library && self.is_strided(id, op);
-            if strided && elements(op) / m.strided_per_s > own.seconds() {
+            if strided && count / m.strided_per_s > own.seconds() {
                 compute.name = STRIDED;
-                compute.add(RatedWork::Strided, elements(op), m.strided_per_s);
+                compute.add(RatedWork::Strided, count, m.strided_per_s);
             } else {
                 compute.append(&own);
             }
@@ -234,8 +243,8 @@ impl KernelView<'_> {
     /// The arithmetic of all ops on the vector units.
     pub(super) fn arithmetic(&self, m: &Measured) -> BreakdownPart {
         let mut compute = BreakdownPart::new("arithmetic");
-        for (_, op) in self.computed() {
-            compute.compute(m, op);
+        for (_, op, count) in self.computed() {
+            compute.compute(m, op, count);
         }
         compute
     }
@@ -292,13 +301,12 @@ fn elements(op: &Op) -> f64 {
 impl BreakdownPart {
     /// Adds an elementwise op on the vector units: its slow functions, and one instruction for each
     /// further FLOP.
-    fn compute(&mut self, m: &Measured, op: &Op) {
+    fn compute(&mut self, m: &Measured, op: &Op, elements: f64) {
         let (slow, instructions) = match op.function {
             Some(function) => (function.row().slow, function.row().instructions),
             None if op.op_type == OpType::Elementwise => (&[][..], 2),
             None => (&[][..], 0),
         };
-        let elements = elements(op);
         for operation in slow {
             let (what, per_s) = match operation {
                 SlowOperation::Exponential => (RatedWork::Exponentials, m.exp_per_s),

@@ -110,6 +110,11 @@ impl<'a> MergedWrites<'a> {
         again.chain([self.analysis.partition.kernel_of[op]])
     }
 
+    /// The views of the graph.
+    pub(super) fn views(&self) -> &Views {
+        &self.views
+    }
+
     /// The ops whose outputs two kernels write and the merged one keeps on chip.
     pub(super) fn kept(&self, a: KernelId, b: KernelId) -> impl Iterator<Item = OpId> + '_ {
         let between = |own: KernelId, other: KernelId| {

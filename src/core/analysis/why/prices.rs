@@ -7,6 +7,7 @@ use crate::analysis::device_model::{
 use crate::analysis::execute::work_beyond_ops;
 use crate::analysis::why::merged_writes::MergedWrites;
 use crate::analysis::why::price::{Cost, Price};
+use crate::cost::computed_in_part::computed_in_part;
 use crate::cost::roofline::place;
 use crate::cost::traffic::Views;
 use crate::cost::work::work_of_ops;
@@ -246,9 +247,16 @@ impl<'a> Prices<'a> {
         recomputed.dedup();
         // What one kernel computes for itself the other need not compute again.
         recomputed.retain(|op| ops.binary_search(op).is_err());
+        let in_part = computed_in_part(
+            &self.analysis.graph,
+            self.writes.views(),
+            &recomputed,
+            |op| ops.binary_search(&op).is_ok(),
+        );
         let launch = ModeledKernel {
             ops: &ops,
             recomputed: &recomputed,
+            in_part: &in_part,
             work,
             is_free: kernels[a].is_free && kernels[b].is_free,
             read: moved(0),
@@ -310,7 +318,11 @@ impl<'a> Prices<'a> {
         }
         let own = &partition.kernels[second];
         let computed = || own.iter().chain(&partition.recomputed[second]);
-        let work_of = |op: OpId| analysis.unfused.of_lone_op(op).work;
+        let work_of = |op: OpId| {
+            let whole = analysis.unfused.of_lone_op(op).work;
+            let part = kernels[second].traffic.part_of(op);
+            part.map_or(whole, |part| part.work_of(whole))
+        };
         let alone = work_of_ops(computed(), work_of);
         // FLOPs of the kernel's algorithm that no single op has, such as the rescaling of
         // attention.

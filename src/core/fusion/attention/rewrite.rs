@@ -134,6 +134,7 @@ fn stand_in(
     let work = work_of_ops(attention.ops.iter(), |inner| op_work(graph, inner)).and(rescaling);
     let traffic = count.of_kernel(
         attention.ops.iter().copied(),
+        Vec::new(),
         |op| attention.ops.contains(&op),
         |_| false,
     );

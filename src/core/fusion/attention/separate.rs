@@ -16,7 +16,8 @@ pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) 
     let mut kernels = Vec::with_capacity(ops.len());
     for &op in ops {
         if !count.is_view(op) {
-            let alone = count.of_kernel([op].into_iter(), |other| other == op, |_| true);
+            let alone =
+                count.of_kernel([op].into_iter(), Vec::new(), |other| other == op, |_| true);
             kernels.push((op_work(graph, op), alone.total()));
         }
     }
