@@ -63,6 +63,29 @@ fn a_part_that_is_put_back_moves_nothing() {
 }
 
 #[test]
+fn a_part_is_put_back_in_the_kernel_that_writes_it() {
+    let second = LAYER.replace("y = relu(whole)\n", "");
+    let second = format!(
+        "{second}part2 = slice(whole, start=2, end=3, axis=0)\nlayer2 = reshape(part2, shape=[64, 128])\n\
+         w2 = index_copy_(layer2, at, new, axis=0)\nback2 = reshape(w2, shape=[1, 64, 128])\n\
+         whole2 = slice_scatter_(whole, back2, start=2, end=3, axis=0)\ny = relu(whole2)\n"
+    );
+    for &policy in Policy::VARIANTS
+        .iter()
+        .filter(|&&policy| policy != Policy::None)
+    {
+        let analysis = analysis(&second, policy, ReshapeCost::Copy);
+        let free = analysis
+            .fused
+            .kernels
+            .iter()
+            .filter(|kernel| kernel.is_free);
+        assert_eq!(free.count(), 0, "{policy:?}");
+        assert_eq!(analysis.fused.kernels.len(), 3, "{policy:?}");
+    }
+}
+
+#[test]
 fn the_order_of_elements_may_be_turned_and_turned_back() {
     let turned = LAYER.replace(
         "w = index_copy_(layer, at, new, axis=0)\nback = reshape(w, ",

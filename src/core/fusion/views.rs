@@ -11,7 +11,7 @@ use crate::model::partition::Partition;
 /// The partition without kernels of free views alone.
 ///
 /// Views of what one kernel writes join that kernel, views of inputs and weights the first kernel
-/// that reads them. The others, which view results of several kernels or are read by none, stay
+/// that reads them. A part that is put back joins the kernel that writes it. The others, which view results of several kernels or are read by none, stay
 /// alone. The kernels stay in an order in which they can run: nothing that is joined waits for a
 /// later kernel. `O(ops + reads)`.
 pub(super) fn within_kernels(
@@ -31,11 +31,21 @@ pub(super) fn within_kernels(
     if free.is_empty() {
         return partition;
     }
+    // What is put back is written through a view of the whole, so all that the put needs has run.
+    let written_part = |op: OpId| {
+        let source = graph.inputs[op].last().filter(|_| graph.ops[op].in_place)?;
+        graph.tensors[*source].producer
+    };
+    let producers = |op: OpId| {
+        let part = written_part(op);
+        let all = graph.predecessors[op].iter().copied();
+        all.filter(move |&from| part.is_none_or(|part| part == from))
+    };
     let mut joined: DisjointSets<KernelId> = DisjointSets::new(kernels.len());
     for &kernel in &free {
         // Kernels ascend in execution order, so a view of a view finds its producer joined already.
         let ops = partition.kernels[kernel].iter();
-        let reads = ops.flat_map(|&op| graph.predecessors[op].iter().map(move |&from| (op, from)));
+        let reads = ops.flat_map(|&op| producers(op).map(move |from| (op, from)));
         let mut outside = reads.filter(|&(_, from)| kernel_of(from) != kernel);
         if let Some((view, with)) = outside.next() {
             let into = joined.root(kernel_of(with));
