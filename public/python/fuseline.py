@@ -153,7 +153,9 @@ def _own_what_is_written(exported: ExportedProgram) -> None:
     written = set()
     for node in exported.graph.nodes:
         schema = getattr(node.target, "_schema", None)
-        for argument, value in zip(schema.arguments if schema is not None else (), node.args):
+        if schema is None or torch.Tag.inplace_view in node.target.tags:  # `detach_` writes no element.
+            continue
+        for argument, value in zip(schema.arguments, node.args):
             if argument.alias_info is not None and argument.alias_info.is_write:
                 while isinstance(value, torch.fx.Node) and value.op == "call_function":  # Views of it.
                     value = value.args[0]

@@ -155,6 +155,20 @@ class ExportTest(unittest.TestCase):
         self.assertWritten(text, "y = add(x, 1) : f32[4, 4]", "mul = mul(y, 3) : f32[4, 4]")
         self.assertTrue(any("concat(" in line for line in statements(text)), text)
 
+    def test_a_cache_that_is_no_buffer_is_written_in_place(self):
+        class Step(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.caches = nn.Linear(4, 4), [torch.zeros(8, 4)]
+                self.register_buffer("same", self.caches[0], persistent=False)
+
+            def forward(self, x, at):
+                self.caches[0].index_copy_(0, at, self.layer(x))
+                return self.caches[0].sum()
+
+        text = self.export(Step(), torch.randn(1, 4), torch.arange(1))
+        self.assertEqual(text.count("= index_copy_("), 1, text)
+
     def test_constants_are_inputs_that_say_so(self):
         table = torch.tensor([1.0, 2.0, 3.0, 4.0])
 
