@@ -131,6 +131,7 @@ mod onnx;
 mod onnx_bad;
 mod onnx_composed;
 mod onnx_counts;
+mod onnx_experts;
 mod onnx_files;
 mod onnx_fused;
 mod onnx_loops;

@@ -11,9 +11,9 @@ use crate::model::partition::Partition;
 /// The partition without kernels of free views alone.
 ///
 /// Views of what one kernel writes join that kernel, views of inputs and weights the first kernel
-/// that reads them. A part that is put back joins the kernel that writes it. The others, which view results of several kernels or are read by none, stay
-/// alone. The kernels stay in an order in which they can run: nothing that is joined waits for a
-/// later kernel. `O(ops + reads)`.
+/// that reads them. A part that is put back joins the kernel that writes it. The others, which view
+/// results of several kernels or are read by none, stay alone. The kernels stay in an order in
+/// which they can run: nothing that is joined waits for a later kernel. `O(ops + reads)`.
 pub(super) fn within_kernels(
     graph: &Graph,
     views: &Views,
