@@ -2,7 +2,7 @@
 
 use crate::kernel_code::{Access, Code, Kernel};
 use fuseline_core::analysis::Analysis;
-use fuseline_core::cost::traffic::{Access as Moved, Views};
+use fuseline_core::cost::traffic::Access as Moved;
 use fuseline_core::model::graph::SizeSource;
 use fuseline_core::model::ids::{KernelId, TensorId};
 use hashbrown::{HashMap, HashSet};
@@ -20,7 +20,7 @@ pub fn code_bytes(
     code: &Code,
 ) -> Vec<Option<u64>> {
     let graph = &analysis.graph;
-    let views = Views::under(graph, analysis.options.conventions.reshape);
+    let views = &analysis.fused.views;
     let has_base = |own: TensorId, tensor: TensorId| views.base[own] == views.base[tensor];
     // A view counts as its base tensor, because both are the same bytes.
     let moved = |accesses: &[Moved], tensor: TensorId| -> u64 {

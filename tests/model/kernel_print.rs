@@ -93,7 +93,11 @@ fn the_lines_of_a_kernel_move_its_bytes_and_those_that_are_removed_what_fusion_s
             let fused = coded.analysis.fused.kernels[*id].bytes() - copied;
             let ops = coded.analysis.fused.kernels[*id].ops.iter();
             let alone = ops.map(|&op| copied_bytes(coded.analysis.unfused.of_lone_op(op)));
-            let apart = comparison.unfused_bytes - alone.sum::<u64>();
+            // Nor does it index a part of a buffer by lines of its own.
+            let ops = coded.analysis.fused.kernels[*id].ops.iter();
+            let views = ops.filter(|op| coded.analysis.partition.views.contains(op));
+            let indexed = views.map(|&op| coded.analysis.unfused.of_lone_op(op).bytes());
+            let apart = comparison.unfused_bytes - alone.sum::<u64>() - indexed.sum::<u64>();
             // What another kernel computes, too, is no op of its own here.
             let is_alone = coded.analysis.partition.recomputed[*id].is_empty();
             for &language in CodeLanguage::VARIANTS {

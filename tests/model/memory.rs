@@ -24,15 +24,18 @@ fn of_text(text: &str, policy: Policy) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-/// The tensor whose bytes a tensor is, where reshapes are views.
-fn base(analysis: &Analysis, tensor: TensorId) -> TensorId {
+/// The tensor whose bytes a tensor is, where reshapes are views, or kernels index a part of a
+/// buffer.
+fn base(analysis: &Analysis, execution: &Execution, tensor: TensorId) -> TensorId {
     let graph = &analysis.graph;
-    if analysis.options.conventions.reshape == ReshapeCost::View
-        && let Some(op) = graph.tensors[tensor].producer
-        && graph.ops[op].is_view()
+    let is_fused = std::ptr::eq(execution, &analysis.fused);
+    let is_indexed = |op| is_fused && analysis.partition.views.contains(&op);
+    let is_free = analysis.options.conventions.reshape == ReshapeCost::View;
+    if let Some(op) = graph.tensors[tensor].producer
+        && (is_free && graph.ops[op].is_view() || is_indexed(op))
         && let Some(&input) = graph.inputs[op].first()
     {
-        return base(analysis, input);
+        return base(analysis, execution, input);
     }
     tensor
 }
@@ -41,7 +44,9 @@ fn base(analysis: &Analysis, tensor: TensorId) -> TensorId {
 fn live_at(analysis: &Analysis, execution: &Execution, now: KernelId) -> BTreeSet<TensorId> {
     let graph = &analysis.graph;
     let finals = (graph.output.iter().copied()).filter(|&output| graph.is_final(output));
-    let finals: BTreeSet<TensorId> = finals.map(|output| base(analysis, output)).collect();
+    let finals: BTreeSet<TensorId> = finals
+        .map(|output| base(analysis, execution, output))
+        .collect();
     let mut live: BTreeSet<TensorId> = (graph.inputs.iter().flatten().copied())
         .filter(|&tensor| graph.tensors[tensor].is_external())
         .collect();
@@ -51,7 +56,8 @@ fn live_at(analysis: &Analysis, execution: &Execution, now: KernelId) -> BTreeSe
             let is_written_now = execution.kernels[now].traffic.writes.contains(write);
             let is_read_later = kernels().any(|(id, reader)| {
                 let mut reads = reader.traffic.reads.iter();
-                id >= now && reads.any(|read| base(analysis, read.tensor) == write.tensor)
+                id >= now
+                    && reads.any(|read| base(analysis, execution, read.tensor) == write.tensor)
             });
             if is_written_now || is_read_later || finals.contains(&write.tensor) {
                 live.insert(write.tensor);
@@ -107,8 +113,9 @@ fn check(ops: &[Op], externals: &[TensorDecl]) -> Result<(), TestCaseError> {
             );
             for kernel in &execution.kernels {
                 let moved = kernel.traffic.reads.iter().chain(&kernel.traffic.writes);
-                let own: BTreeSet<TensorId> =
-                    moved.map(|access| base(&analysis, access.tensor)).collect();
+                let own: BTreeSet<TensorId> = moved
+                    .map(|access| base(&analysis, execution, access.tensor))
+                    .collect();
                 prop_assert!(bytes(&analysis, &own) <= peak);
             }
         }

@@ -1,5 +1,6 @@
 //! What kernels read and write of tensors that they see through views.
 
+use fuseline_core::analysis::memory::lifetimes;
 use fuseline_core::model::options::{Conventions, ReshapeCost};
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, Policy, analyze_program};
@@ -7,6 +8,15 @@ use strum::VariantArray;
 
 /// Bytes that all kernels read, and that they write.
 fn moved(text: &str, policy: Policy, reshape: ReshapeCost) -> [u64; 2] {
+    let kernels = moved_by_kernel(text, policy, reshape);
+    let all = kernels.iter();
+    all.fold([0, 0], |[read, written], kernel| {
+        [read + kernel[0], written + kernel[1]]
+    })
+}
+
+/// Bytes that each kernel reads, and that it writes.
+fn moved_by_kernel(text: &str, policy: Policy, reshape: ReshapeCost) -> Vec<[u64; 2]> {
     let options = Options {
         conventions: Conventions {
             reshape,
@@ -18,9 +28,8 @@ fn moved(text: &str, policy: Policy, reshape: ReshapeCost) -> [u64; 2] {
     assert_eq!(outcome.diagnostics, [], "{text}");
     let kernels = outcome.analysis.unwrap().fused.kernels;
     let all = kernels.iter().map(|kernel| &kernel.traffic);
-    all.fold([0, 0], |[read, written], kernel| {
-        [read + kernel.bytes_read(), written + kernel.bytes_written()]
-    })
+    all.map(|kernel| [kernel.bytes_read(), kernel.bytes_written()])
+        .collect()
 }
 
 /// A tensor as a whole and by views, of rotated halves and of a transposed copy.
@@ -87,4 +96,75 @@ scores = matmul(q, keys)
             assert_eq!(moved(text, policy, reshape), expected, "{policy:?}");
         }
     }
+}
+
+/// What a library wrote is a buffer, in which torch.compile indexes the part that the next kernel
+/// reads.
+#[test]
+fn a_library_call_writes_all_of_what_a_view_reads_a_part_of() {
+    let product = "\
+input x : f16[512, 256]
+weight w : f16[256, 1024]
+y = matmul(x, w)
+";
+    let attention = "\
+input q : f16[2, 8, 256, 64]
+input k : f16[2, 8, 256, 64]
+input v : f16[2, 8, 256, 64]
+y = sdpa(q, k, v)
+";
+    let (operands, result) = (2 * (512 * 256 + 256 * 1024), 2 * 512 * 1024);
+    let (weights, heads) = (2 * 512 * 128, 2 * 2 * 8 * 256 * 64);
+    let half = result / 2;
+    #[rustfmt::skip]
+    let cases: &[(&str, &str, &[[u64; 2]])] = &[
+        (product, "s = slice(y, axis=0, end=256)\nr = relu(s)",
+            &[[operands, result], [half, half]]),
+        (product, "s = slice(y, axis=1, end=512)\nr = relu(s)",
+            &[[operands, result], [half, half]]),
+        (product, "s = slice(y, axis=1, start=512)\nr = relu(s)\noutput s",
+            &[[operands, result], [half, half]]),
+        (product, "s = slice(y, axis=1, end=512)",
+            &[[operands, result]]),
+        // The reader may be a library, too.
+        (product, "s = slice(y, axis=1, end=512)\nweight v : f16[512, 128]\nr = matmul(s, v)",
+            &[[operands, result], [half + weights, 2 * 512 * 128]]),
+        // The part of a view.
+        (product, "t = transpose(y)\ns = slice(t, axis=0, end=512)\nr = relu(s)",
+            &[[operands, result], [half, half]]),
+        (attention, "s = slice(y, axis=2, end=128)\nr = relu(s)",
+            &[[3 * heads, heads], [heads / 2, heads / 2]]),
+        (attention, "s = slice(y, axis=3, end=32)\nr = relu(s)",
+            &[[3 * heads, heads], [heads / 2, heads / 2]]),
+    ];
+    for &(call, readers, expected) in cases {
+        let text = format!("{call}{readers}\n");
+        for &reshape in ReshapeCost::VARIANTS {
+            let moved = moved_by_kernel(&text, Policy::Inductor, reshape);
+            assert_eq!(moved, expected, "{text} {reshape:?}");
+        }
+    }
+}
+
+/// What no kernel writes under its own name stays on chip only if it is no index into a buffer.
+#[test]
+fn a_part_of_a_buffer_is_in_memory_and_has_none_of_its_own() {
+    let text = "\
+input x : f16[512, 256]
+weight w : f16[256, 1024]
+y = matmul(x, w)
+s = slice(y, axis=1, end=512)
+";
+    let outcome = analyze_program(&parse(text).program, &Options::of_policy(Policy::Inductor));
+    let analysis = outcome.analysis.unwrap();
+    let ops: Vec<_> = analysis.graph.ops.ids().collect();
+    assert!(ops.iter().all(|&op| analysis.kept_on_chip(op).is_none()));
+    let written = lifetimes(&analysis, &analysis.fused);
+    let written = written.iter().map(|lifetime| lifetime.tensor);
+    let names: Vec<_> = written
+        .map(|tensor| analysis.graph.tensor_name(tensor))
+        .collect();
+    assert_eq!(names, ["x", "w", "y"]);
+    // Unfused, the slice is a copy.
+    assert_eq!(lifetimes(&analysis, &analysis.unfused).len(), 4);
 }

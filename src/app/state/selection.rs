@@ -1,6 +1,5 @@
 //! What is selected, and how it survives an edit.
 
-use fuseline_core::cost::traffic::Views;
 use fuseline_core::{Analysis, KernelId, OpId, TensorId};
 
 /// What is selected, in all views at once.
@@ -45,8 +44,7 @@ impl Selection {
             Self::Edge { producer, .. } => *analysis.graph.output.get(producer)?,
             Self::Tensor(tensor) => tensor,
         };
-        let views = Views::under(&analysis.graph, analysis.options.conventions.reshape);
-        views.base.get(tensor).copied()
+        analysis.fused.views.base.get(tensor).copied()
     }
 
     /// The fused kernel that is selected, itself or through one of its ops.

@@ -114,9 +114,12 @@ impl<'a> Coder<'a> {
         } else {
             ReshapeCost::Copy
         };
-        let is_free: IdVec<OpId, bool> = (graph.ops.ids())
+        let mut is_free: IdVec<OpId, bool> = (graph.ops.ids())
             .map(|op| reshape.is_free_view(graph, op))
             .collect();
+        for &op in &partition.views {
+            is_free[op] = true;
+        }
         let only_views = |kernel| ops_of(partition, kernel).into_iter().all(|op| is_free[op]);
         Self {
             graph,

@@ -16,21 +16,13 @@ use crate::model::work::Work;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
-/// The contents of memory that do not depend on fusion.
-pub(super) struct ProgramMemory {
-    /// Bytes of inputs and weights.
-    pub(super) external_bytes: u64,
-    /// Tensors without memory of their own.
-    pub(super) views: Views,
-}
-
-/// Counts all kernels of a partition. Calls `each` with every kernel at once, while its data is in
+/// Counts all kernels of a partition, while inputs and weights take `external_bytes`. Calls `each` with every kernel at once, while its data is in
 /// a near cache.
 pub(super) fn execute(
     graph: &Graph,
     partition: &Partition,
     options: &Options,
-    held: &ProgramMemory,
+    external_bytes: u64,
     unfused: Option<&Execution>,
     each: &mut dyn FnMut(&Kernel),
 ) -> Execution {
@@ -86,14 +78,16 @@ pub(super) fn execute(
         launches += 1;
         time_s += place(options, joined.work, bytes, false).time_s;
     }
+    let views = Views::of_partition(graph, options.conventions.reshape, partition);
     let unfused_total = unfused.map(|unfused| unfused.traffic.total);
     Execution {
-        peak_memory: peak_memory(graph, &kernels, &held.views, held.external_bytes),
+        peak_memory: peak_memory(graph, &kernels, &views, external_bytes),
         kernels,
         may_join: joined.kernels.saturating_sub(1),
         traffic: Traffic::new(read, written, unfused_total),
         time_s,
         launches,
+        views,
     }
 }
 

@@ -1,7 +1,7 @@
 //! One way to run a program: its kernels with what each moves and computes, and their sums.
 
 use crate::cost::roofline::Placement;
-use crate::cost::traffic::{KernelTraffic, Traffic};
+use crate::cost::traffic::{KernelTraffic, Traffic, Views};
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::work::Work;
 use smallvec::SmallVec;
@@ -49,6 +49,8 @@ pub struct Execution {
     pub launches: usize,
     /// The most memory that its tensors need at once.
     pub peak_memory: PeakMemory,
+    /// Tensors without memory of their own.
+    pub views: Views,
 }
 
 /// The most memory that the tensors of a program need at once.

@@ -136,7 +136,6 @@ pub fn lifetimes(analysis: &Analysis, execution: &Execution) -> Vec<Lifetime> {
     let Some((first, last)) = kernels.ids().next().zip(kernels.ids().last()) else {
         return Vec::new();
     };
-    let views = Views::under(graph, analysis.options.conventions.reshape);
     let sizes = external_sizes(graph);
     let external = |(tensor, &bytes): (TensorId, &u64)| {
         let lifetime = Lifetime {
@@ -150,7 +149,7 @@ pub fn lifetimes(analysis: &Analysis, execution: &Execution) -> Vec<Lifetime> {
     };
     let externals = sizes.iter_enumerated().filter_map(external);
     externals
-        .chain(written_lifetimes(graph, kernels, &views))
+        .chain(written_lifetimes(graph, kernels, &execution.views))
         .collect()
 }
 
@@ -188,12 +187,11 @@ pub struct LiveAtPeak {
 /// The tensors that add up to [`Execution::peak_memory`]. `O(ops + reads)`.
 pub fn live_at_peak(analysis: &Analysis, execution: &Execution) -> LiveAtPeak {
     let (graph, kernels) = (&analysis.graph, &execution.kernels);
-    let views = Views::under(graph, analysis.options.conventions.reshape);
     let external_bytes = external_bytes(graph);
     let Some(peak) = execution.peak_memory.kernel else {
         return LiveAtPeak::default();
     };
-    let written = written_lifetimes(graph, kernels, &views);
+    let written = written_lifetimes(graph, kernels, &execution.views);
     LiveAtPeak {
         external_bytes,
         written: written.filter(|lifetime| lifetime.holds(peak)).collect(),

@@ -21,14 +21,13 @@ pub mod transformer;
 pub mod why;
 
 use self::device_model::Predicted;
-use self::execute::{ProgramMemory, execute};
+use self::execute::execute;
 pub use self::execution::{Execution, Kernel, PeakMemory};
 pub use self::result::{Analysis, Comparison, TensorTraffic};
 use super::fusion::{self, Plan};
 use super::resolve::resolve;
 use crate::analysis::memory::external_bytes;
 use crate::cost::roofline::place;
-use crate::cost::traffic::Views;
 use crate::model::build::build_graph;
 use crate::model::diagnostic::{Code, Diagnostic, has_errors};
 use crate::model::graph::{Graph, SizeSource, Tensor};
@@ -166,13 +165,17 @@ pub fn analyze_kernels(graph: Graph, partition: Partition, options: &Options) ->
 pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
     let mut tensors = tensors_unmoved(&graph);
     let alone = fusion::none::eager(&graph, options.conventions);
-    let held = ProgramMemory {
-        external_bytes: external_bytes(&graph),
-        views: Views::under(&graph, options.conventions.reshape),
-    };
-    let unfused = execute(&graph, &alone, options, &held, None, &mut |kernel| {
-        count_unfused(&graph, kernel, &mut tensors);
-    });
+    let external_bytes = external_bytes(&graph);
+    let unfused = execute(
+        &graph,
+        &alone,
+        options,
+        external_bytes,
+        None,
+        &mut |kernel| {
+            count_unfused(&graph, kernel, &mut tensors);
+        },
+    );
     size_unloaded(&graph, &mut tensors);
     let Plan {
         partition,
@@ -184,7 +187,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
         &graph,
         &partition,
         options,
-        &held,
+        external_bytes,
         Some(&unfused),
         &mut |kernel| {
             count_fused(kernel, &mut tensors);

@@ -87,7 +87,8 @@ impl Analysis {
     /// bytes are those of the tensor that it indexes.
     pub fn kept_on_chip(&self, op: OpId) -> Option<TensorId> {
         let tensor = self.graph.output.get(op).copied()?;
-        let is_kept = self.tensors.get(tensor)?.is_on_chip && !self.is_free_view(op);
+        let is_view = self.is_free_view(op) || self.fused.views.is_view[op];
+        let is_kept = self.tensors.get(tensor)?.is_on_chip && !is_view;
         is_kept.then_some(tensor)
     }
 

@@ -72,7 +72,7 @@ pub(crate) fn with_least_memory(
 
 impl Launches {
     fn of(graph: &Graph, conventions: Conventions, partition: &Partition) -> Self {
-        let views = Views::under(graph, conventions.reshape);
+        let views = Views::of_partition(graph, conventions.reshape, partition);
         let memory = views.memory(graph);
         let mut held = IdVec::from_elem(false, graph.tensors.len());
         for &output in graph.output.iter().filter(|&&output| graph.is_held(output)) {

@@ -116,7 +116,8 @@ pub fn kernel_traffic<'a>(
     partition: &'a Partition,
     conventions: Conventions,
 ) -> impl Iterator<Item = KernelTraffic> + 'a {
-    let mut count = TrafficCount::new(graph, conventions);
+    let views = Views::of_partition(graph, conventions.reshape, partition);
+    let mut count = TrafficCount::through(graph, conventions.externals, views);
     let is_written = written(graph, partition, &count.views);
     let copies = partition.copies.iter();
     let copies = copies.map(|&copy| (partition.kernel_of[copy.op], copy));
@@ -172,10 +173,15 @@ pub(crate) struct TrafficCount<'a> {
 impl<'a> TrafficCount<'a> {
     /// `O(ops + tensors)`.
     pub(crate) fn new(graph: &'a Graph, conventions: Conventions) -> Self {
+        let views = Views::under(graph, conventions.reshape);
+        Self::through(graph, conventions.externals, views)
+    }
+
+    fn through(graph: &'a Graph, externals: Externals, views: Views) -> Self {
         Self {
             graph,
-            externals: conventions.externals,
-            views: Views::under(graph, conventions.reshape),
+            externals,
+            views,
             kernels: 0,
             read_by: IdVec::from_elem(
                 LastReader {
@@ -308,7 +314,7 @@ impl<'a> TrafficCount<'a> {
 }
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Views {
     /// Whether each op is a free view.
     pub is_view: IdVec<OpId, bool>,
@@ -321,6 +327,18 @@ impl Views {
     /// its reshapes are views in any case: who writes a part does not copy the whole.
     /// `O(n)` in ops and tensors.
     pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
+        Self::and(graph, reshape, &[])
+    }
+
+    /// The views of a graph in the kernels of a partition: what is one under the convention, and
+    /// what the policy indexes in a buffer. `O(n)` in ops and tensors.
+    pub fn of_partition(graph: &Graph, reshape: ReshapeCost, partition: &Partition) -> Self {
+        Self::and(graph, reshape, &partition.views)
+    }
+
+    /// With `indexed`, ascending, which are views under any convention.
+    fn and(graph: &Graph, reshape: ReshapeCost, indexed: &[OpId]) -> Self {
+        let mut indexed = indexed.iter().copied().peekable();
         let mut views = Self {
             is_view: (graph.ops.ids())
                 .map(|op| reshape.is_free_view(graph, op))
@@ -328,6 +346,7 @@ impl Views {
             base: graph.tensors.ids().collect(),
         };
         for (op, definition) in graph.ops.iter_enumerated() {
+            views.is_view[op] |= indexed.next_if_eq(&op).is_some();
             // A part that is put back leads to the value of all of its tensor, a new one.
             if let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place)
                 && views.is_view[op]

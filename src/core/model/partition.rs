@@ -24,6 +24,10 @@ pub struct Partition {
     /// Copies that library calls read instead of an operand, by ascending op. Each is one of the
     /// further launches of the op's kernel. Empty for policies whose kernels read by strides.
     pub copies: Vec<OperandCopy>,
+    /// Ops that index a part of a buffer, or repeat it, where their kernel writes the whole,
+    /// ascending. They are views under any counting convention. Empty for policies that compute
+    /// every op.
+    pub views: Vec<OpId>,
 }
 
 /// A copy of an operand, made for a library call that cannot read the operand as it lies.
@@ -70,6 +74,7 @@ impl Partition {
             recomputed: Adjacency::default(),
             further_launches: IdVec::new(),
             copies: Vec::new(),
+            views: Vec::new(),
         }
     }
 
@@ -99,6 +104,7 @@ impl Partition {
             renumbered.recomputed = Adjacency::from_pairs(count, again.into_iter());
         }
         renumbered.copies.clone_from(&self.copies);
+        renumbered.views.clone_from(&self.views);
         if !self.further_launches.is_empty() {
             renumbered.further_launches = IdVec::from_elem(0, count);
             for (kernel, &further) in self.further_launches.iter_enumerated() {

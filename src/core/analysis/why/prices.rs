@@ -9,7 +9,6 @@ use crate::analysis::why::merged_writes::MergedWrites;
 use crate::analysis::why::price::{Cost, Price};
 use crate::cost::computed_in_part::computed_in_part;
 use crate::cost::roofline::place;
-use crate::cost::traffic::Views;
 use crate::cost::work::work_of_ops;
 use crate::model::adjacency::Adjacency;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
@@ -94,7 +93,7 @@ impl<'a> Prices<'a> {
     /// `O(ops + reads log reads)`.
     pub fn new(analysis: &'a Analysis) -> Self {
         let graph = &analysis.graph;
-        let views = Views::under(graph, analysis.options.conventions.reshape);
+        let views = analysis.fused.views.clone();
         let (device, hits) = OnDevice::new(analysis).unzip();
         let mut reads = Adjacency::with_capacity(analysis.fused.kernels.len(), graph.ops.len() * 2);
         for (id, kernel) in analysis.fused.kernels.iter_enumerated() {

@@ -117,6 +117,8 @@ impl RewrittenGraph {
             })
         });
         expanded.copies = copies.collect();
+        let views = partition.views.iter();
+        expanded.views = views.map(|&view| self.last_of[view]).collect();
         expanded
     }
 }

@@ -27,6 +27,8 @@ pub struct DecisionTrace {
     further_launches: IdVec<KernelId, u32>,
     /// Of the final kernels.
     copies: Vec<OperandCopy>,
+    /// Of the final kernels.
+    views: Vec<OpId>,
     /// Which ops are free views, for which alone nothing runs.
     is_view: IdVec<OpId, bool>,
 }
@@ -42,6 +44,7 @@ pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
         kernel_of: plan.partition.kernel_of,
         further_launches: plan.partition.further_launches,
         copies: plan.partition.copies,
+        views: plan.partition.views,
         is_view: Views::under(graph, options.conventions.reshape).is_view,
     }
 }

@@ -27,6 +27,7 @@ impl DecisionTrace {
                 .further_launches
                 .clone_from(&self.further_launches);
             partition.copies.clone_from(&self.copies);
+            partition.views.clone_from(&self.views);
         }
         partition
     }

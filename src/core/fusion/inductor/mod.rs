@@ -39,7 +39,7 @@ use super::decision::{Decision, Log, PlacedNode};
 use crate::model::adjacency::Adjacency;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
 use crate::model::options::Options;
 use crate::model::partition::Partition;
@@ -145,12 +145,18 @@ fn assemble(
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
     let mut again = Adjacency::with_capacity(graph.ops.len(), 0);
     let mut recomputes = false;
+    let mut views = Vec::new();
     for op in graph.ops.ids() {
         let all = &computed_in[op];
         let first = all.first().copied().unwrap_or_else(|| {
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
-                Some(producer) if graph.ops[op].op_type == OpType::Reshape => kernel_of[producer],
+                Some(producer) if graph.ops[op].op_type == OpType::Reshape => {
+                    if is_part_of_buffer(graph, op) {
+                        views.push(op);
+                    }
+                    kernel_of[producer]
+                }
                 // A view of an external tensor that is a result gets a kernel of its own.
                 _ => {
                     kernels += 1;
@@ -170,7 +176,17 @@ fn assemble(
     if further.iter().any(|&launches| launches > 0) {
         partition.further_launches = further;
     }
+    partition.views = views;
     partition
+}
+
+/// Whether an op is a view of another size than what it views. The kernel then writes the whole, of
+/// which readers index a part. A view of the same size may stand for the buffer.
+fn is_part_of_buffer(graph: &Graph, op: OpId) -> bool {
+    let elements = |tensor: TensorId| graph.tensors[tensor].elements();
+    let source = graph.inputs[op].first();
+    graph.ops[op].is_view()
+        && source.is_some_and(|&source| elements(source) != elements(graph.output[op]))
 }
 
 /// The nodes by their kernels in the partition.

@@ -6,7 +6,6 @@ use crate::present::format::format_bytes;
 use crate::present::manual::Change;
 use crate::present::names::{joined, op_name};
 use crate::present::quantity::{Figure, Quantity, Subject, Values};
-use fuseline_core::cost::traffic::Views;
 use fuseline_core::{Analysis, Graph, OpId, TensorId};
 
 /// The tensor on an edge between two ops: its bytes, and whether they go through memory. `None` if
@@ -72,10 +71,9 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
 }
 
 /// The name of the tensor that this one is a free view of; `None` for one with bytes of its own.
-/// `O(ops)`.
 fn viewed(analysis: &Analysis, tensor: TensorId) -> Option<String> {
     let graph = &analysis.graph;
-    let base = Views::under(graph, analysis.options.conventions.reshape).base[tensor];
+    let base = analysis.fused.views.base[tensor];
     (base != tensor).then(|| format!("`{}`", graph.tensor_name(base)))
 }
 

@@ -31,7 +31,6 @@ use crate::picture::charts::frame::drawable;
 use crate::picture::charts::marks::{line, text};
 use crate::picture::charts::scene::{Anchor, Axes, Mark, Role, Scene};
 use fuseline_core::analysis::memory::{Lifetime, lifetimes};
-use fuseline_core::cost::traffic::Views;
 use fuseline_core::{Analysis, Execution, IdVec, KernelId};
 pub use words::claim;
 
@@ -102,7 +101,6 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let arrow_scale = arrows::scale([(execution, &*shown), (other, &*other_columns)]);
     let min_bytes = MIN_BAR_HEIGHT * plot.axis.ends().1 / plot.bounds.height();
     let bars = bars(charted, &lifetimes, &shown, min_bytes);
-    let views = Views::under(&analysis.graph, analysis.options.conventions.reshape);
     let drawn = Drawn {
         charted,
         execution,
@@ -110,7 +108,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         columns: &shown,
         live: &live,
         flows: (shown.iter().enumerate())
-            .map(|(place, column)| flows(execution, column, place, &bars, &views))
+            .map(|(place, column)| flows(execution, column, place, &bars, &execution.views))
             .collect(),
         arrow_scale,
         stack: stack(&bars.list, shown.len()),
