@@ -220,6 +220,11 @@ fn a_matmul_takes_what_is_added_and_nothing_else() {
         of("h = matmul(a, w)\ny = add(v, h)\nz = concat(y, y)"),
         ["h", "y + z"]
     );
+    // Only copies of one tensor are a broadcast, which is pointwise.
+    assert_eq!(
+        of("h = matmul(a, w)\ny = add(v, h)\nz = concat(y, b)"),
+        ["h + y", "z"]
+    );
     // The call takes a residual, even one that is computed, but no difference.
     assert_eq!(of("h = matmul(a, w)\ny = add(h, b)"), ["h + y"]);
     assert_eq!(

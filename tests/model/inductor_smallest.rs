@@ -86,3 +86,24 @@ fn a_reduction_in_pieces_shares_no_index_with_whole_rows() {
         ),
     ]);
 }
+
+#[test]
+fn a_concatenation_copies_a_piece_whose_layout_is_fixed() {
+    check(&[
+        // By a broadcast.
+        (
+            "input x : f32[1000, 5, 48]\ninput y : f32[1000, 1, 48]\nm = max(x, axis=1)\nd = sub(x, m)\nc = concat(m, y, axis=2)\nz = exp(y)",
+            4,
+        ),
+        // By a matmul.
+        (
+            "input x : bf16[256, 3000]\nweight w : bf16[3000, 64]\na = relu(x)\nc = concat(x, a, axis=1)\ny = matmul(a, w)",
+            3,
+        ),
+        // A concatenation is no pointwise reader of a bias, which the matmul adds.
+        (
+            "input x : f16[8192, 1024]\ninput y : f16[8192, 1024]\nweight w : f16[1024, 128]\nweight b : f16[128]\nm = matmul(x, w)\nn = add(m, b)\nc = concat(y, n, axis=1)",
+            2,
+        ),
+    ]);
+}

@@ -48,7 +48,7 @@ impl Lowering<'_> {
     }
 
     /// Whether a value is not in a buffer yet.
-    fn is_computed(&self, tensor: TensorId) -> bool {
+    pub(super) fn is_computed(&self, tensor: TensorId) -> bool {
         let mut ops = self.values[tensor].ops.iter();
         ops.any(|&op| !self.graph.ops[op].is_view())
     }
@@ -65,7 +65,10 @@ impl Lowering<'_> {
                     return false;
                 }
                 open.extend(readers);
-            } else if !self.subtracts_rows(reader) && !begins_pointwise(graph, reader) {
+            } else if !self.subtracts_rows(reader)
+                && definition.function != Some(Function::Concat)
+                && !begins_pointwise(graph, reader)
+            {
                 return false;
             }
         }
@@ -99,7 +102,7 @@ impl Lowering<'_> {
                 let definition = &graph.ops[reader];
                 if definition.is_view() {
                     open.push(reader);
-                } else if definition.function != Some(Function::Pad)
+                } else if !matches!(definition.function, Some(Function::Pad | Function::Concat))
                     && !begins_pointwise(graph, reader)
                 {
                     return false;
@@ -220,6 +223,16 @@ impl Lowering<'_> {
         buffer
     }
 
+    /// Whether an op is a call of a matrix product alone, which fixes the layout of its operands
+    /// before anything reads them. Source: `need_fixed_layout` in `torch/_inductor/graph.py`.
+    fn multiplies(&self, op: OpId) -> bool {
+        let definition = &self.graph.ops[op];
+        definition.op_type == OpType::Matmul
+            && !definition.is_convolution()
+            && definition.shape.len() == 2
+            && self.adds[op].is_none()
+    }
+
     /// Whether a concatenation may take a piece as an expression: one that is inlined, external, a
     /// result, or in a layout that is fixed, because a library chose it or a view of it was read.
     fn is_open(&self, tensor: TensorId, concatenation: OpId) -> bool {
@@ -230,12 +243,20 @@ impl Lowering<'_> {
         let definition = &graph.ops[producer];
         let chooses_layout = is_call(definition)
             && (definition.op_type != OpType::Matmul || definition.is_convolution());
-        let mut readers = graph.successors[producer].iter();
+        let readers = &graph.successors[producer];
+        // A broadcast sees a view, too.
+        let is_viewed = |reader: OpId| {
+            let reader = &graph.ops[reader];
+            let is_spread = element_count(&reader.shape) != graph.tensors[tensor].elements();
+            reader.is_view() || reader.op_type == OpType::Elementwise && is_spread
+        };
+        let fixes_layout =
+            |reader: OpId| reader < concatenation && is_viewed(reader) || self.multiplies(reader);
         graph.is_final(tensor)
             || chooses_layout
             || definition.is_view()
             || !self.values[tensor].ops.is_empty()
-            || readers.any(|&reader| reader < concatenation && graph.ops[reader].is_view())
+            || readers.len() > 1 && readers.iter().any(|&reader| fixes_layout(reader))
     }
 
     /// The buffer of a piece whose kernel can write it in its place.

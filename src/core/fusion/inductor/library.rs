@@ -193,7 +193,9 @@ pub(super) fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
         ) => is_half(),
         (OpType::Elementwise, _)
         | (OpType::Reduction, Some(Function::RmsNorm | Function::L2Norm))
-        | (OpType::Reshape, Some(Function::Concat | Function::Contiguous)) => true,
+        | (OpType::Reshape, Some(Function::Contiguous)) => true,
+        // Copies of one tensor are a broadcast. Any other concatenation is no pointwise op.
+        (OpType::Reshape, Some(Function::Concat)) => all_equal(graph.inputs[op].iter()),
         _ => false,
     }
 }

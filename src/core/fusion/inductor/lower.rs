@@ -85,6 +85,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         graph,
         target,
         uses: uses(graph, &layouts, &flash, &adds),
+        adds,
         values: (layouts.iter_enumerated())
             .map(|(tensor, layout)| buffer_value(BufferId::of_tensor(tensor), layout.clone()))
             .collect(),
@@ -123,7 +124,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
             }
         } else if graph.ops[op].op_type != OpType::Matmul {
             lowering.place(op);
-        } else if let Some(add) = adds[op] {
+        } else if let Some(add) = lowering.adds[op] {
             // Lowered at its add, because the call also reads what the add adds.
             bias_of[add] = Some(op);
         } else {
@@ -145,6 +146,8 @@ pub(super) struct Lowering<'a> {
     pub(super) target: Target,
     pub(super) layouts: Layouts,
     pub(super) uses: IdVec<TensorId, Uses>,
+    /// For each matmul the add that its library call includes.
+    pub(super) adds: IdVec<OpId, Option<OpId>>,
     pub(super) values: IdVec<TensorId, LoweredValue>,
     pub(super) nodes: IdVec<NodeId, SchedulerNode>,
     /// Copies for libraries, by operand and bytes.
