@@ -107,3 +107,14 @@ fn a_concatenation_copies_a_piece_whose_layout_is_fixed() {
         ),
     ]);
 }
+
+#[test]
+fn loops_take_the_order_of_loops_that_move_alike() {
+    check(&[
+        // 1,024 pieces of 8,192 are no 8,192 rows of 1,024.
+        (
+            "input x : f32[1024, 4096]\ninput y : f32[4096, 1024]\nt = transpose(x)\nc = concat(y, t, axis=0)\nm = min(c, axis=[0, 1])\noutput c",
+            3,
+        ),
+    ]);
+}

@@ -1,7 +1,7 @@
 //! How the first half of a split reduction reads its input: by pieces of rows.
 
 use super::node::SchedulerNode;
-use super::view::{Dependency, Loops};
+use super::view::{Dependency, View};
 use crate::fusion::loops::Loop;
 
 /// Rows, each of which is cut into pieces.
@@ -37,7 +37,7 @@ impl Pieces {
             }
             let is_divided = self.rows == 1 && !read.is_flat;
             if self.rows == 1 {
-                read.loops = Loops::of(&cuts);
+                read.loops = View::whole(width).loops(&cuts);
             }
             if is_divided {
                 // A piece of it begins at a quotient, which counts as another element at each

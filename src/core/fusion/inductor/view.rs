@@ -260,11 +260,8 @@ impl View {
             return Loops::default();
         };
         let moves = |digits: &[Digit]| digits.iter().any(|digit| digit.stride != 0);
-        let moving = dimensions
-            .iter()
-            .zip(shape)
-            .filter(|(digits, _)| moves(digits));
-        Loops::of(&moving.map(|(_, &size)| size).collect::<Vec<u64>>())
+        let moving = dimensions.into_iter().filter(|digits| moves(digits));
+        Loops::of(moving.collect())
     }
 
     /// Whether elements are accessed in the order in which they lie.

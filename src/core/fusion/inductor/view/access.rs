@@ -1,5 +1,6 @@
 //! What identifies an access of a buffer: its elements, and the loops on which it depends.
 
+use super::Digit;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -17,19 +18,20 @@ pub(in crate::fusion::inductor) enum AccessedElements {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::fusion::inductor) struct Loops {
     pub(in crate::fusion::inductor) count: usize,
-    /// A hash of their sizes, in any order.
-    sizes: u64,
+    /// A hash of their sizes and strides, in any order: only loops that move alike are brought into
+    /// another order.
+    moved: u64,
 }
 
 impl Loops {
-    pub(in crate::fusion::inductor) fn of(sizes: &[u64]) -> Self {
-        let mut sizes = sizes.to_vec();
-        sizes.sort_unstable();
+    /// For each loop the digits by which it moves.
+    pub(super) fn of(mut loops: Vec<Vec<Digit>>) -> Self {
+        loops.sort_unstable();
         let mut hasher = FxHasher::default();
-        sizes.hash(&mut hasher);
+        loops.hash(&mut hasher);
         Self {
-            count: sizes.len(),
-            sizes: hasher.finish(),
+            count: loops.len(),
+            moved: hasher.finish(),
         }
     }
 }
