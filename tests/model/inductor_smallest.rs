@@ -118,3 +118,43 @@ fn loops_take_the_order_of_loops_that_move_alike() {
         ),
     ]);
 }
+
+#[test]
+fn what_was_written_for_one_reader_is_read_by_those_behind_it() {
+    check(&[
+        // The mean of a slice in pieces writes what is sliced, which another view reads.
+        (
+            "input x : f32[768, 7, 32]\na = relu(x)\ns = slice(a, axis=1, start=3, end=7)\nm = mean(s, axis=[0, 1, 2])\ny = tanh(s)",
+            4,
+        ),
+        // A transposed result is written before the mean, which reads the result.
+        (
+            "input x : f32[8192, 3000]\na = silu(x)\nn = log_softmax(x, axis=1)\nt = transpose(a)\nm = mean(t, axis=1)\noutput t",
+            3,
+        ),
+        (
+            "input x : f16[200, 48]\na = abs(x)\nb = reshape(a, shape=[9600])\ns = sum(a, axis=0)\ny = sub(a, s)",
+            4,
+        ),
+    ]);
+}
+
+#[test]
+fn a_single_row_is_cut_along_what_lies_in_memory() {
+    check(&[
+        // Of rows across in memory the pieces have the length, but not the elements.
+        (
+            "input x : f32[128, 200]\nt = max(x, axis=0)\nd = div(x, t)\nc = cumsum(d, axis=0)\nm = max(d, axis=[0, 1])",
+            3,
+        ),
+        // A view of what no buffer holds is read across, and cut twice. A conversion writes it.
+        (
+            "input x : f32[2048, 512]\nweight w : f32[512]\na = add(x, w)\nt = transpose(a)\nm = min(t, axis=[0, 1])",
+            3,
+        ),
+        (
+            "input x : bf16[2048, 512]\nweight w : bf16[512]\na = add(x, w)\nt = transpose(a)\nm = mean(t, axis=[0, 1])",
+            2,
+        ),
+    ]);
+}

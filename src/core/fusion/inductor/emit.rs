@@ -1,12 +1,14 @@
 //! Adds nodes and the buffers that they write.
 
+use super::facts::is_crossing;
+use super::layout::is_copied_reshape;
 use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, Indices, ReducedRows, SchedulerNode};
-use super::value::LoweredValue;
+use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::decision::Decision;
 use crate::fusion::loops::Loop;
-use crate::model::ids::TensorId;
+use crate::model::ids::{OpId, TensorId};
 
 impl Lowering<'_> {
     /// A buffer that no tensor of the program names.
@@ -153,5 +155,35 @@ impl Lowering<'_> {
             readings,
             ..node
         });
+    }
+
+    /// Lets ops that are lowered from here on read a tensor and its views from the buffer that holds
+    /// the tensor.
+    pub(super) fn read_from_buffer(&mut self, tensor: TensorId) {
+        let graph = self.graph;
+        let buffer = BufferId::of_tensor(tensor);
+        let mut open = vec![tensor];
+        while let Some(tensor) = open.pop() {
+            self.values[tensor] = buffer_value(buffer, self.layouts[tensor].clone());
+            let views = graph.consumers[tensor].iter().copied().filter(|&reader| {
+                graph.ops[reader].is_view()
+                    && !is_crossing(graph, reader)
+                    && !is_copied_reshape(graph, &self.layouts, reader)
+            });
+            open.extend(views.map(|view| graph.output[view]));
+        }
+    }
+
+    /// The tensor that a view shows, seen through the views before it.
+    pub(super) fn viewed_base(&self, view: OpId) -> TensorId {
+        let graph = self.graph;
+        let mut tensor = graph.output[view];
+        while let Some(op) = graph.tensors[tensor].producer
+            && graph.ops[op].is_view()
+            && let Some(&source) = graph.inputs[op].first()
+        {
+            tensor = source;
+        }
+        tensor
     }
 }

@@ -252,6 +252,13 @@ impl Lowering<'_> {
             let shape = graph.tensor_shape(input).unwrap_or(&graph.ops[op].shape);
             self.write(value.clone(), space, output, shape);
         }
+        // A result is written where it is lowered, and who reads it later reads that buffer.
+        let base = self.viewed_base(op);
+        if graph.is_final(output) && value.ops.iter().any(is_computed) && self.uses[base].is_viewed
+        {
+            self.read_from_buffer(base);
+            value = buffer_value(BufferId::of_tensor(base), self.layouts[output].clone());
+        }
         // Each view of an inlined value copies the value, so without a bound a chain of views
         // would take quadratic time.
         if value.ops.len() <= INLINED_OPS {

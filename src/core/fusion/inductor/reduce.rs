@@ -133,10 +133,7 @@ impl Lowering<'_> {
         let bytes = self.width_of(buffer);
         let axes = reduced_axes(graph.ops[op].axes, shape.len());
         let (along, across) = directions(&value, shape, axes);
-        let cut = match self.rows_before(op, &value, shape) {
-            Some((before, rows)) => Cut::Rows(before, rows),
-            None => Cut::Pieces(self.pieces(op, &value, shape)),
-        };
+        let cut = self.cut(op, &value, shape);
         let (first, pieces) = match cut {
             Cut::Pieces(0 | 1) => {
                 let node = self.node_along(value, space, shape, axes);
@@ -159,6 +156,14 @@ impl Lowering<'_> {
                 pieces,
             ),
             Cut::Rows(before, rows) => (before, rows),
+            Cut::Across(rows, width) => {
+                let along = Loop::Reduction {
+                    rows,
+                    width,
+                    inner: 1,
+                };
+                (along, rows)
+            }
         };
         let mut value = value;
         if count == 1 && matches!(cut, Cut::Pieces(_)) {
@@ -188,7 +193,10 @@ impl Lowering<'_> {
         } else {
             axes
         };
-        let mut node = self.node_along(value, first, shape, axes);
+        let mut node = match cut {
+            Cut::Across(rows, width) => self.node_along(value, first, &[rows, width], 0b10),
+            _ => self.node_along(value, first, shape, axes),
+        };
         if let (Cut::Rows(before, _), Some(indices)) = (&cut, &mut node.indices) {
             indices.axes = axes_of(*before, shape);
         }
@@ -233,6 +241,22 @@ impl Lowering<'_> {
         self.combine(partial, (count, 1, left), buffer);
     }
 
+    /// How a reduction to few values is cut.
+    fn cut(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> Cut {
+        match self.rows_before(op, value, shape) {
+            Some((
+                Loop::Reduction {
+                    rows,
+                    width,
+                    inner: 2..,
+                },
+                _,
+            )) => Cut::Across(rows, width),
+            Some((before, rows)) => Cut::Rows(before, rows),
+            None => Cut::Pieces(self.pieces(op, value, shape)),
+        }
+    }
+
     /// Into how many pieces each piece of a single row is cut again. As rows they may be read
     /// across, by what is broadcast.
     fn cut_again(&self, value: &LoweredValue, first: Loop, is_lone: bool) -> u64 {
@@ -250,13 +274,7 @@ impl Lowering<'_> {
     /// each, and pieces that make one.
     fn combine(&mut self, from: BufferId, (count, left, width): (u64, u64, u64), into: BufferId) {
         let rows = count.saturating_mul(left);
-        let value = LoweredValue {
-            reads: vec![BufferView::new(
-                from,
-                Some(View::whole(rows.saturating_mul(width))),
-            )],
-            ops: Vec::new(),
-        };
+        let value = buffer_value(from, View::whole(rows.saturating_mul(width)));
         let space = Loop::Reduction {
             rows,
             width,
@@ -321,6 +339,9 @@ enum Cut {
     Pieces(u64),
     /// Into the rows of an earlier reduction, so many.
     Rows(Loop, u64),
+    /// Into as many pieces as an earlier reduction has rows, of their width. Those rows lie across
+    /// in memory, so the pieces do not have their elements.
+    Across(u64, u64),
 }
 
 /// Whether the op reduces to a variance, which is three values until the end.

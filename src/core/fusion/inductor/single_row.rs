@@ -2,9 +2,8 @@
 //! cuts it as an earlier reduction or the memory does.
 
 use super::lower::Lowering;
-use super::node::BufferId;
 use super::reduce::is_variance;
-use super::value::{BufferView, LoweredValue, buffer_value};
+use super::value::{BufferView, LoweredValue};
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
 use crate::model::functions::Function;
@@ -31,17 +30,28 @@ impl Lowering<'_> {
         let is_inlined =
             !value.ops.is_empty() && !self.converts(op) && !is_variance(&graph.ops[op]);
         let producer = graph.tensors[tensor].producer;
-        let is_read_later = producer.is_some_and(|producer| {
-            let mut readers = graph.successors[producer].iter();
-            readers.any(|&reader| reader > op)
-        });
+        let is_read_later = producer.is_some_and(|producer| self.is_read_after(producer, op));
         if let (true, true, Some(producer)) = (is_inlined, is_read_later, producer) {
             let shape = &graph.ops[producer].shape;
             let elements = element_count(shape).unwrap_or(0);
             self.write(value, Loop::Pointwise(elements), tensor, shape);
-            let layout = self.layouts[tensor].clone();
-            self.values[tensor] = buffer_value(BufferId::of_tensor(tensor), layout);
+            self.read_from_buffer(tensor);
         }
+    }
+
+    /// Whether an op that runs after another one reads what an op computes, if only through a view.
+    fn is_read_after(&self, producer: OpId, op: OpId) -> bool {
+        let mut open = vec![producer];
+        while let Some(read) = open.pop() {
+            for &reader in &self.graph.successors[read] {
+                if self.graph.ops[reader].is_view() {
+                    open.push(reader);
+                } else if reader > op {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// The loop of the row values from which a single value is reduced: it is cut into their rows,
@@ -84,6 +94,12 @@ impl Lowering<'_> {
     /// it is not the last one. Source: `check_for_split_dense_dim_reindexing`, as above.
     pub(super) fn dense_dimension(&self, op: OpId, shape: &[u64]) -> Option<usize> {
         let &input = self.graph.inputs[op].first()?;
+        let producer = self.graph.tensors[input].producer;
+        let is_view = producer.is_some_and(|producer| self.graph.ops[producer].is_view());
+        if is_view && self.is_computed(input) && !self.converts(op) {
+            // A view of what no buffer held has no strides, unless a conversion writes it.
+            return None;
+        }
         let strides = self.layouts[input].strides(shape)?;
         let dimension = strides.iter().position(|&stride| stride == 1)?;
         (dimension + 1 < shape.len()).then_some(dimension)
