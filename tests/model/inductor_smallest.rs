@@ -158,3 +158,37 @@ fn a_single_row_is_cut_along_what_lies_in_memory() {
         ),
     ]);
 }
+
+#[test]
+fn an_expression_over_a_short_row_counts_each_element() {
+    check(&[
+        // Mean and variance are two buffers of five that are read.
+        (
+            "input x : f32[8192, 5]\nweight w : f32[5]\nweight b : f32[5]\nn = layer_norm(x, w, b)\ny = exp(n)\ns = slice(n, axis=1, start=2, end=5)\nz = layer_norm(s)",
+            4,
+        ),
+        (
+            "input x : f16[16, 200, 3, 32]\na = gelu(x)\nb = sigmoid(a)\nm = max(b, axis=2)\ny = div(b, m)",
+            2,
+        ),
+    ]);
+}
+
+#[test]
+fn equal_indices_that_no_sum_of_loops_gives_share_a_kernel() {
+    check(&[
+        (
+            "input x : f32[1024, 12]\ninput i : i64[1024, 1]\ninput j : i64[1024, 1]\na = gather(x, i, axis=1)\nb = gather(x, j, axis=1)",
+            1,
+        ),
+        (
+            "input x : f32[1024, 64]\ninput i : i64[512]\ninput j : i64[512]\na = embedding(i, x)\nb = embedding(j, x)",
+            1,
+        ),
+        // The rows of a slice begin at quotients of the flat index.
+        (
+            "input x : f32[255, 512]\ns = slice(x, axis=1, start=1, end=512)\nf = reshape(s, shape=[130305])\na = relu(f)\nb = tanh(f)",
+            1,
+        ),
+    ]);
+}

@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 /// (`realize_reads_threshold`) and counts at most this many operations
 /// (`realize_opcount_threshold`).
 pub(super) const SHARED_READS: usize = 4;
-const SHARED_OPERATIONS: u64 = 30;
+pub(super) const SHARED_OPERATIONS: u64 = 30;
 /// Most buffers and operations of an inlined value with one reader, which bounds the size of an
 /// expression (`realize_acc_reads_threshold`).
 const READS: usize = 8;
@@ -195,7 +195,7 @@ impl Lowering<'_> {
         for read in &mut value.reads {
             read.loads = read.loads.saturating_mul(loads);
         }
-        value.ops.push(op);
+        value.compute(op);
         if is_reduction && !is_unrolled {
             self.reduction(op, value);
         } else if self.is_buffer(&value, output) || self.uses[output].is_viewed {
@@ -340,6 +340,14 @@ impl Lowering<'_> {
         }
     }
 
+    /// Instructions of an expression for each element.
+    pub(super) fn operations(&self, value: &LoweredValue) -> u64 {
+        value
+            .computed()
+            .map(|op| operations(&self.graph.ops[op]))
+            .sum()
+    }
+
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
     pub(super) fn is_buffer(&self, value: &LoweredValue, output: TensorId) -> bool {
         let uses = self.uses[output];
@@ -351,9 +359,7 @@ impl Lowering<'_> {
         // Mean and variance are two buffers.
         let is_pair = |read: &&BufferView| self.variances.contains(&read.buffer);
         let reads = reads.clone().count() + reads.filter(is_pair).count();
-        let operations: u64 = (value.ops.iter())
-            .map(|&op| operations(&self.graph.ops[op]))
-            .sum();
+        let operations = self.operations(value);
         uses.is_result
             || uses.feeds_library
             || uses.feeds_window && reads > 1

@@ -144,7 +144,12 @@ impl ReducedRows {
 impl BufferAccess {
     /// An access in a loop over a shape; elements have `width` bytes.
     pub(super) fn of(buffer: BufferId, view: Option<&View>, shape: &[u64], width: u32) -> Self {
-        let access = view.map_or(AccessedElements::Unknown, |view| view.access(shape));
+        let known = view.map_or(AccessedElements::Unknown, |view| view.access(shape));
+        let access = match (known, view) {
+            // A division is an index, too, which equals the same division in the same loops.
+            (AccessedElements::Unknown, Some(view)) => AccessedElements::divided(view, shape),
+            _ => known,
+        };
         let elements = view.map_or(0, View::elements);
         Self {
             buffer,
@@ -157,7 +162,7 @@ impl BufferAccess {
             is_straight: view.is_some_and(View::is_straight),
             is_flat: view.is_some_and(View::is_flat),
             tile: view
-                .filter(|_| access != AccessedElements::Unknown)
+                .filter(|_| known != AccessedElements::Unknown)
                 .and_then(View::tile),
             rank: 0,
             loads: 1,

@@ -1,7 +1,7 @@
 //! Lowers reductions of short rows, which are written out as one expression.
 
 use super::facts::{keeps_shape, reduced_axes};
-use super::lower::{Lowering, SHARED_READS};
+use super::lower::{Lowering, SHARED_OPERATIONS, SHARED_READS};
 use super::reduce::{ROW_VALUE_BYTES, is_variance, row_view};
 use super::value::{LoweredValue, buffer_value};
 use super::view::View;
@@ -63,15 +63,19 @@ impl Lowering<'_> {
         if !keeps_shape {
             return value;
         }
-        if (value.reads.len() > SHARED_READS || is_variance(definition))
-            && let Some(row_view) = row_view(definition)
-        {
+        let is_shared = value.reads.len() > SHARED_READS
+            || self.operations(&value) > SHARED_OPERATIONS
+            || is_variance(definition);
+        if is_shared && let Some(row_view) = row_view(definition) {
             let (mut row_value, _) = row(self, false);
             if self.reads_no_op_beside_rows(op) {
                 row_value.ops.push(op);
             }
             let rows = RowDomain::of_op(graph, op).rows;
             let buffer = self.new_buffer(ROW_VALUE_BYTES);
+            if is_variance(definition) {
+                self.variances.insert(buffer);
+            }
             let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
             self.push(node.writing(buffer, &View::whole(rows), &[rows], ROW_VALUE_BYTES));
             value = buffer_value(buffer, row_view);

@@ -1,7 +1,7 @@
 //! How a reader obtains a tensor: from which buffers, and what of them.
 
 use super::node::BufferId;
-use super::view::View;
+use super::view::{View, broadcast_to};
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
@@ -13,6 +13,9 @@ use std::hash::{Hash, Hasher};
 pub(super) struct LoweredValue {
     pub(super) reads: Vec<BufferView>,
     pub(super) ops: Vec<OpId>,
+    /// The ops again, once for each place at which an element needs them, with a hash of the place:
+    /// an expression over a short row computes an op for each element of the row.
+    places: Vec<(OpId, u64)>,
 }
 
 /// A buffer, and for each element of a tensor the element of it that is read.
@@ -92,12 +95,40 @@ impl LoweredValue {
     /// Adds the reads and the ops of another value. [`Self::sort`] follows after the last.
     pub(super) fn append(&mut self, other: &Self) {
         self.ops.extend(&other.ops);
+        self.places.extend(&other.places);
         self.reads.extend(other.reads.iter().cloned());
+    }
+
+    /// Adds the op that computes the value from what it has so far.
+    pub(super) fn compute(&mut self, op: OpId) {
+        self.ops.push(op);
+        self.places.push((op, 0));
+    }
+
+    /// The ops, each as often as an expression computes it.
+    pub(super) fn computed(&self) -> impl Iterator<Item = OpId> {
+        self.places.iter().map(|&(op, _)| op)
+    }
+
+    fn move_places(&mut self, view: Option<&View>, input: (OpId, usize)) {
+        if view.is_some_and(|view| *view == View::whole(view.elements())) {
+            return;
+        }
+        for (_, place) in &mut self.places {
+            let mut hasher = FxHasher::default();
+            place.hash(&mut hasher);
+            match view {
+                Some(view) => view.hash(&mut hasher),
+                None => input.hash(&mut hasher),
+            }
+            *place = hasher.finish();
+        }
     }
 
     /// The value of a tensor that shows this one through a view, or in another way as an input of
     /// an op.
     pub(super) fn see(&mut self, view: Option<&View>, input: (OpId, usize)) {
+        self.move_places(view, input);
         for read in &mut self.reads {
             read.see(view, input);
         }
@@ -105,6 +136,7 @@ impl LoweredValue {
 
     /// The value of what an op picks of this one.
     pub(super) fn hide(&mut self, part: &HiddenPart<'_>, input: (OpId, usize)) {
+        self.move_places(None, input);
         for read in &mut self.reads {
             let seen = read.view.as_ref().and_then(|view| part.view.through(view));
             // A buffer with one value for all elements along the axis is read as by any other op.
@@ -116,7 +148,8 @@ impl LoweredValue {
             if is_row && seen.is_some() {
                 read.view = seen;
             } else {
-                read.hide(seen.filter(|_| part.is_masked), None, input);
+                let by = (!part.is_masked).then_some(&part.view);
+                read.hide(seen.filter(|_| part.is_masked), by, input);
             }
         }
     }
@@ -125,6 +158,8 @@ impl LoweredValue {
     pub(super) fn sort(&mut self) {
         self.ops.sort_unstable();
         self.ops.dedup();
+        self.places.sort_unstable();
+        self.places.dedup();
         let mut reads: Vec<(usize, BufferView)> = self.reads.drain(..).enumerate().collect();
         reads.sort_by(|(_, a), (_, b)| a.cmp(b));
         reads.dedup_by(|(_, again), (_, first)| {
@@ -148,7 +183,9 @@ pub(super) struct HiddenPart<'a> {
     axis: Option<usize>,
     /// For each element of the output one of the input in the same row.
     view: View,
-    /// The op masks elements at an index of the loop and looks up none.
+    /// The op masks elements at an index of the loop. One that looks them up has an index that equals
+    /// that of any other look-up in the same rows, because the compiler names looked-up positions
+    /// by their number in an expression.
     is_masked: bool,
 }
 
@@ -164,6 +201,14 @@ pub(super) fn hidden_part(
     let axis = || definition.indexing.as_ref().map(|indexing| indexing.axis);
     let (axis, is_masked) = match definition.function {
         Some(Function::Gather) if place == 0 => (axis()?, false),
+        Some(Function::Embedding) if place == 1 => {
+            return Some(HiddenPart {
+                shape,
+                axis: Some(0),
+                view: broadcast_to(shape.get(1..)?, &definition.shape)?,
+                is_masked: false,
+            });
+        }
         Some(Function::Concat) => (axis()?, true),
         Some(Function::Pad) => {
             return Some(HiddenPart {
@@ -186,6 +231,6 @@ pub(super) fn hidden_part(
 pub(super) fn buffer_value(buffer: BufferId, view: View) -> LoweredValue {
     LoweredValue {
         reads: vec![BufferView::new(buffer, Some(view))],
-        ops: Vec::new(),
+        ..LoweredValue::default()
     }
 }

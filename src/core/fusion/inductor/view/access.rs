@@ -1,6 +1,6 @@
 //! What identifies an access of a buffer: its elements, and the loops on which it depends.
 
-use super::Digit;
+use super::{Digit, View};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -43,6 +43,13 @@ impl AccessedElements {
         index.hash(&mut hasher);
         let sizes = shape.iter().filter(|&&size| size != 1);
         sizes.for_each(|size| size.hash(&mut hasher));
+        Self::Of(hasher.finish())
+    }
+
+    /// The access by an index that is divided in a loop over this shape.
+    pub(in crate::fusion::inductor) fn divided(view: &View, shape: &[u64]) -> Self {
+        let mut hasher = FxHasher::default();
+        (view, shape).hash(&mut hasher);
         Self::Of(hasher.finish())
     }
 
