@@ -88,38 +88,6 @@ fn a_reduction_in_pieces_shares_no_index_with_whole_rows() {
 }
 
 #[test]
-fn a_concatenation_copies_a_piece_whose_layout_is_fixed() {
-    check(&[
-        // By a broadcast.
-        (
-            "input x : f32[1000, 5, 48]\ninput y : f32[1000, 1, 48]\nm = max(x, axis=1)\nd = sub(x, m)\nc = concat(m, y, axis=2)\nz = exp(y)",
-            4,
-        ),
-        // By a matmul.
-        (
-            "input x : bf16[256, 3000]\nweight w : bf16[3000, 64]\na = relu(x)\nc = concat(x, a, axis=1)\ny = matmul(a, w)",
-            3,
-        ),
-        // A concatenation is no pointwise reader of a bias, which the matmul adds.
-        (
-            "input x : f16[8192, 1024]\ninput y : f16[8192, 1024]\nweight w : f16[1024, 128]\nweight b : f16[128]\nm = matmul(x, w)\nn = add(m, b)\nc = concat(y, n, axis=1)",
-            2,
-        ),
-    ]);
-}
-
-#[test]
-fn loops_take_the_order_of_loops_that_move_alike() {
-    check(&[
-        // 1,024 pieces of 8,192 are no 8,192 rows of 1,024.
-        (
-            "input x : f32[1024, 4096]\ninput y : f32[4096, 1024]\nt = transpose(x)\nc = concat(y, t, axis=0)\nm = min(c, axis=[0, 1])\noutput c",
-            3,
-        ),
-    ]);
-}
-
-#[test]
 fn what_was_written_for_one_reader_is_read_by_those_behind_it() {
     check(&[
         // The mean of a slice in pieces writes what is sliced, which another view reads.
@@ -135,26 +103,6 @@ fn what_was_written_for_one_reader_is_read_by_those_behind_it() {
         (
             "input x : f16[200, 48]\na = abs(x)\nb = reshape(a, shape=[9600])\ns = sum(a, axis=0)\ny = sub(a, s)",
             4,
-        ),
-    ]);
-}
-
-#[test]
-fn a_single_row_is_cut_along_what_lies_in_memory() {
-    check(&[
-        // Of rows across in memory the pieces have the length, but not the elements.
-        (
-            "input x : f32[128, 200]\nt = max(x, axis=0)\nd = div(x, t)\nc = cumsum(d, axis=0)\nm = max(d, axis=[0, 1])",
-            3,
-        ),
-        // A view of what no buffer holds is read across, and cut twice. A conversion writes it.
-        (
-            "input x : f32[2048, 512]\nweight w : f32[512]\na = add(x, w)\nt = transpose(a)\nm = min(t, axis=[0, 1])",
-            3,
-        ),
-        (
-            "input x : bf16[2048, 512]\nweight w : bf16[512]\na = add(x, w)\nt = transpose(a)\nm = mean(t, axis=[0, 1])",
-            2,
         ),
     ]);
 }
@@ -189,6 +137,68 @@ fn equal_indices_that_no_sum_of_loops_gives_share_a_kernel() {
         (
             "input x : f32[255, 512]\ns = slice(x, axis=1, start=1, end=512)\nf = reshape(s, shape=[130305])\na = relu(f)\nb = tanh(f)",
             1,
+        ),
+    ]);
+}
+
+#[test]
+fn a_single_row_is_cut_along_what_lies_in_memory() {
+    check(&[
+        // Of rows across in memory the pieces have the length, but not the elements.
+        (
+            "input x : f32[128, 200]\nt = max(x, axis=0)\nd = div(x, t)\nc = cumsum(d, axis=0)\nm = max(d, axis=[0, 1])",
+            3,
+        ),
+        // A view of what no buffer holds is read across, and cut twice. A conversion writes it.
+        (
+            "input x : f32[2048, 512]\nweight w : f32[512]\na = add(x, w)\nt = transpose(a)\nm = min(t, axis=[0, 1])",
+            3,
+        ),
+        (
+            "input x : bf16[2048, 512]\nweight w : bf16[512]\na = add(x, w)\nt = transpose(a)\nm = mean(t, axis=[0, 1])",
+            2,
+        ),
+    ]);
+}
+
+#[test]
+fn a_concatenation_copies_a_piece_whose_layout_is_fixed() {
+    check(&[
+        // By a broadcast.
+        (
+            "input x : f32[1000, 5, 48]\ninput y : f32[1000, 1, 48]\nm = max(x, axis=1)\nd = sub(x, m)\nc = concat(m, y, axis=2)\nz = exp(y)",
+            4,
+        ),
+        // By a matmul.
+        (
+            "input x : bf16[256, 3000]\nweight w : bf16[3000, 64]\na = relu(x)\nc = concat(x, a, axis=1)\ny = matmul(a, w)",
+            3,
+        ),
+        // A concatenation is no pointwise reader of a bias, which the matmul adds.
+        (
+            "input x : f16[8192, 1024]\ninput y : f16[8192, 1024]\nweight w : f16[1024, 128]\nweight b : f16[128]\nm = matmul(x, w)\nn = add(m, b)\nc = concat(y, n, axis=1)",
+            2,
+        ),
+    ]);
+}
+
+#[test]
+fn loops_take_the_order_of_loops_that_move_alike() {
+    check(&[
+        // 1,024 pieces of 8,192 are no 8,192 rows of 1,024.
+        (
+            "input x : f32[1024, 4096]\ninput y : f32[4096, 1024]\nt = transpose(x)\nc = concat(y, t, axis=0)\nm = min(c, axis=[0, 1])\noutput c",
+            3,
+        ),
+        // Of two buffers as large as each other the one that the later kernel reads first decides.
+        (
+            "input x : f16[32768, 128]\nn = log_softmax(x, axis=1)\na = reshape(n, shape=[4, 8192, 128])\ny = add(a, 0.5)\nc = concat(n, x, axis=1)\nd = maximum(n, x)\ne = reshape(d, shape=[32768, 8, 16])\nz = gelu(e)",
+            1,
+        ),
+        // In the order of the scan, tiles end inside its rows.
+        (
+            "input x : f32[3, 128, 384]\nt = transpose(x, perm=[0, 2, 1])\na = tanh(t)\nc = cumsum(a, axis=0)\noutput a",
+            2,
         ),
     ]);
 }

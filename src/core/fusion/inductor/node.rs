@@ -33,6 +33,8 @@ pub(super) struct SchedulerNode {
     pub(super) sizes: Vec<u64>,
     /// Until the loops are ordered.
     pub(super) indices: Option<Indices>,
+    /// How each access that a view describes moves along these loops.
+    pub(super) moves: Vec<Moves>,
     /// If the node is a norm with its elements, the index of the write in the loops of its
     /// reduction, into whose order the elements are brought.
     pub(super) write_by_rows: Option<Dependency>,
@@ -60,6 +62,7 @@ impl Default for SchedulerNode {
             space: Loop::Library,
             sizes: Vec::new(),
             indices: None,
+            moves: Vec::new(),
             write_by_rows: None,
             ops: Vec::new(),
             reads: Vec::new(),
@@ -83,6 +86,15 @@ impl Default for SchedulerNode {
             launch_of: None,
         }
     }
+}
+
+/// How an access moves along the ordered loops of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Moves {
+    pub(super) buffer: BufferId,
+    pub(super) dependency: Dependency,
+    /// How far a step of each loop moves.
+    pub(super) steps: Vec<u64>,
 }
 
 /// A buffer, and what of it is read or written.
@@ -242,6 +254,17 @@ impl SchedulerNode {
         reads.filter_map(|read| read.tile)
     }
 
+    /// The same, where the loops are brought into another order, given by their present positions.
+    pub(super) fn tiles_in(&self, order: &[usize]) -> impl Iterator<Item = u64> {
+        self.moves.iter().filter_map(|moves| {
+            let loops = order.iter().filter_map(|&at| {
+                let (size, step) = (self.sizes.get(at)?, moves.steps.get(at)?);
+                Some((*size, *step))
+            });
+            View::of_loops(loops).tile()
+        })
+    }
+
     /// This node with a buffer of this shape as its output.
     pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
         let mut node = Self {
@@ -268,6 +291,7 @@ impl SchedulerNode {
         other.reads.retain(|read| !known(read));
         self.reads.extend(other.reads);
         self.reads.sort_unstable();
+        self.moves.extend(other.moves);
         self.writes = BufferAccess {
             step,
             ..other.writes
@@ -326,13 +350,28 @@ impl SchedulerNode {
         };
         let nested = order.iter().filter_map(|&at| shape.get(at).copied());
         self.sizes = nested.collect();
+        let steps = |view: &View, shape: &[u64]| {
+            let steps = view.steps(shape);
+            let ordered = order.iter().filter_map(|&at| steps.get(at).copied());
+            ordered.collect()
+        };
         if let Some(view) = write {
+            self.moves.push(Moves {
+                buffer: self.writes.buffer,
+                dependency: view.dependency(&written, &order),
+                steps: steps(&view, &written),
+            });
             self.writes.dependency = view.dependency(&written, &order);
             self.writes.loops = view.loops(&written);
         }
         for (read, seen) in self.reads.iter_mut().zip(&reads) {
             if let Some((view, true)) = seen {
                 read.dependency = view.dependency(&shape, &order);
+                self.moves.push(Moves {
+                    buffer: read.buffer,
+                    dependency: read.dependency,
+                    steps: steps(view, &shape),
+                });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::library::call_reason;
 use super::mixed::are_mixed;
-use super::node::{BufferAccess, BufferId};
+use super::node::BufferAccess;
 use super::schedule::{GroupId, Lone, Schedule};
 use super::view::AccessedElements;
 use crate::fusion::loops::Loop;
@@ -62,85 +62,6 @@ impl Schedule<'_> {
             }
         });
         bytes
-    }
-
-    /// Bytes that both groups share once the loops of one are brought into the order of the other.
-    /// Source: `shared_data_after_reordering_loop`.
-    fn bytes_reordered(&self, first: GroupId, second: GroupId) -> u64 {
-        let (a, b) = (&self.touches[first], &self.touches[second]);
-        let by_buffer = |a: &BufferAccess, b: &BufferAccess| a.buffer.cmp(&b.buffer);
-        let mut buffers = Vec::new();
-        common(a, b, by_buffer, |access, _| buffers.push(access.buffer));
-        buffers.dedup();
-        let guides = buffers.into_iter().filter_map(|buffer| {
-            let (one, other) = (self.last(first, buffer)?, self.last(second, buffer)?);
-            let is_same = one.access == other.access && one.access != AccessedElements::Unknown;
-            is_same.then_some((one, other))
-        });
-        // Of the largest the first one guides.
-        let mut guide: Option<(BufferAccess, BufferAccess)> = None;
-        for pair in guides {
-            if guide.is_none_or(|(one, _)| pair.0.elements() > one.elements()) {
-                guide = Some(pair);
-            }
-        }
-        let Some((one, other)) = guide else {
-            return 0;
-        };
-        if one.dependency.loops != other.dependency.loops {
-            let is_same = one.dependency.merged == other.dependency.merged;
-            return if is_same { one.bytes } else { 0 };
-        }
-        let moved = [first, second]
-            .into_iter()
-            .find(|&group| !self.is_reduction(group));
-        let is_moved = moved.is_some_and(|group| {
-            let mut sizes = self.members[group]
-                .iter()
-                .map(|&node| &self.nodes[node].sizes);
-            let first = sizes.next();
-            let count = first.map_or(0, Vec::len);
-            sizes.all(|other| Some(other) == first)
-                && count == one.dependency.loops
-                && count == one.loops.count
-                && one.loops == other.loops
-                && matches!(self.space[group], Loop::Pointwise(_))
-        });
-        if !is_moved {
-            return 0;
-        }
-        let mut bytes = 0_u64;
-        for access in a {
-            let mut others = b.iter().filter(|other| other.buffer == access.buffer);
-            if others.any(|other| access.matches(other)) {
-                bytes = bytes.saturating_add(access.bytes);
-            }
-        }
-        bytes
-    }
-
-    /// The last access of a buffer that a group adds to those before: where its index is compared.
-    fn last(&self, group: GroupId, buffer: BufferId) -> Option<BufferAccess> {
-        let nodes = || self.members[group].iter().map(|&node| &self.nodes[node]);
-        let mut writes = self.writes[group].iter();
-        if let Some(write) = writes.find(|write| write.buffer == buffer) {
-            return Some(*write);
-        }
-        let mut seen: Vec<BufferAccess> = Vec::new();
-        for node in nodes() {
-            let own = node.reads.iter().filter(|read| read.buffer == buffer);
-            let mut own: Vec<&BufferAccess> = own.collect();
-            own.sort_by_key(|read| read.rank);
-            for read in own {
-                if seen
-                    .iter()
-                    .all(|known| known.dependency.exact != read.dependency.exact)
-                {
-                    seen.push(*read);
-                }
-            }
-        }
-        seen.last().copied()
     }
 
     /// Bytes of the tensors that both groups read whole, in whichever order.
@@ -250,6 +171,11 @@ impl Schedule<'_> {
                 // In the order of the reduction, tiles of its columns are tiles of its rows.
                 let are_rows = |tile: u64| tile == rows || is_reordered && tile == width;
                 let mut nodes = self.members[pointwise].iter();
+                let order = self.order_by_guide(first, second, pointwise);
+                if let Some(order) = order.filter(|_| is_reordered) {
+                    return nodes
+                        .any(|&node| self.nodes[node].tiles_in(&order).any(|tile| tile != rows));
+                }
                 nodes.any(|&node| self.nodes[node].tiles().any(|tile| !are_rows(tile)))
             })
     }

@@ -35,6 +35,11 @@ pub(super) struct View {
 }
 
 impl View {
+    /// The position in a buffer in loops of these sizes, each of which moves by a stride.
+    pub(super) fn of_loops(loops: impl Iterator<Item = (u64, u64)>) -> Self {
+        Self::of(loops.map(|(size, stride)| Digit { size, stride }).collect())
+    }
+
     /// A buffer in the order in which it lies.
     pub(super) fn whole(elements: u64) -> Self {
         Self::of(vec![Digit {
