@@ -282,12 +282,15 @@ fn programs_that_were_compiled_without_a_gpu_have_the_kernels_of_that_code() {
 /// them.
 const RANDOM: &[(&str, usize, usize, Option<usize>)] = &[
     ("1", 150, 150, None),
-    ("11", 149, 148, Some(148)),
-    ("12", 150, 141, Some(138)),
-    ("13", 150, 146, Some(146)),
-    ("14", 120, 114, Some(114)),
-    ("2", 200, 197, None),
-    ("3", 148, 144, Some(143)),
+    ("11", 149, 149, Some(148)),
+    ("12", 150, 149, Some(138)),
+    ("13", 150, 148, Some(146)),
+    ("14", 120, 118, Some(114)),
+    ("15", 150, 147, Some(143)),
+    ("2", 200, 199, None),
+    ("20", 158, 156, Some(156)),
+    ("21", 160, 154, Some(154)),
+    ("3", 148, 145, Some(143)),
 ];
 
 /// How many of these lists there are by seed, and how many of them have the kernels of the code
@@ -298,13 +301,16 @@ fn random_lists(kernels: &str, options: &Options) -> BTreeMap<String, (usize, us
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut wrong = Vec::new();
     for (name, row) in file["programs"].as_object().unwrap() {
+        // Later seeds were not compiled by every version.
+        let Some(compiled) = row[kernels].as_u64() else {
+            continue;
+        };
         let lines = row["list"].as_array().unwrap().iter();
         let lines: Vec<&str> = lines.map(|line| line.as_str().unwrap()).collect();
         let counted = launches_under(name, &lines.join("\n"), options);
         let seed = name.trim_start_matches('r').split('_').next().unwrap();
         let (all, right) = counts.entry(seed.to_owned()).or_default();
         *all += 1;
-        let compiled = row[kernels].as_u64().unwrap();
         if compiled == counted as u64 {
             *right += 1;
         } else {
@@ -335,5 +341,5 @@ fn random_lists_have_the_kernels_of_the_compiler() {
     options.fusion.torch_2_15 = true;
     let of_2_15 = random_lists("kernels_2_15", &options);
     let (all, right) = (of_2_15.values()).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-    assert!(all == 1067 && right * 100 >= all * 93, "{right} of {all}");
+    assert!(all == 1067 && right * 100 >= all * 94, "{right} of {all}");
 }
