@@ -28,7 +28,7 @@ fn of_text(text: &str, policy: Policy) -> Analysis {
 /// buffer.
 fn base(analysis: &Analysis, execution: &Execution, tensor: TensorId) -> TensorId {
     let graph = &analysis.graph;
-    let is_fused = std::ptr::eq(execution, &analysis.fused);
+    let is_fused = std::ptr::eq(execution, &raw const analysis.fused);
     let is_indexed = |op| is_fused && analysis.partition.views.contains(&op);
     let is_free = analysis.options.conventions.reshape == ReshapeCost::View;
     if let Some(op) = graph.tensors[tensor].producer

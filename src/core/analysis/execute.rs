@@ -16,8 +16,8 @@ use crate::model::work::Work;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
-/// Counts all kernels of a partition, while inputs and weights take `external_bytes`. Calls `each` with every kernel at once, while its data is in
-/// a near cache.
+/// Counts all kernels of a partition, while inputs and weights take `external_bytes`. Calls `each`
+/// with every kernel at once, while its data is in a near cache.
 pub(super) fn execute(
     graph: &Graph,
     partition: &Partition,

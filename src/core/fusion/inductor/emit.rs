@@ -157,8 +157,8 @@ impl Lowering<'_> {
         });
     }
 
-    /// Lets ops that are lowered from here on read a tensor and its views from the buffer that holds
-    /// the tensor.
+    /// Lets ops that are lowered from here on read a tensor and its views from the buffer that
+    /// holds the tensor.
     pub(super) fn read_from_buffer(&mut self, tensor: TensorId) {
         let graph = self.graph;
         let buffer = BufferId::of_tensor(tensor);

@@ -8,8 +8,8 @@
 //! `direction` for reductions), `schedule` (with `pair`, `reorder`, `merge` and `mixed`) fuses
 //! nodes. `view` says what a node reads of a buffer, because only equal accesses share a kernel. An
 //! inlined op belongs to the first kernel that computes it; [`Partition::recomputed`] lists it for
-//! each further one. What no op of the program stands for, the second half of a reduction or a copy,
-//! is in [`Partition::further_launches`].
+//! each further one. What no op of the program stands for, the second half of a reduction or a
+//! copy, is in [`Partition::further_launches`].
 
 mod attention;
 mod call;

@@ -9,8 +9,8 @@ use super::view::AccessedElements;
 use crate::fusion::loops::Loop;
 
 impl Schedule<'_> {
-    /// The access of either group by which the loops of one are brought into the order of the other:
-    /// that of the largest buffer.
+    /// The access of either group by which the loops of one are brought into the order of the
+    /// other: that of the largest buffer.
     fn guide(&self, first: GroupId, second: GroupId) -> Option<(BufferAccess, BufferAccess)> {
         let guides = self
             .buffers_in_order(second)

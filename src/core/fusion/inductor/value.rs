@@ -183,9 +183,9 @@ pub(super) struct HiddenPart<'a> {
     axis: Option<usize>,
     /// For each element of the output one of the input in the same row.
     view: View,
-    /// The op masks elements at an index of the loop. One that looks them up has an index that equals
-    /// that of any other look-up in the same rows, because the compiler names looked-up positions
-    /// by their number in an expression.
+    /// The op masks elements at an index of the loop. One that looks them up has an index that
+    /// equals that of any other look-up in the same rows, because the compiler names looked-up
+    /// positions by their number in an expression.
     is_masked: bool,
 }
 
