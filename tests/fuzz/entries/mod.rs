@@ -128,6 +128,7 @@ fn options(rng: &mut TestRng, policy: Policy) -> Options {
             externals: one(rng, Externals::VARIANTS),
             reshape: one(rng, ReshapeCost::VARIANTS),
             f32_matmul: one(rng, F32Matmul::VARIANTS),
+            f32_conv: one(rng, F32Matmul::VARIANTS),
         },
         device: DEVICES[rng.random_range(0..DEVICES.len())].clone(),
         own_calibrations: None,
