@@ -168,3 +168,42 @@ s = slice(y, axis=1, end=512)
     // Unfused, the slice is a copy.
     assert_eq!(lifetimes(&analysis, &analysis.unfused).len(), 4);
 }
+
+/// A library reads a copy of an operand that no strides show: one launch, which reads the operand
+/// and writes the copy, whether the views of the list count as copies or as free.
+#[test]
+fn torch_compile_copies_an_operand_once_under_both_conventions() {
+    // Keys that heads share, repeated by hand.
+    let repeated = "\
+input k : bf16[8, 8, 8192, 128]
+input q : bf16[8, 16, 1, 128]
+k1 = reshape(k, shape=[8, 8, 1, 8192, 128])
+k2 = expand(k1, shape=[8, 8, 2, 8192, 128])
+k3 = reshape(k2, shape=[8, 16, 8192, 128])
+s = matmul(q, k3, transpose_b=true)
+";
+    let (keys, copy) = (2 * 8 * 8 * 8192 * 128, 2 * 8 * 16 * 8192 * 128);
+    let (queries, scores) = (2 * 8 * 16 * 128, 2 * 8 * 16 * 8192);
+    // Batch dimensions that are broadcast in part.
+    let expanded = "\
+input q : bf16[8, 12, 4, 512]
+input k : bf16[8, 1, 512, 4096]
+e = expand(k, shape=[8, 12, 512, 4096])
+s = matmul(q, e)
+";
+    let (one, all) = (2 * 8 * 512 * 4096, 2 * 8 * 12 * 512 * 4096);
+    let (rows, products) = (2 * 8 * 12 * 4 * 512, 2 * 8 * 12 * 4 * 4096);
+    for &reshape in ReshapeCost::VARIANTS {
+        let moved = |text| moved(text, Policy::Inductor, reshape);
+        assert_eq!(
+            moved(repeated),
+            [keys + copy + queries, copy + scores],
+            "{reshape:?}"
+        );
+        assert_eq!(
+            moved(expanded),
+            [one + all + rows, all + products],
+            "{reshape:?}"
+        );
+    }
+}

@@ -91,7 +91,12 @@ impl Lowering<'_> {
         })
     }
 
-    fn note_copy(&mut self, op: OpId, tensor: TensorId, [bytes_read, bytes_written]: [u64; 2]) {
+    pub(super) fn note_copy(
+        &mut self,
+        op: OpId,
+        tensor: TensorId,
+        [bytes_read, bytes_written]: [u64; 2],
+    ) {
         if bytes_read > 0 || bytes_written > 0 {
             self.copied.push(OperandCopy {
                 op,
@@ -116,7 +121,8 @@ impl Lowering<'_> {
         let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
         let mut value = self.values[tensor].clone();
         // What the copy computes is written as the copy alone, not as the operand first.
-        let is_computed = value.ops.iter().any(|&op| !graph.ops[op].is_view());
+        let is_free = |&op: &OpId| self.target.reshape.is_free_view(graph, op);
+        let is_computed = !value.ops.iter().all(is_free);
         self.note_copy(op, tensor, [if is_computed { beyond } else { whole }; 2]);
         let reads_input = graph.tensors[tensor].is_external() && value.ops.is_empty();
         let mut shape = graph.tensor_shape(tensor).unwrap_or(&[]).to_vec();

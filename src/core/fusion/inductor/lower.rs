@@ -20,6 +20,7 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
+use crate::model::options::ReshapeCost;
 use crate::model::partition::OperandCopy;
 use std::collections::{HashMap, HashSet};
 
@@ -34,6 +35,7 @@ const READS: usize = 8;
 const OPERATIONS: u64 = 100;
 /// Most ops of an expression, views included.
 const INLINED_OPS: usize = 128;
+
 /// Inputs of the compiler beside the graph.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
@@ -42,6 +44,8 @@ pub(super) struct Target {
     pub(super) is_2_15: bool,
     /// 0 if the device has none.
     pub(super) multiprocessors: u64,
+    /// Whether the copies that views stand for count as those of the views.
+    pub(super) reshape: ReshapeCost,
 }
 
 /// What the scheduler gets.
@@ -251,6 +255,21 @@ impl Lowering<'_> {
             let space = Loop::Pointwise(elements(&graph.ops[op]));
             let shape = graph.tensor_shape(input).unwrap_or(&graph.ops[op].shape);
             self.write(value.clone(), space, output, shape);
+        }
+        // A library reads a copy of an input that no strides show in the new shape.
+        if self.uses[output].feeds_library
+            && is_copied_reshape(graph, &self.layouts, op)
+            && !value.ops.iter().any(is_computed)
+            && !is_of_buffer
+        {
+            let shape = &graph.ops[op].shape;
+            let space = Loop::Pointwise(elements(&graph.ops[op]));
+            if self.target.reshape.is_free_view(graph, op) {
+                let bytes = graph.tensors[output].bytes().unwrap_or(0);
+                self.note_copy(op, output, [bytes; 2]);
+            }
+            self.write(value, space, output, shape);
+            return;
         }
         // A result is written where it is lowered, and who reads it later reads that buffer.
         let base = self.viewed_base(op);

@@ -42,7 +42,7 @@ use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
-use crate::model::options::Options;
+use crate::model::options::{Options, ReshapeCost};
 use crate::model::partition::Partition;
 use lower::Target;
 use node::{NodeId, SchedulerNode};
@@ -64,6 +64,7 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
         max_autotune: options.fusion.max_autotune,
         is_2_15: options.fusion.torch_2_15,
         multiprocessors: multiprocessors.map_or(0, |figure| whole(figure.value)),
+        reshape: options.conventions.reshape,
     };
     let lowered = lower::nodes(graph, target, log);
     let nodes = lowered.nodes;
@@ -71,7 +72,7 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
         note_views(graph, &nodes, log);
     }
     let fused = schedule::fuse(graph, &nodes, lowered.buffers, target, log);
-    let mut partition = assemble(graph, &nodes, &fused, log);
+    let mut partition = assemble(graph, target.reshape, &nodes, &fused, log);
     partition.copies = lowered.copies;
     partition
 }
@@ -106,6 +107,7 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, SchedulerNode>, log: &mut Log
 /// that writes it. A kernel without ops is a further launch of the one that writes what it reads.
 fn assemble(
     graph: &Graph,
+    reshape: ReshapeCost,
     nodes: &IdVec<NodeId, SchedulerNode>,
     fused: &Fused,
     log: &mut Log,
@@ -140,7 +142,7 @@ fn assemble(
                 .flat_map(|&node| nodes[node].ops.iter().copied()),
         );
     }
-    let mut further = further_launches(graph, nodes, fused, &has_ops, &number);
+    let mut further = further_launches(graph, reshape, nodes, fused, &has_ops, &number);
     let computed_in = ops_of_kernel.inverted(graph.ops.len());
 
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
@@ -222,6 +224,7 @@ fn placed(
 /// For each kernel with ops the launches that no op stands for.
 fn further_launches(
     graph: &Graph,
+    reshape: ReshapeCost,
     nodes: &IdVec<NodeId, SchedulerNode>,
     fused: &Fused,
     has_ops: &IdVec<KernelId, bool>,
@@ -254,7 +257,7 @@ fn further_launches(
                 }
             }
         }
-        only_views[kernel] &= node.ops.iter().all(|&op| graph.ops[op].is_view());
+        only_views[kernel] &= (node.ops.iter()).all(|&op| reshape.is_free_view(graph, op));
         first_node[kernel] = first_node[kernel].or(Some(id));
         let from = node
             .reads
@@ -282,7 +285,7 @@ fn further_launches(
         if !has_ops[kernel] && first_node[kernel].is_some() {
             add(owner);
         } else if only_views[kernel] && first_node[kernel].is_some() {
-            // A copy: as views its ops launch nothing.
+            // A copy of views that are free: its ops launch nothing.
             add(owner);
         }
     }
