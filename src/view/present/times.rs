@@ -109,6 +109,9 @@ pub fn outside_text(outside: Outside) -> String {
         Outside::SortOrScan => {
             "no sort and no running sum was measured, and only their bytes count".to_owned()
         }
+        Outside::OtherAxis => {
+            "softmax and norms were measured along the last axis alone, and eager PyTorch takes much longer along another".to_owned()
+        }
         Outside::GroupedHeads(group) => format!(
             "{group} query heads share each head of K and V, and the measurements have at most {MOST_SHARING_HEADS}"
         ),

@@ -4,8 +4,9 @@ use crate::analysis::device_model::{KernelView, Kind};
 use crate::fusion::attention::AttentionShape;
 use crate::model::dtype::DType;
 use crate::model::element_size::ElementSize;
-use crate::model::functions::Function;
-use crate::model::op::element_count;
+use crate::model::functions::{Function, ShapeRule};
+use crate::model::op::{Op, element_count};
+use crate::model::op_type::OpType;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -55,6 +56,9 @@ pub enum Outside {
     /// It sorts or sums up along a row, for which libraries make several passes. They were not
     /// measured, so only the bytes count.
     SortOrScan,
+    /// It is a softmax or norm along another axis than the last. Its time counts as that of rows
+    /// that lie side by side, but eager PyTorch takes up to 500 times as long.
+    OtherAxis,
     /// It is attention in which so many heads share one head of K and V, more than
     /// [`MOST_SHARING_HEADS`].
     GroupedHeads(u64),
@@ -75,9 +79,24 @@ impl Outside {
     pub const fn is_at_least(self) -> bool {
         matches!(
             self,
-            Self::Opaque | Self::LeftOut | Self::AtPeak(_) | Self::SortOrScan
+            Self::Opaque | Self::LeftOut | Self::AtPeak(_) | Self::SortOrScan | Self::OtherAxis
         )
     }
+}
+
+/// Whether an op keeps its shape and reduces along an axis whose elements do not lie side by side.
+fn normalizes_columns(op: &Op) -> bool {
+    let keeps_shape = op.function.is_some_and(|function| {
+        let row = function.row();
+        row.op_type == OpType::Reduction && row.shape_rule == ShapeRule::SameAsFirst
+    });
+    let last = op.reduced_axes(op.shape.len()).last().copied();
+    let behind = last.and_then(|last| op.shape.get(last + 1..));
+    keeps_shape
+        && op.axes != 0
+        && behind
+            .and_then(element_count)
+            .is_some_and(|inner| inner > 1)
 }
 
 impl KernelView<'_> {
@@ -95,6 +114,9 @@ impl KernelView<'_> {
         }
         if ops().any(|op| graph.ops[op].function.is_some_and(Function::sorts_or_scans)) {
             return Some(Outside::SortOrScan);
+        }
+        if ops().any(|op| normalizes_columns(&graph.ops[op])) {
+            return Some(Outside::OtherAxis);
         }
         let tensors = || {
             ops().flat_map(|op| {
