@@ -1,16 +1,18 @@
 //! Ops that write in place: what they read and write, whose memory they use, what must run before.
 
 use fuseline_core::analysis::memory::lifetimes;
+use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::fixes::sound_fixes;
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::notation::import::program_of_op_list;
 use fuseline_core::notation::{parse, print};
 use fuseline_core::{
-    Analysis, Code, Diagnostic, Op, OpType, Options, Policy, Severity, TensorDecl, analyze,
+    Analysis, Code, Diagnostic, Op, OpId, OpType, Options, Policy, Severity, TensorDecl, analyze,
     analyze_program, build_graph, device, json::read_json,
 };
 use fuseline_view::present::export::OpList;
 use fuseline_view::present::pytorch::script;
+use fuseline_view::present::reasons::reason_text;
 use strum::VariantArray;
 
 fn analysis(text: &str, policy: Policy) -> Analysis {
@@ -233,6 +235,7 @@ e = add(d, old)
 fn a_kernel_reads_no_element_that_another_block_has_overwritten() {
     let texts = [
         "input x : f32[64, 64]\ninput y : f32[64, 64]\na = transpose(x)\nb = add(a, y)\nc = add_(x, b)",
+        "input x : f32[64, 64]\ninput y : f32[64, 64]\nd = mul(x, 2)\na = transpose(d)\nb = add(a, y)\nc = add_(x, b)",
         "input x : f32[64, 64]\ninput y : f32[64, 64]\na = sum(x)\nb = mul(y, a)\nc = add_(x, b)",
     ];
     for text in texts {
@@ -263,6 +266,94 @@ fn a_kernel_reads_no_element_that_another_block_has_overwritten() {
     let text = "input x : f32[64, 64]\na = gelu(x)\nc = add_(x, a)";
     for policy in [Policy::Rules, Policy::Inductor, Policy::Optimal] {
         assert_eq!(analysis(text, policy).fused.kernels.len(), 1, "{policy:?}");
+    }
+}
+
+/// Programs with a write in place that waits for readers of the old value: lines after the
+/// declarations, and the ops of each kernel under the textbook rules.
+#[rustfmt::skip]
+const WAITING: &[(&str, &[&str])] = &[
+    // Each element is read where it is written.
+    ("a = mul(x, 0.9)\nb = add(a, y)\nc = copy_(x, b)", &["a b c"]),
+    ("a = gelu(x)\nb = mul(a, x)\nc = add_(x, b)\nd = relu(c)", &["a b c d"]),
+    ("a = matmul(y, z)\nb = add(a, x)\nc = copy_(x, b)", &["a b c"]),
+    // The write needs elements that other threads overwrite.
+    ("a = mul(x, 0.9)\nb = transpose(a)\nc = add_(x, b)", &["a b", "c"]),
+    ("a = mul(x, 0.9)\nb = sum(a)\nc = mul(y, b)\nd = add_(x, c)", &["a b", "c d"]),
+    ("a = transpose(x)\nb = add(a, y)\nc = copy_(x, b)", &["a b", "c"]),
+    // Ops behind the write join no kernel that it waits for.
+    ("a = mul(x, 0.9)\nb = add(a, y)\nc = relu_(x)\nd = mul(b, z)", &["a b", "c", "d"]),
+    // Nor do two such kernels become one.
+    ("a = mul(x, 0.9)\nb = mul(y, 0.9)\nc = relu_(x)\nd = add(a, b)\ne = relu_(y)", &["a", "c", "b d", "e"]),
+];
+
+#[test]
+fn textbook_rules_write_in_place_in_the_kernel_that_reads_the_same_elements() {
+    for (lines, expected) in WAITING {
+        let text =
+            format!("input x : f32[64, 64]\ninput y : f32[64, 64]\ninput z : f32[64, 64]\n{lines}");
+        let outcome = analyze_program(&parse(&text).program, &Options::of_policy(Policy::Rules));
+        let analysis = outcome.analysis.unwrap();
+        let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
+        let kernels = analysis.partition.kernels.iter();
+        let kernels: Vec<String> = kernels
+            .map(|ops| ops.iter().map(name).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(kernels, *expected, "{lines}");
+    }
+}
+
+#[test]
+fn every_policy_computes_an_update_in_place_in_one_kernel() {
+    let text = "input h : f32[1048576]\ninput g : f32[1048576]\na = mul(h, 0.9)\nb = add(a, g)\nc = copy_(h, b)";
+    let marked = text.replace(')', ") @kernel 1");
+    for policy in [
+        Policy::Rules,
+        Policy::Inductor,
+        Policy::Optimal,
+        Policy::Manual,
+    ] {
+        let text = if policy == Policy::Manual {
+            &marked
+        } else {
+            text
+        };
+        let analysis = analysis(text, policy);
+        assert_eq!(analysis.fused.kernels.len(), 1, "{policy:?}");
+        assert_eq!(
+            analysis.fused.traffic.total,
+            3 * 4 * 1_048_576,
+            "{policy:?}"
+        );
+    }
+}
+
+/// Two ops that do not share a kernel because of a write in place, and why.
+#[rustfmt::skip]
+const WHY: &[(&str, [&str; 2], &str)] = &[
+    (
+        "a = mul(x, 0.9)\nb = transpose(a)\nc = add_(x, b)", ["b", "c"],
+        "`c` overwrites in place what `a` reads, and blocks of one kernel do not wait for each other",
+    ),
+    (
+        "a = mul(x, 0.9)\nc = relu_(x)\nd = mul(a, y)", ["a", "d"],
+        "`c` overwrites in place what `a` reads, so the kernel of `a` must end before `c`",
+    ),
+];
+
+#[test]
+fn the_reason_names_the_write_in_place() {
+    for (lines, ops, expected) in WHY {
+        let text = format!("input x : f32[64, 64]\ninput y : f32[64, 64]\n{lines}");
+        // Not every program reads both inputs.
+        let outcome = analyze_program(&parse(&text).program, &Options::of_policy(Policy::Rules));
+        let analysis = outcome.analysis.unwrap();
+        let [first, second] = ops.map(|name| analysis.graph.op_named(name).unwrap());
+        let Verdict::Separate { reason, .. } = Why::new(&analysis).ask(first, second) else {
+            panic!("{lines}");
+        };
+        let reason = reason_text(&analysis.graph, &reason);
+        assert_eq!(reason, *expected, "{lines}");
     }
 }
 

@@ -29,6 +29,14 @@ pub(super) fn clash(graph: &Graph, write: OpId, reader: OpId) -> bool {
         || !graph.inputs[reader].iter().all(is_same_element)
 }
 
+/// Whether the value that a write puts in place depends on what `reader` reads through an op that
+/// combines other elements, so that one kernel would overwrite some of them too early.
+///
+/// `between` are the ops of the kernel from `reader` to the write, without both.
+pub(super) fn moves_elements(graph: &Graph, mut between: impl Iterator<Item = OpId>) -> bool {
+    between.any(|op| graph.ops[op].op_type != OpType::Elementwise)
+}
+
 /// Most views that are followed; behind more, a tensor counts as another one.
 const MOST_VIEWS: usize = 32;
 

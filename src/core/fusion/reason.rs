@@ -120,6 +120,14 @@ pub enum Reason<Op = OpId> {
         /// The op that reads what is overwritten.
         reader: Op,
     },
+    /// Textbook rules: the kernel ends before an op outside it that overwrites in place what one of
+    /// its ops reads.
+    EndsBeforeWrite {
+        /// The op in place.
+        write: Op,
+        /// The op that reads what is overwritten.
+        reader: Op,
+    },
     /// The kernel would depend on itself, through other kernels.
     Cycle {
         /// The ops of a path that leaves the kernel and returns to it: the first and the last are
@@ -271,6 +279,10 @@ impl<Op> Reason<Op> {
                 second: name(second),
             },
             Self::Overwrites { write, reader } => Reason::Overwrites {
+                write: name(write),
+                reader: name(reader),
+            },
+            Self::EndsBeforeWrite { write, reader } => Reason::EndsBeforeWrite {
                 write: name(write),
                 reader: name(reader),
             },

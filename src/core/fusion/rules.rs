@@ -2,16 +2,19 @@
 //!
 //! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is
 //! inside. So only the tensor of the tail is written, groups are convex, and they can run in the
-//! order of their tails.
+//! order of their tails. A group whose members read what an op outside it overwrites in place ends
+//! before that op, which keeps this order.
 
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::{Decision, Log};
-use crate::fusion::in_place::clash;
+use crate::fusion::in_place::{clash, moves_elements};
 use crate::fusion::reason::Reason;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
 use crate::model::op_type::OpType;
+use crate::model::options::MAX_OPS;
 use crate::model::partition::Partition;
+use std::collections::BTreeSet;
 
 define_ids! {
     /// A kernel as it grows during the scan.
@@ -37,17 +40,21 @@ struct Scan {
     /// The op that began each group.
     head: IdVec<GroupId, OpId>,
     tail: IdVec<GroupId, OpId>,
+    /// The ops in place that overwrite what members of each group read, as far as they may come
+    /// after its tail.
+    writes: IdVec<GroupId, BTreeSet<OpId>>,
     merged: DisjointSets<GroupId>,
     group_of: IdVec<OpId, GroupId>,
 }
 
 /// Runs the scan. `O(ops + reads)`: an op joins by its producers' tails, and a group is merged at
-/// most once.
+/// most once. With ops in place `O(n log n)` of what they wait for.
 pub(crate) fn partition(graph: &Graph, log: &mut Log) -> Partition {
     let mut scan = Scan {
         holds: IdVec::new(),
         head: IdVec::new(),
         tail: IdVec::new(),
+        writes: IdVec::new(),
         merged: DisjointSets::new(0),
         group_of: IdVec::with_capacity(graph.ops.len()),
     };
@@ -62,13 +69,15 @@ impl Scan {
         let op_type = graph.ops[op].op_type;
         let mut matmul_group = None;
         let mut light_groups = Vec::new();
+        let mut refused = Vec::new();
         for &producer in &graph.predecessors[op] {
             let group = self.group_of[producer];
             // A tail with one consumer is in no merged group, so its group is a root.
             if self.tail[group] != producer || !is_only_consumer(graph, producer, op) {
                 continue;
             }
-            if self.clashes(graph, op, group) {
+            if let Some(reason) = self.overwritten(graph, op, group) {
+                refused.push((producer, reason));
                 continue;
             }
             match (self.holds[group], op_type) {
@@ -94,14 +103,24 @@ impl Scan {
                 });
                 self.head.push(op);
                 self.tail.push(op);
+                self.writes.push(BTreeSet::new());
                 self.merged.push()
             });
         if log.is_on() {
-            self.note(graph, op, base, &light_groups, log);
+            self.note(graph, op, base, &light_groups, &refused, log);
         }
         for group in light_groups {
-            self.merged.unite(base, group);
+            if self.merged.unite(base, group) {
+                let mut writes = std::mem::take(&mut self.writes[group]);
+                let own = &mut self.writes[base];
+                // The smaller set moves.
+                if writes.len() > own.len() {
+                    std::mem::swap(&mut writes, own);
+                }
+                own.extend(writes);
+            }
         }
+        self.writes[base].extend(&graph.awaited_by[op]);
         if op_type == OpType::Reduction {
             self.holds[base] = Holds::Closed;
             log.note(Decision::Closed { reduction: op });
@@ -110,21 +129,43 @@ impl Scan {
         self.group_of.push(base);
     }
 
-    /// Whether an op overwrites in place what an op of a group reads, in another order.
-    fn clashes(&mut self, graph: &Graph, op: OpId, group: GroupId) -> bool {
-        self.clash(graph, op, group).is_some()
+    /// Why writes in place keep an op out of a group: the op overwrites what a member reads, and the
+    /// value that it writes depends on other elements of it, or another op that runs before it
+    /// overwrites what a member reads.
+    fn overwritten(&mut self, graph: &Graph, op: OpId, group: GroupId) -> Option<Reason> {
+        while let Some(&write) = self.writes[group].first() {
+            if write >= op {
+                break;
+            }
+            if self.merged.root(self.group_of[write]) != group {
+                let mut readers = graph.waits_for[write].iter().copied();
+                let reader = readers.find(|&reader| self.is_in(reader, group));
+                return reader.map(|reader| Reason::EndsBeforeWrite { write, reader });
+            }
+            self.writes[group].pop_first();
+        }
+        let mut readers = graph.waits_for[op].iter().copied();
+        let reader = readers.find(|&reader| {
+            self.is_in(reader, group)
+                && (clash(graph, op, reader) || moves_on_path(graph, reader, op))
+        });
+        reader.map(|reader| Reason::Overwrites { write: op, reader })
     }
 
-    /// The op of a group that reads, in another order, what an op overwrites in place.
-    fn clash(&mut self, graph: &Graph, op: OpId, group: GroupId) -> Option<OpId> {
-        let mut readers = graph.waits_for[op].iter().copied();
-        readers.find(|&reader| {
-            self.merged.root(self.group_of[reader]) == group && clash(graph, op, reader)
-        })
+    fn is_in(&mut self, op: OpId, group: GroupId) -> bool {
+        self.merged.root(self.group_of[op]) == group
     }
 
     /// Notes what becomes of the kernel of each producer.
-    fn note(&self, graph: &Graph, op: OpId, base: GroupId, merged: &[GroupId], log: &mut Log) {
+    fn note(
+        &self,
+        graph: &Graph,
+        op: OpId,
+        base: GroupId,
+        merged: &[GroupId],
+        refused: &[(OpId, Reason)],
+        log: &mut Log,
+    ) {
         // The tail has not moved to `op` yet, except in a group that has just started, which has no
         // producer.
         if self.tail[base] != op {
@@ -140,7 +181,12 @@ impl Scan {
             if is_tail && merged.contains(&group) {
                 log.note(Decision::Merged { op, producer });
             } else {
-                log.refuse(&[producer, op], self.refusal(graph, producer, op, base));
+                let overwritten = refused.iter().find(|(other, _)| *other == producer);
+                let reason = match overwritten {
+                    Some((_, reason)) => reason.clone(),
+                    None => self.refusal(graph, producer, op, base),
+                };
+                log.refuse(&[producer, op], reason);
             }
         }
     }
@@ -202,10 +248,18 @@ impl Scan {
     }
 }
 
-/// Whether no other op needs the output of a producer: neither a reader nor, so that the producer
-/// ends its kernel before that op, one that overwrites what the producer reads.
+/// Whether no other op reads the output of a producer.
 fn is_only_consumer(graph: &Graph, producer: OpId, op: OpId) -> bool {
     let has_unknown_consumer = graph.ops[producer].unknown_reader.is_some();
-    let mut later = graph.runs_before(producer);
-    !has_unknown_consumer && later.all(|other| other == op)
+    !has_unknown_consumer && graph.successors[producer].iter().all(|&other| other == op)
+}
+
+/// Whether one op between a member of a group and an op that reads its tail combines other
+/// elements. Each member has one consumer. More than [`MAX_OPS`] ops are not looked at and count as
+/// such.
+fn moves_on_path(graph: &Graph, from: OpId, to: OpId) -> bool {
+    let next = |&op: &OpId| graph.successors[op].first().copied();
+    let path = std::iter::successors(Some(from), next).skip(1);
+    let mut path = path.take_while(|&op| op != to);
+    moves_elements(graph, path.by_ref().take(MAX_OPS)) || path.next().is_some()
 }

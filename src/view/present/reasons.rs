@@ -238,6 +238,9 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         Reason::Overwrites { write, reader } => format!(
             "{write} overwrites in place what {reader} reads, and blocks of one kernel do not wait for each other"
         ),
+        Reason::EndsBeforeWrite { write, reader } => format!(
+            "{write} overwrites in place what {reader} reads, so the kernel of {reader} must end before {write}"
+        ),
         Reason::Cycle { path } => {
             format!("the kernel would wait for itself: {}", path.join(" → "))
         }

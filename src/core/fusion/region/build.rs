@@ -40,8 +40,13 @@ impl Region<'_> {
                 self.before[place] |= self.before[from] | from.bit();
             }
             for &reader in &graph.waits_for[op] {
-                if in_place::clash(graph, op, reader) {
-                    self.clashes[place] |= self.bit_of(Some(reader));
+                let bit = self.bit_of(Some(reader));
+                let between = Bits(self.before[place]);
+                let between = between.filter(|&other| self.before[other] & bit != 0);
+                let between = between.map(|other| self.ops[other]);
+                let reads_elsewhere = in_place::clash(graph, op, reader);
+                if bit != 0 && (reads_elsewhere || in_place::moves_elements(graph, between)) {
+                    self.clashes[place] |= bit;
                 }
             }
             for from in Bits(self.prev[place]) {
