@@ -287,6 +287,15 @@ const WAITING: &[(&str, &[&str])] = &[
     ("a = mul(x, 0.9)\nb = mul(y, 0.9)\nc = relu_(x)\nd = add(a, b)\ne = relu_(y)", &["a", "c", "b d", "e"]),
 ];
 
+/// The ops of each kernel.
+fn names_of_kernels(analysis: &Analysis) -> Vec<String> {
+    let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
+    let kernels = analysis.partition.kernels.iter();
+    kernels
+        .map(|ops| ops.iter().map(name).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
 #[test]
 fn textbook_rules_write_in_place_in_the_kernel_that_reads_the_same_elements() {
     for (lines, expected) in WAITING {
@@ -294,12 +303,7 @@ fn textbook_rules_write_in_place_in_the_kernel_that_reads_the_same_elements() {
             format!("input x : f32[64, 64]\ninput y : f32[64, 64]\ninput z : f32[64, 64]\n{lines}");
         let outcome = analyze_program(&parse(&text).program, &Options::of_policy(Policy::Rules));
         let analysis = outcome.analysis.unwrap();
-        let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
-        let kernels = analysis.partition.kernels.iter();
-        let kernels: Vec<String> = kernels
-            .map(|ops| ops.iter().map(name).collect::<Vec<_>>().join(" "))
-            .collect();
-        assert_eq!(kernels, *expected, "{lines}");
+        assert_eq!(names_of_kernels(&analysis), *expected, "{lines}");
     }
 }
 
@@ -328,25 +332,81 @@ fn every_policy_computes_an_update_in_place_in_one_kernel() {
     }
 }
 
+/// Updates in place, the kernels that torch.compile launches for them by its own scheduler, and how
+/// many times the bytes of `x` these read and write.
+#[rustfmt::skip]
+const COMPILED: &[(&str, &str, &[&str], u64)] = &[
+    (
+        "SGD with momentum",
+        "a = mul(x, 0.9)\nb = add(a, y)\nc = mul(b, 0.01)\nd = sub(z, c)\ne = copy_(x, b)\nf = copy_(z, d)",
+        &["a b c d e f"], 5,
+    ),
+    (
+        "Adam whose buffers are written last",
+        "a = mul(x, 0.9)\nb = add(a, y)\nc = square(y)\nd = add(u, c)\ne = sqrt(d)\nf = div(b, e)\ng = sub(z, f)\n\
+         h = copy_(x, b)\ni = copy_(u, d)\nj = copy_(z, g)",
+        &["a b c d e f g h i j"], 7,
+    ),
+    (
+        "Adam whose buffers are written first",
+        "a = mul_(x, 0.9)\nb = add_(a, y)\nc = square(y)\nd = add_(u, c)\ne = sqrt(d)\nf = div(b, e)\ng = sub_(z, f)",
+        &["a b c d e f g"], 7,
+    ),
+    (
+        "exponential means of two buffers",
+        "a = mul_(x, 0.9)\nb = add_(a, y)\nc = mul_(z, 0.9)\nd = add_(c, u)",
+        &["a b", "c d"], 6,
+    ),
+    ("a reader of the new value", "a = add_(x, y)\nb = relu(a)", &["a b"], 4),
+    ("the old value beside the new one", "a = gelu(x)\nb = relu_(x)\nc = add(b, a)", &["a b c"], 3),
+    ("a reader beside the write", "a = mul(x, y)\nb = add_(x, y)", &["a b"], 4),
+    ("two readers beside the write", "a = mul(x, y)\nb = exp(x)\nc = add_(x, y)", &["a b c"], 5),
+    ("a reader in the order of the write", "a = transpose(x)\nb = mul(a, y)\nc = add_(x, z)", &["a b c"], 5),
+    ("a reader in another order", "a = transpose(x)\nb = contiguous(a)\nc = add_(x, y)", &["a b", "c"], 5),
+    ("a transposed value", "a = transpose(x)\nb = mul(a, 2)\nc = add_(x, b)", &["a b", "c"], 5),
+    ("a reader of a part", "a = slice(x, start=0, end=512, axis=0)\nb = exp(a)\nc = mul_(x, 2)", &["a b", "c"], 3),
+];
+
+#[test]
+fn torch_compile_overwrites_what_it_reads_at_the_same_index() {
+    for &(name, lines, kernels, accessed) in COMPILED {
+        let inputs = ["x", "y", "z", "u"].map(|name| format!("input {name} : f32[1024, 1024]\n"));
+        let text = format!("{}{lines}", inputs.concat());
+        // Not every program reads every input.
+        let outcome = analyze_program(&parse(&text).program, &Options::of_policy(Policy::Inductor));
+        let analysis = outcome.analysis.unwrap();
+        assert_eq!(names_of_kernels(&analysis), kernels, "{name}");
+        assert_eq!(
+            analysis.fused.traffic.total,
+            accessed * 4 * 1024 * 1024,
+            "{name}"
+        );
+    }
+}
+
 /// Two ops that do not share a kernel because of a write in place, and why.
 #[rustfmt::skip]
-const WHY: &[(&str, [&str; 2], &str)] = &[
+const WHY: &[(Policy, &str, [&str; 2], &str)] = &[
     (
-        "a = mul(x, 0.9)\nb = transpose(a)\nc = add_(x, b)", ["b", "c"],
+        Policy::Rules, "a = mul(x, 0.9)\nb = transpose(a)\nc = add_(x, b)", ["b", "c"],
         "`c` overwrites in place what `a` reads, and blocks of one kernel do not wait for each other",
     ),
     (
-        "a = mul(x, 0.9)\nc = relu_(x)\nd = mul(a, y)", ["a", "d"],
+        Policy::Rules, "a = mul(x, 0.9)\nc = relu_(x)\nd = mul(a, y)", ["a", "d"],
         "`c` overwrites in place what `a` reads, so the kernel of `a` must end before `c`",
+    ),
+    (
+        Policy::Inductor, "a = transpose(x)\nb = contiguous(a)\nc = add_(x, y)", ["b", "c"],
+        "`c` overwrites in place what `b` reads, and blocks of one kernel do not wait for each other",
     ),
 ];
 
 #[test]
 fn the_reason_names_the_write_in_place() {
-    for (lines, ops, expected) in WHY {
+    for (policy, lines, ops, expected) in WHY {
         let text = format!("input x : f32[64, 64]\ninput y : f32[64, 64]\n{lines}");
         // Not every program reads both inputs.
-        let outcome = analyze_program(&parse(&text).program, &Options::of_policy(Policy::Rules));
+        let outcome = analyze_program(&parse(&text).program, &Options::of_policy(*policy));
         let analysis = outcome.analysis.unwrap();
         let [first, second] = ops.map(|name| analysis.graph.op_named(name).unwrap());
         let Verdict::Separate { reason, .. } = Why::new(&analysis).ask(first, second) else {

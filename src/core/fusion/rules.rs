@@ -129,9 +129,10 @@ impl Scan {
         self.group_of.push(base);
     }
 
-    /// Why writes in place keep an op out of a group: the op overwrites what a member reads, and the
-    /// value that it writes depends on other elements of it, or another op that runs before it
-    /// overwrites what a member reads.
+    /// Why writes in place keep an op out of a group.
+    ///
+    /// Either the op overwrites what a member reads, and the value that it writes depends on other
+    /// elements of that, or another op that runs before it overwrites what a member reads.
     fn overwritten(&mut self, graph: &Graph, op: OpId, group: GroupId) -> Option<Reason> {
         while let Some(&write) = self.writes[group].first() {
             if write >= op {

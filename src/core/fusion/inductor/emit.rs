@@ -71,8 +71,9 @@ impl Lowering<'_> {
                 .map(|&buffer| (BufferAccess::of(buffer, None, &[], 0), None)),
         );
         // So does a write in place, for all that is computed from what it overwrites.
-        let before = self.computed_before(&value).into_iter();
-        reads.extend(before.map(|buffer| (BufferAccess::of(buffer, None, &[], 0), None)));
+        let overwrites = self.overwritten_by(&value);
+        let before = self.computed_before(&value, &overwrites).into_iter();
+        reads.extend(before.map(|buffer| (BufferAccess::wait(buffer), None)));
         reads.sort_unstable_by_key(|&(access, _)| access);
         reads.dedup_by_key(|&mut (access, _)| access);
         let (reads, seen) = reads.into_iter().unzip();
@@ -87,6 +88,7 @@ impl Lowering<'_> {
             }),
             ops: value.ops,
             reads,
+            overwrites,
             ..SchedulerNode::default()
         }
     }

@@ -1,14 +1,16 @@
 //! Writes in place: what reads a buffer runs before it is overwritten.
 //!
 //! Source: `mark_buffer_mutated` in `torch/_inductor/graph.py`, which writes the pending readers of
-//! the buffer, and `compute_dependencies` in `torch/_inductor/scheduler.py`.
+//! the buffer, `compute_dependencies` and `fusable_weak_dep` in `torch/_inductor/scheduler.py`.
 
 use super::facts::elements;
 use super::lower::Lowering;
-use super::node::{BufferId, SchedulerNode};
+use super::node::{BufferAccess, BufferId, SchedulerNode};
+use super::schedule::{GroupId, Schedule};
 use super::value::{LoweredValue, buffer_value};
-use super::view::View;
+use super::view::{AccessedElements, View};
 use crate::fusion::loops::Loop;
+use crate::fusion::reason::Reason;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use std::collections::HashMap;
@@ -108,6 +110,21 @@ impl Lowering<'_> {
         }
     }
 
+    /// The buffers that ops in place in a value overwrite.
+    pub(super) fn overwritten_by(&self, value: &LoweredValue) -> Vec<BufferId> {
+        if !self.readers.is_on() {
+            return Vec::new();
+        }
+        let mut buffers: Vec<BufferId> = value
+            .ops
+            .iter()
+            .flat_map(|&op| self.overwritten(op))
+            .collect();
+        buffers.sort_unstable();
+        buffers.dedup();
+        buffers
+    }
+
     /// The buffers that an op in place overwrites.
     fn overwritten(&self, op: OpId) -> Vec<BufferId> {
         let target = self.graph.inputs[op].first();
@@ -125,15 +142,49 @@ impl Lowering<'_> {
     ///
     /// What the value reads itself is left out if the kernel that computes it reads each element
     /// where the value writes it: one kernel can do both.
-    pub(super) fn computed_before(&self, value: &LoweredValue) -> Vec<BufferId> {
-        if !self.readers.is_on() {
-            return Vec::new();
-        }
+    pub(super) fn computed_before(
+        &self,
+        value: &LoweredValue,
+        overwritten: &[BufferId],
+    ) -> Vec<BufferId> {
         let is_read = |buffer: BufferId| value.reads.iter().any(|read| read.buffer == buffer);
-        let overwritten = value.ops.iter().flat_map(|&op| self.overwritten(op));
-        let computed = overwritten.filter_map(|buffer| self.readers.computed.get(&buffer));
+        let overwritten = overwritten.iter();
+        let computed = overwritten.filter_map(|buffer| self.readers.computed.get(buffer));
         let computed = computed.flatten().copied();
         let before = computed.filter(|&(buffer, is_straight)| !(is_straight && is_read(buffer)));
         before.map(|(buffer, _)| buffer).collect()
     }
+}
+
+impl Schedule<'_> {
+    /// Why a kernel of both would overwrite elements before it reads them: a node of `to` waits for
+    /// what `from` computes from the overwritten buffer, and `from` reads that buffer at another
+    /// index than the node writes it.
+    pub(super) fn overwrites_early(&self, from: GroupId, to: GroupId) -> Option<Reason> {
+        // In reordered loops, equal indices are other elements.
+        let is_reordered = self.reorders && self.needs_reordering(from, to);
+        let nodes = self.members[to].iter().map(|&node| &self.nodes[node]);
+        let mut in_place = nodes.filter(|node| !node.overwrites.is_empty());
+        in_place.find_map(|node| {
+            let waits = node.reads.iter().filter(|read| read.is_wait());
+            let writers = waits.filter_map(|wait| self.writer[wait.buffer]);
+            let mut readers = writers.filter(|&writer| self.group_of[writer] == from);
+            let reader = readers.next()?;
+            let reads = self.reads[from].iter().filter(|read| !read.is_wait());
+            let mut overwritten = reads.filter(|read| node.overwrites.contains(&read.buffer));
+            let is_early =
+                is_reordered || overwritten.any(|read| !is_same_element(read, &node.writes));
+            let reader = self.nodes[reader].ops.last().copied();
+            is_early.then(|| Reason::Overwrites {
+                write: node.ops.last().copied().unwrap_or(self.op_of(to)),
+                reader: reader.unwrap_or(self.op_of(from)),
+            })
+        })
+    }
+}
+
+/// Whether a node reads each element of a buffer where another one overwrites it.
+fn is_same_element(read: &BufferAccess, write: &BufferAccess) -> bool {
+    let is_known = |access: &BufferAccess| access.access != AccessedElements::Unknown;
+    is_known(read) && is_known(write) && read.dependency.exact == write.dependency.exact
 }

@@ -54,6 +54,8 @@ pub(super) struct SchedulerNode {
     /// If it computes no op and reads nothing that one writes, the buffer with whose kernel its
     /// launch counts.
     pub(super) launch_of: Option<BufferId>,
+    /// The buffers whose memory it overwrites in place, ascending.
+    pub(super) overwrites: Vec<BufferId>,
 }
 
 impl Default for SchedulerNode {
@@ -84,6 +86,7 @@ impl Default for SchedulerNode {
             readings: 1,
             waits: false,
             launch_of: None,
+            overwrites: Vec::new(),
         }
     }
 }
@@ -120,7 +123,7 @@ pub(super) struct BufferAccess {
     pub(super) tile: Option<u64>,
     /// Position among the reads of a node, in the order in which it computes.
     pub(super) rank: usize,
-    /// How often the expression of a node loads it.
+    /// How often the expression of a node loads it; 0 if a write in place only waits for it.
     pub(super) loads: u32,
 }
 
@@ -199,6 +202,18 @@ impl BufferAccess {
             step: (axes != 0).then_some(axes.into()),
             ..seen
         }
+    }
+
+    /// The wait of a write in place for a buffer that is computed from what it overwrites.
+    pub(super) fn wait(buffer: BufferId) -> Self {
+        Self {
+            loads: 0,
+            ..Self::of(buffer, None, &[], 0)
+        }
+    }
+
+    pub(super) const fn is_wait(&self) -> bool {
+        self.loads == 0
     }
 
     /// Elements that are accessed.

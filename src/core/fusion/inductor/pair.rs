@@ -4,7 +4,7 @@ use super::library::call_reason;
 use super::mixed::are_mixed;
 use super::node::BufferAccess;
 use super::schedule::{GroupId, Lone, Schedule};
-use super::view::AccessedElements;
+use super::view::{AccessedElements, Dependency};
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
 use crate::sorted::common;
@@ -115,6 +115,9 @@ impl Schedule<'_> {
         let (feeds, is_reordered) = self.feeds(first, second);
         if is_reordered {
             return Err(Reason::Reordered);
+        }
+        if let Some(reason) = self.overwrites_early(first, second) {
+            return Err(reason);
         }
         if self.is_mixed[second] {
             // Nothing is fused in front of reductions of rows and columns.
@@ -235,9 +238,18 @@ impl Schedule<'_> {
         if read.access == AccessedElements::Unknown || read.buffer != write.buffer || !is_same_way {
             return false;
         }
-        one.exact == other.exact
-            || one.loops != other.loops && one.merged == other.merged
-            || self.reorders && read.matches(write)
+        is_in_order(one, other) || self.reorders && read.matches(write)
+    }
+
+    /// Whether the loops of one of two groups must be reordered before the later one finds its
+    /// elements where the earlier one writes them.
+    pub(super) fn needs_reordering(&self, from: GroupId, to: GroupId) -> bool {
+        let mut needs_reordering = false;
+        let order = |read: &BufferAccess, write: &BufferAccess| read.buffer.cmp(&write.buffer);
+        common(&self.reads[to], &self.writes[from], order, |read, write| {
+            needs_reordering |= !read.is_wait() && !is_in_order(read.dependency, write.dependency);
+        });
+        needs_reordering
     }
 
     /// Whether a group reads what another one writes, and whether any of it in another order.
@@ -249,10 +261,18 @@ impl Schedule<'_> {
         let order = |read: &BufferAccess, write: &BufferAccess| read.buffer.cmp(&write.buffer);
         common(&self.reads[to], &self.writes[from], order, |read, write| {
             feeds = true;
+            if read.is_wait() {
+                return;
+            }
             is_reordered |= !self.agree(read, write) || is_template && !read.is_straight;
         });
         (feeds, is_reordered)
     }
+}
+
+/// Whether two indices are equal in loops that follow each other in the same order.
+fn is_in_order(one: Dependency, other: Dependency) -> bool {
+    one.exact == other.exact || one.loops != other.loops && one.merged == other.merged
 }
 
 /// The loop of both in one kernel, if there is one. `feeds`: the second reads what the first
