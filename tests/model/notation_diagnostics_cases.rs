@@ -336,7 +336,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "input y : f16[4]\ny = relu(x)",
         Code::DuplicateDeclaration,
         (2, 1),
-        "`y` is both declared and the output of the op in line 1",
+        "`y` is both declared and the output of the op in line 2",
     ),
     (
         "y = relu(x)\n\ny = gelu(x)",

@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
         let declared = self.declared.find(&written.text, &name_of);
         if let Some(first) = declared.and_then(|place| declarations.get(place)) {
             let declared = first.span;
-            return Some(self.declared_and_produced(written, first.name.span, declared));
+            return Some(self.declared_and_produced(written, written.span, declared));
         }
         let ops = &self.parsed.program.ops;
         let output = |op: usize| ops.get(op).map_or("", |op| op.output.text.as_str());
@@ -360,8 +360,8 @@ impl<'a> Reader<'a> {
         .fix("Remove this line", TextEdit::remove(statement))
     }
 
-    fn declared_and_produced(&self, name: &Name, first: Span, declared: Span) -> Diagnostic {
-        let line = self.line_of(first);
+    fn declared_and_produced(&self, name: &Name, produced: Span, declared: Span) -> Diagnostic {
+        let line = self.line_of(produced);
         Diagnostic::error(
             Code::DuplicateDeclaration,
             format!(
