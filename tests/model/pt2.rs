@@ -257,7 +257,7 @@ fn arguments_decide_what_an_operator_is() {
     let float = |value: f64| json!({ "as_float": value });
     #[rustfmt::skip]
     let cases = [
-        (one("relu_.default", &[]), vec!["relu = relu(x) : f32[4, 8]"]),
+        (one("relu_.default", &[]), vec!["relu = relu_(x) : f32[4, 8]"]),
         (one("gelu.default", &[("approximate", json!({ "as_string": "tanh" }))]), vec!["gelu = gelu(x, approximate=tanh) : f32[4, 8]"]),
         (one("gelu.default", &[]), vec!["gelu = gelu(x, approximate=none) : f32[4, 8]"]),
         (one("pow.Tensor_Scalar", &[("exponent", int(2))]), vec!["square = square(x) : f32[4, 8]"]),

@@ -42,12 +42,12 @@ fn analysis(text: &str, policy: Policy, reshape: ReshapeCost) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-/// The bytes that the kernels with an op in place read and write.
+/// The bytes that the kernels read and write that have an op which writes a part in place.
 fn of_writes(analysis: &Analysis) -> (u64, u64) {
     let kernels = analysis.fused.kernels.iter();
     let writes = kernels.filter(|kernel| {
         let mut ops = kernel.ops.iter();
-        ops.any(|&op| analysis.graph.ops[op].in_place)
+        ops.any(|&op| analysis.graph.ops[op].writes_part())
     });
     writes.fold((0, 0), |(read, written), kernel| {
         (read + kernel.bytes_read, written + kernel.bytes_written)

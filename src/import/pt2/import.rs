@@ -3,13 +3,12 @@
 use crate::params::Chosen;
 use crate::pt2::blocks::folded;
 use crate::pt2::in_place::{VIEWS, View};
-use crate::pt2::mutations::{mutations, written_slices};
+use crate::pt2::mutations::written_slices;
 use crate::pt2::naming::{Origin, give_names};
 use crate::pt2::output::Operator;
-use crate::pt2::overwritten::{replaces_part, write_in_place};
+use crate::pt2::overwritten::write_in_place;
 use crate::pt2::schema::{Argument, Exported, Graph, Node, TensorMeta, read};
 use crate::pt2::symbols::Symbols;
-use crate::pt2::views::is_view;
 use crate::shapes::Sizes;
 use crate::size::Size;
 use crate::writer::{Known, Writer};
@@ -50,38 +49,7 @@ pub(super) fn import_exported(
     let graph = &exported.graph_module.graph;
     let given = import.externals(exported)?;
     let tensors = import.graph(graph, given.clone(), 0)?;
-    // A graph that keeps writes in place gives an input another value under its own name. Other
-    // results that no op reads, as counters of batches, are left out.
-    let inputs = graph.inputs.iter().flat_map(Argument::tensors);
-    // The values that writes of a part give, and views of these.
-    let mut writes: HashSet<usize> = HashSet::new();
-    for (op, output) in &import.written.ops {
-        let first = op.inputs.first().filter(|_| is_view(op));
-        let shown = first.and_then(|input| import.written.by_name.get(&input.text));
-        if replaces_part(op) || shown.is_some_and(|shown| writes.contains(shown)) {
-            writes.insert(*output);
-        }
-    }
-    let overwritten = inputs.filter(|&name| {
-        let now = tensors
-            .get(name)
-            .filter(|now| given.get(name) != Some(*now));
-        now.is_some_and(|now| writes.contains(now))
-    });
-    let overwritten: Vec<&str> = overwritten.collect();
-    let outputs = graph.outputs.iter().flat_map(Argument::tensors);
-    let outputs = outputs.chain(overwritten.iter().copied());
-    let outputs = outputs.filter_map(|name| tensors.get(name).copied());
-    let outputs: Vec<usize> = outputs.collect();
-    let name_of = |index: Option<&usize>| {
-        let known = import.written.tensors.get(*index?)?;
-        Some(known.name.clone())
-    };
-    let mutated = mutations(exported).chain(overwritten.iter().map(|&name| (name, name)));
-    let mutated = mutated.filter_map(|(input, result)| {
-        Some((name_of(given.get(input))?, name_of(tensors.get(result))?))
-    });
-    let mutated: Vec<(String, String)> = mutated.collect();
+    let (overwritten, outputs) = import.overwritten(exported, &given, &tensors)?;
     let Import {
         written,
         origins,
@@ -90,7 +58,7 @@ pub(super) fn import_exported(
     } = import;
     let mut imported = written.finish(&outputs)?;
     imported.notes.extend(notes);
-    write_in_place(&mut imported.program, &mutated);
+    write_in_place(&mut imported.program, &overwritten);
     imported.program = folded(imported.program, &origins);
     imported.sources = give_names(&mut imported.program, &origins);
     Ok(imported)

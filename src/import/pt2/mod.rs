@@ -5,10 +5,10 @@
 //! each `ATen` operator is; `elementwise`, `reductions`, `products`, `convolutions`, `layout`,
 //! `pieces`, `indexing` and `indices` are for what depends on arguments, `complex` for tensors of
 //! complex numbers; `in_place` makes a new tensor of one that is written into, `overwritten` lets
-//! what becomes the value of an input be written in place, as `mutations` says, and `higher_order`
-//! writes the graphs of conditions and loops. `symbols` are the sizes that the file leaves open,
-//! which become params. `layers` finds equal layers, which `blocks` folds; `naming` gives ops the
-//! paths of their modules. `views` reads the index order that several views give.
+//! what becomes the value of an input be written in place, as `mutations` says, or `copied`, and
+//! `higher_order` writes the graphs of conditions and loops. `symbols` are the sizes that the file
+//! leaves open, which become params. `layers` finds equal layers, which `blocks` folds; `naming`
+//! gives ops the paths of their modules. `views` reads the index order that several views give.
 //! `public/python/fuseline.py` saves files that hold no weights. `printed` reads a graph that
 //! PyTorch has printed, in place of a file.
 
@@ -19,6 +19,7 @@ mod blocks;
 mod call;
 mod complex;
 mod convolutions;
+mod copied;
 mod elementwise;
 mod expression;
 mod higher_order;

@@ -4,9 +4,10 @@
 //! A write into a view is a chain in PyTorch's graph: a view of a part, the write, and the part put
 //! back into the whole. All of the chain is in place then: the put moves nothing.
 
+use crate::pt2::copied::with_copies;
 use crate::pt2::views::{Order, is_view, view_text};
 use fuseline_core::model::functions::Function;
-use fuseline_core::model::program::{OpStatement, Program};
+use fuseline_core::model::program::{Name, OpStatement, Program};
 use std::collections::{HashMap, HashSet};
 
 /// Most steps from a part that is put back to the view that shows it.
@@ -14,22 +15,112 @@ const MOST_STEPS: usize = 32;
 /// Deepest nesting of views of parts.
 const MOST_NESTED: usize = 8;
 
-/// Lets ops write in place that replace a part of a tensor and whose result becomes its value.
-/// `mutations` are names of tensors of the program. The writes into an input stay as they are where
-/// a later op reads its old value. Near linear in ops and reads.
-pub(super) fn write_in_place(program: &mut Program, mutations: &[(String, String)]) {
-    let ops = &program.ops;
+/// What a program overwrites.
+pub(super) struct Overwritten {
+    pub(super) mutations: Vec<Mutation>,
+    /// Tensors that an op of single elements could write in place: they have the type of its first
+    /// input.
+    pub(super) fitting: HashSet<String>,
+}
+
+/// An input or buffer that gets another value. All are names of tensors of the program.
+pub(super) struct Mutation {
+    pub(super) input: String,
+    pub(super) value: String,
+    /// The output of an op that copies the value into the input.
+    pub(super) copy: String,
+    /// Whether the program returns the value in other memory than that of the input, too.
+    pub(super) is_apart: bool,
+}
+
+/// Most times that writes are sought again because one of them had to become a copy.
+const MOST_ROUNDS: usize = 4;
+
+/// Lets ops write in place whose result becomes the value of an input or buffer, and removes the
+/// copies of these. The copy stays where a later op reads the old value, or where no op can write
+/// in place. Near linear in ops and reads.
+pub(super) fn write_in_place(program: &mut Program, overwritten: &Overwritten) {
+    let mutations = &overwritten.mutations;
+    if mutations.is_empty() {
+        return;
+    }
+    let copy_of: HashMap<&str, usize> = (mutations.iter().enumerate())
+        .map(|(at, own)| (own.copy.as_str(), at))
+        .collect();
+    let mut copies: Vec<Option<OpStatement>> = vec![None; mutations.len()];
+    program.ops.retain(|op| {
+        let own = copy_of.get(op.output.text.as_str());
+        let own = own.filter(|_| op.function() == Some(Function::Copy));
+        let copy = own.and_then(|&own| copies.get_mut(own));
+        let is_copy = copy.is_some();
+        if let Some(copy) = copy {
+            *copy = Some(op.clone());
+        }
+        !is_copy
+    });
+    let mut by_copy: Vec<bool> = mutations.iter().map(|own| own.is_apart).collect();
+    for round in 0.. {
+        let kept = copies.iter().zip(&by_copy).filter(|(_, by_copy)| **by_copy);
+        let kept: Vec<&OpStatement> = kept.filter_map(|(copy, _)| copy.as_ref()).collect();
+        let ops = with_copies(&program.ops, &kept);
+        let (write_of, refused) = writes(&ops, overwritten, &copy_of, &by_copy);
+        let late = late(&ops, mutations, &write_of);
+        let mut is_done = true;
+        for at in refused.into_iter().chain(late) {
+            // Copies that need the old values of each other are left out.
+            let is_lost = by_copy.get(at) == Some(&true)
+                && copies.get_mut(at).and_then(Option::take).is_some();
+            let is_new = by_copy
+                .get_mut(at)
+                .is_some_and(|by_copy| !std::mem::replace(by_copy, true));
+            is_done &= !is_lost && !is_new;
+        }
+        if is_done {
+            program.ops = ops;
+            make_in_place(program, write_of);
+            break;
+        }
+        if round == MOST_ROUNDS {
+            by_copy.fill(true);
+        }
+    }
+    // Without its copy, a value is a result.
+    let lost = mutations.iter().zip(&copies);
+    let lost = lost.filter(|(own, copy)| copy.is_none() && !own.is_apart);
+    let lost: HashSet<&str> = lost.map(|(own, _)| own.value.as_str()).collect();
+    let ops = program.ops.iter();
+    let read: HashSet<&str> = (ops.clone().flat_map(|op| &op.inputs))
+        .map(|input| input.text.as_str())
+        .collect();
+    let lost = ops.filter(|op| {
+        let name = op.output.text.as_str();
+        lost.contains(name) && read.contains(name)
+    });
+    let lost: Vec<Name> = lost.map(|op| op.output.clone()).collect();
+    program.outputs.extend(lost);
+}
+
+/// The writes in place by their ops, each with its mutation, and the mutations that need a copy.
+fn writes(
+    ops: &[OpStatement],
+    overwritten: &Overwritten,
+    copy_of: &HashMap<&str, usize>,
+    by_copy: &[bool],
+) -> (HashMap<usize, (usize, Write)>, HashSet<usize>) {
     let paths = Paths {
         ops,
+        fitting: &overwritten.fitting,
         producers: (ops.iter().enumerate())
             .map(|(at, op)| (op.output.text.as_str(), at))
             .collect(),
     };
-    // The mutation that each write belongs to.
     let mut write_of: HashMap<usize, (usize, Write)> = HashMap::new();
     let mut refused: HashSet<usize> = HashSet::new();
-    for (mutation, (input, result)) in mutations.iter().enumerate() {
-        match paths.writes(input, result) {
+    for (mutation, own) in overwritten.mutations.iter().enumerate() {
+        if by_copy.get(mutation) == Some(&true) {
+            continue;
+        }
+        match paths.writes(&own.input, &own.value) {
             Some(writes) if writes.iter().all(|own| !write_of.contains_key(&own.op)) => {
                 write_of.extend(writes.into_iter().map(|own| (own.op, (mutation, own))));
             }
@@ -38,8 +129,21 @@ pub(super) fn write_in_place(program: &mut Program, mutations: &[(String, String
             }
         }
     }
-    refused.extend(late(ops, mutations, &write_of));
-    write_of.retain(|_, (mutation, _)| !refused.contains(mutation));
+    for (op, statement) in ops.iter().enumerate() {
+        if let Some(&mutation) = copy_of.get(statement.output.text.as_str()) {
+            let write = Write {
+                op,
+                puts_back: 0,
+                shown: None,
+            };
+            write_of.insert(op, (mutation, write));
+        }
+    }
+    (write_of, refused)
+}
+
+/// Makes ops write in place.
+fn make_in_place(program: &mut Program, write_of: HashMap<usize, (usize, Write)>) {
     let mut unread = Vec::new();
     for (at, (_, write)) in write_of {
         let Some(op) = program.ops.get_mut(at) else {
@@ -58,9 +162,17 @@ pub(super) fn write_in_place(program: &mut Program, mutations: &[(String, String
 }
 
 /// Whether it is a call that makes a new tensor of one with some elements replaced.
-pub(super) fn replaces_part(op: &OpStatement) -> bool {
+fn replaces_part(op: &OpStatement) -> bool {
     let is_number = op.literals.iter().any(|literal| literal.place == 0);
     !op.is_in_place() && !is_number && op.function().is_some_and(Function::writes_part)
+}
+
+/// Whether it is a call of single elements that makes a new tensor and could write into its first
+/// input, if that has the type of the result.
+pub(super) fn writes_elements(op: &OpStatement) -> bool {
+    let is_number = op.literals.iter().any(|literal| literal.place == 0);
+    let function = op.function().filter(|_| !op.is_in_place() && !is_number);
+    function.is_some_and(|function| function.has_in_place_form() && !function.writes_part())
 }
 
 /// An op that can write in place.
@@ -75,6 +187,7 @@ struct Write {
 
 struct Paths<'a> {
     ops: &'a [OpStatement],
+    fitting: &'a HashSet<String>,
     producers: HashMap<&'a str, usize>,
 }
 
@@ -91,7 +204,7 @@ impl<'a> Paths<'a> {
         let mut tensor = result;
         while tensor != input {
             let (at, op) = self.producer(tensor)?;
-            if replaces_part(op) {
+            if self.can_write(op) {
                 self.add_write(at, op, 0, &mut found);
             } else {
                 order.view(op)?;
@@ -99,6 +212,10 @@ impl<'a> Paths<'a> {
             tensor = &op.inputs.first()?.text;
         }
         order.is_kept().then_some(found)
+    }
+
+    fn can_write(&self, op: &OpStatement) -> bool {
+        replaces_part(op) || self.fitting.contains(&op.output.text) && writes_elements(op)
     }
 
     /// Adds a write, and before it those into the part that it puts back.
@@ -128,7 +245,7 @@ impl<'a> Paths<'a> {
         for _ in 0..MOST_STEPS {
             let (at, own) = self.producer(tensor)?;
             let of = &own.inputs.first()?.text;
-            if replaces_part(own) {
+            if self.can_write(own) {
                 self.add_write(at, own, depth + 1, &mut found);
             } else if order.is_kept() && is_same_range(own, op) && self.is_same(of, &target.text) {
                 return Some((of, found));
@@ -179,7 +296,7 @@ fn is_same_range(slice: &OpStatement, put: &OpStatement) -> bool {
 /// The mutations of which an op reads an old value after a write.
 fn late(
     ops: &[OpStatement],
-    mutations: &[(String, String)],
+    mutations: &[Mutation],
     write_of: &HashMap<usize, (usize, Write)>,
 ) -> HashSet<usize> {
     let mut late = HashSet::new();
@@ -187,7 +304,7 @@ fn late(
     // writes had run.
     let inputs = mutations.iter().enumerate();
     let mut shown: HashMap<&str, (usize, usize)> = inputs
-        .map(|(at, (input, _))| (input.as_str(), (at, 0)))
+        .map(|(at, own)| (own.input.as_str(), (at, 0)))
         .collect();
     let mut writes = vec![0; mutations.len()];
     for (at, op) in ops.iter().enumerate() {
@@ -200,6 +317,8 @@ fn late(
             }
             continue;
         }
+        let target = op.inputs.first();
+        let is_target = |input: &Name| target.is_some_and(|target| target.text == input.text);
         for (place, input) in op.inputs.iter().enumerate() {
             let Some(&(mutation, version)) = shown.get(input.text.as_str()) else {
                 continue;
@@ -208,7 +327,10 @@ fn late(
             let is_new = match own.filter(|own| own.0 == mutation) {
                 Some((_, write)) if place == 0 => version + write.puts_back == now,
                 // No other part of the tensor may be read by its own write.
-                Some((_, write)) => write.shown.is_some() && version == now,
+                Some((_, write)) => {
+                    let is_own = write.shown.is_some() || writes_elements(op) && is_target(input);
+                    is_own && version == now
+                }
                 None => version == now,
             };
             if !is_new {

@@ -17,7 +17,7 @@ use crate::pt2::expression::size_of;
 use crate::pt2::import::import_exported;
 use crate::pt2::printed::graphs::graph_of;
 use crate::pt2::printed::lines::{Block, Printout};
-use crate::pt2::printed::signature::{bounds, states};
+use crate::pt2::printed::signature::{bounds, mutations, states};
 use crate::pt2::schema::{Exported, GraphModule, Signature, SymInt};
 use crate::{Imported, Problem};
 
@@ -53,7 +53,7 @@ pub fn import_printed(text: &str) -> Result<(Imported, usize), Problem> {
         graph_module: GraphModule {
             graph,
             signature: Signature {
-                output_specs: Vec::new(),
+                output_specs: mutations(text).collect(),
                 input_specs: states.into_specs().chain(further).collect(),
             },
         },

@@ -1,7 +1,7 @@
-//! What stands below a printed graph: which inputs are parameters of the model, and the bounds of
-//! open sizes.
+//! What stands below a printed graph: which inputs are parameters of the model, which of them the
+//! program overwrites, and the bounds of open sizes.
 
-use crate::pt2::schema::{Argued, Bounds, InputSpec, State};
+use crate::pt2::schema::{Argued, Bounds, InputSpec, OutputSpec, State};
 use std::collections::HashMap;
 
 /// The paths of parameters and buffers by the names of their inputs, in the order of the text.
@@ -24,15 +24,18 @@ impl<'a> States<'a> {
 
 /// The specification of an input that is a parameter of the model.
 pub(super) fn spec(name: &str, path: &str) -> InputSpec {
-    let state = State {
+    InputSpec {
+        parameter: Some(state(name, path)),
+        buffer: None,
+    }
+}
+
+fn state(name: &str, path: &str) -> State {
+    State {
         arg: Argued {
             name: name.to_owned(),
         },
         path: path.to_owned(),
-    };
-    InputSpec {
-        parameter: Some(state),
-        buffer: None,
     }
 }
 
@@ -66,6 +69,40 @@ pub(super) fn states<'a>(text: &'a str) -> States<'a> {
         }
     }
     states
+}
+
+/// The outputs that become the value of a buffer or an input. `O(text)`.
+pub(super) fn mutations(text: &str) -> impl Iterator<Item = OutputSpec> {
+    let of_line = |line: &str| {
+        let (name, kind) = line.split_once(": ")?;
+        let (kind, _) = kind.split_once(" target=")?;
+        let name = name.trim_start_matches(['>', ' ', '\t']);
+        Some((name.to_owned(), kind.to_owned()))
+    };
+    let of_spec = |spec: &str| {
+        let (_, kind) = spec.split_once("OutputKind.")?;
+        let (kind, _) = kind.split_once(':')?;
+        Some((quoted_behind(spec, "name=")?.to_owned(), kind.to_owned()))
+    };
+    let output = |text: &str, (name, kind): (String, String)| {
+        let state = state(&name, quoted_behind(text, "target=")?);
+        let (buffer_mutation, user_input_mutation) = match kind.as_str() {
+            "BUFFER_MUTATION" => (Some(state), None),
+            "USER_INPUT_MUTATION" => (None, Some(state)),
+            _ => return None,
+        };
+        Some(OutputSpec {
+            buffer_mutation,
+            user_input_mutation,
+        })
+    };
+    text.lines().flat_map(move |line| {
+        // PyTorch 2.7 and newer; older versions print all outputs in one line.
+        let own = of_line(line).and_then(|found| output(line, found));
+        let specs = line.split("OutputSpec(").skip(1);
+        own.into_iter()
+            .chain(specs.filter_map(move |spec| output(spec, of_spec(spec)?)))
+    })
 }
 
 /// The bounds in `Range constraints: {s77: VR[2, 4096]}`.
