@@ -79,6 +79,7 @@ mod import_diagnostics;
 mod import_graphs;
 mod import_statements;
 mod in_place;
+mod in_place_kernels;
 mod inductor;
 mod inductor_measured;
 mod inductor_order;

@@ -3,7 +3,8 @@
 use super::execution::{Execution, Kernel};
 use super::memory::peak_memory;
 use crate::cost::roofline::place;
-use crate::cost::traffic::{KernelTraffic, Traffic, Views, kernel_traffic};
+use crate::cost::traffic::{KernelTraffic, Traffic, kernel_traffic};
+use crate::cost::views::Views;
 use crate::cost::work::{op_work, work_of_ops};
 use crate::fusion::attention::AttentionShape;
 use crate::model::device::Device;

@@ -1,7 +1,8 @@
 //! One way to run a program: its kernels with what each moves and computes, and their sums.
 
 use crate::cost::roofline::Placement;
-use crate::cost::traffic::{KernelTraffic, Traffic, Views};
+use crate::cost::traffic::{KernelTraffic, Traffic};
+use crate::cost::views::Views;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::work::Work;
 use smallvec::SmallVec;

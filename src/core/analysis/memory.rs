@@ -9,7 +9,8 @@
 
 use crate::analysis::execution::{Execution, Kernel, PeakMemory};
 use crate::analysis::result::Analysis;
-use crate::cost::traffic::{Access, Views};
+use crate::cost::traffic::Access;
+use crate::cost::views::Views;
 use crate::model::graph::{Graph, SizeSource, Tensor};
 use crate::model::ids::{IdVec, KernelId, TensorId};
 use crate::model::options::Externals;

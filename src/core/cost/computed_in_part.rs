@@ -4,7 +4,7 @@
 //! one reader in the kernel is a `gather`, one element for each index. A reduction along rows is
 //! not computed again: its statistics come from the kernel that has them.
 
-use crate::cost::traffic::Views;
+use crate::cost::views::Views;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op_type::OpType;

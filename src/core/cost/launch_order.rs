@@ -3,7 +3,8 @@
 //! Two orders are tried beside the one that is there, as `reorder_for_peak_memory` in
 //! `torch/_inductor/memory.py` tries three. Inputs and weights are live in every order.
 
-use crate::cost::traffic::{Access, Views, kernel_traffic};
+use crate::cost::traffic::{Access, kernel_traffic};
+use crate::cost::views::Views;
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, KernelId, TensorId, define_ids};

@@ -4,4 +4,5 @@ pub(crate) mod computed_in_part;
 pub(crate) mod launch_order;
 pub mod roofline;
 pub mod traffic;
+pub mod views;
 pub mod work;

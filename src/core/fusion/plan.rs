@@ -6,7 +6,7 @@ use super::manual::Refused;
 use super::region::RegionContext;
 use super::{attention, inductor, manual, none, optimal, rules, views};
 use crate::cost::launch_order::with_least_memory;
-use crate::cost::traffic::Views;
+use crate::cost::views::Views;
 use crate::model::graph::Graph;
 use crate::model::options::{Options, Policy, Switch};
 use crate::model::partition::Partition;

@@ -1,7 +1,7 @@
 //! Free views become part of a kernel: they launch none, so that each kernel of a partition is one
 //! that runs.
 
-use crate::cost::traffic::Views;
+use crate::cost::views::Views;
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::{Decision, Log};
 use crate::model::graph::Graph;

@@ -1,7 +1,8 @@
 //! Accesses of kernels that hit the shared cache.
 
 use crate::analysis::execution::Execution;
-use crate::cost::traffic::{Access, Views};
+use crate::cost::traffic::Access;
+use crate::cost::views::Views;
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, TensorId};

@@ -1,7 +1,8 @@
 //! Which outputs two kernels need not write when they are one.
 
 use crate::analysis::Analysis;
-use crate::cost::traffic::{Views, leaves, written};
+use crate::cost::traffic::{leaves, written};
+use crate::cost::views::Views;
 use crate::model::adjacency::Adjacency;
 use crate::model::ids::{IdVec, KernelId, OpId};
 

@@ -1,7 +1,7 @@
 //! The graph that a policy plans on: attention that runs as one kernel is one op.
 
 use crate::analysis::Analysis;
-use crate::cost::traffic::Views;
+use crate::cost::views::Views;
 use crate::fusion::attention::{RewrittenGraph, find, rewrite};
 use crate::fusion::reason::Reason;
 use crate::fusion::region::RegionContext;

@@ -4,7 +4,7 @@
 //! that can run, too.
 
 mod replay;
-use crate::cost::traffic::Views;
+use crate::cost::views::Views;
 pub use crate::fusion::decision::Decision;
 use crate::fusion::decision::{Log, NodeId, PlacedNode};
 use crate::fusion::plan::plan_noting;

@@ -8,7 +8,7 @@ mod build;
 mod cost;
 
 use crate::cost::roofline::{Times, times};
-use crate::cost::traffic::Views;
+use crate::cost::views::Views;
 use crate::cost::work::op_work;
 use crate::fusion::rows::RowDomain;
 use crate::model::graph::Graph;

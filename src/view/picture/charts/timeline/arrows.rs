@@ -4,7 +4,8 @@ use super::bars::Bars;
 use super::columns::{ColumnKind, TimelineColumn};
 use crate::picture::charts::marks::polygon;
 use crate::picture::charts::scene::{Mark, Point, Role};
-use fuseline_core::cost::traffic::{Access, Views};
+use fuseline_core::cost::traffic::Access;
+use fuseline_core::cost::views::Views;
 use fuseline_core::{Execution, Kernel, KernelId};
 
 /// The part of a column that its arrows take, at most.

@@ -1,0 +1,96 @@
+//! Free views: ops that only index bytes that are there.
+
+use crate::model::graph::{Graph, SizeSource};
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::options::{Externals, ReshapeCost};
+use crate::model::partition::Partition;
+use crate::model::sizes::{ReadSize, read_size};
+
+/// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Views {
+    /// Whether each op is a free view.
+    pub is_view: IdVec<OpId, bool>,
+    /// For each tensor the one whose bytes it is, which is itself where it is no view.
+    pub base: IdVec<TensorId, TensorId>,
+}
+
+impl Views {
+    /// The views of a graph where reshapes cost this. Where ops write a part of a tensor in place,
+    /// its reshapes are views in any case: who writes a part does not copy the whole.
+    /// `O(n)` in ops and tensors.
+    pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
+        Self::and(graph, reshape, &[])
+    }
+
+    /// The views of a graph in the kernels of a partition: what is one under the convention, and
+    /// what the policy indexes in a buffer. `O(n)` in ops and tensors.
+    pub fn of_partition(graph: &Graph, reshape: ReshapeCost, partition: &Partition) -> Self {
+        Self::and(graph, reshape, &partition.views)
+    }
+
+    /// With `indexed`, ascending, which are views under any convention.
+    fn and(graph: &Graph, reshape: ReshapeCost, indexed: &[OpId]) -> Self {
+        let mut indexed = indexed.iter().copied().peekable();
+        let mut views = Self {
+            is_view: (graph.ops.ids())
+                .map(|op| reshape.is_free_view(graph, op))
+                .collect(),
+            base: graph.tensors.ids().collect(),
+        };
+        for (op, definition) in graph.ops.iter_enumerated() {
+            views.is_view[op] |= indexed.next_if_eq(&op).is_some();
+            // A part that is put back leads to the value of all of its tensor, a new one.
+            if let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place)
+                && views.is_view[op]
+            {
+                views.base[graph.output[op]] = views.base[input];
+            }
+        }
+        views
+    }
+
+    /// For each tensor the one that stands for all tensors in its memory. `O(tensors)`.
+    pub(crate) fn memory(&self, graph: &Graph) -> IdVec<TensorId, TensorId> {
+        let memory = self.base.iter().map(|&base| {
+            let shared = graph.tensors[base].in_memory_of;
+            shared.map_or(base, |shared| self.base[shared])
+        });
+        memory.collect()
+    }
+
+    /// The most that a kernel reads of a stored tensor, by its name and by views; `None` where the
+    /// size is unknown, or a convention makes it that of the reader.
+    pub fn most_read(&self, graph: &Graph, stored: TensorId, externals: Externals) -> Option<u64> {
+        let known = &graph.tensors[stored];
+        let is_own = !known.is_external() || externals == Externals::Declared;
+        known.bytes().filter(|_| is_own)
+    }
+
+    /// What `op` reads of `tensor` from memory.
+    pub fn read(
+        &self,
+        graph: &Graph,
+        op: OpId,
+        tensor: TensorId,
+        externals: Externals,
+    ) -> ReadSize {
+        let base = &graph.tensors[self.base[tensor]];
+        if base.is_external() && externals == Externals::KnownOnly {
+            return ReadSize {
+                bytes: 0,
+                source: SizeSource::Ignored,
+                part_of: None,
+            };
+        }
+        let read = read_size(graph, op, tensor, externals);
+        // An expanded view names elements several times.
+        let stored = base.bytes().filter(|_| self.base[tensor] != tensor);
+        let at_most = |bytes: u64| stored.map_or(bytes, |stored| bytes.min(stored));
+        ReadSize {
+            bytes: at_most(read.bytes),
+            part_of: read.part_of.map(at_most),
+            ..read
+        }
+    }
+}
