@@ -3,9 +3,10 @@
 use crate::attention::with_attention;
 use crate::inductor_measured::{DEFAULT, options};
 use fuseline_core::analysis::limits::limits;
+use fuseline_core::cost::roofline::unit_works;
 use fuseline_core::fusion::attention::{AttentionShape, first_attention};
 use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, DType, KernelId, OpId, Options, Policy, analyze_program};
+use fuseline_core::{Analysis, DType, KernelId, OpId, Options, Policy, analyze_program, device};
 use fuseline_view::present::explain::flops_text;
 
 const CALL: &str = "\
@@ -19,6 +20,35 @@ fn analysis(text: &str, options: &Options) -> Analysis {
     let outcome = analyze_program(&parse(text).program, options);
     assert_eq!(outcome.diagnostics, [], "{text}");
     outcome.analysis.unwrap()
+}
+
+/// A kernel skips what a causal mask hides, so a bound does not count it: of as many keys as
+/// queries nearly half. No bound is longer than the predicted time, which was measured.
+#[test]
+fn the_bound_of_a_causal_call_counts_the_scores_that_its_mask_shows() {
+    for (queries, keys, shown) in [
+        (8192_u128, 8192_u128, 8192 * 8193 / 2),
+        (4, 8, 1 + 2 + 3 + 4),
+        (8, 4, 1 + 2 + 3 + 4 + 4 * 4),
+        (1, 16, 1),
+    ] {
+        let text = format!(
+            "input q : bf16[2, 16, {queries}, 128]\ninput k : bf16[2, 16, {keys}, 128]\n\
+             input v : bf16[2, 16, {keys}, 128]\ny = sdpa(q, k, v, causal=true)"
+        );
+        let options = Options {
+            device: device("h200").unwrap().clone(),
+            ..with_attention(Policy::None)
+        };
+        let analysis = analysis(&text, &options);
+        let kernel = analysis.unfused.of_lone_op(OpId::new(0));
+        let [_, matrix, vector, _] = unit_works(&options, kernel.work, 0);
+        assert_eq!(matrix.amount, 32 * shown * 4 * 128, "{queries} x {keys}");
+        assert_eq!(vector.amount, 32 * shown * 6, "{queries} x {keys}");
+        // Short calls find their tensors in the cache, which the bound does not.
+        let predicted = analysis.predicted.as_ref().unwrap();
+        assert!(queries < 8192 || kernel.placement.time_s < predicted.unfused_s);
+    }
 }
 
 #[test]
@@ -40,7 +70,7 @@ fn it_has_the_flops_of_both_products_and_of_the_softmax() {
     assert_eq!(kernel.bytes_written, 2 * 2 * 8 * 512 * 64);
     // A causal call counts all scores, as `torch.utils.flop_counter` does.
     let causal = of(&CALL.replace("enable_gqa", "causal=true, enable_gqa"));
-    assert_eq!(causal.work, kernel.work);
+    assert_eq!(causal.work.flops(), kernel.work.flops());
     let masked = of(&format!(
         "input m : bool[512, 256]\n{}",
         CALL.replace("v, ", "v, m, ")

@@ -61,8 +61,8 @@ impl UnitWork {
     }
 }
 
-/// The work of each unit for a kernel of this work and these bytes, memory first. They all work at
-/// the same time.
+/// The least work of each unit for a kernel of this work and these bytes, memory first: without
+/// what a causal mask hides. They all work at the same time.
 pub fn unit_works(options: &Options, work: Work, bytes: u64) -> [UnitWork; 4] {
     let peaks = peaks(options, work);
     let of = |unit, amount, peak: Option<Figure>| UnitWork {
@@ -71,11 +71,14 @@ pub fn unit_works(options: &Options, work: Work, bytes: u64) -> [UnitWork; 4] {
         per_s: peak.map(|peak| peak.value),
     };
     let matrix = peaks.matrix.map(|peak| peak.figure);
+    let [hidden_matrix, hidden_vector] = work.hidden_flops;
+    let matrix_flops = work.matrix_flops.saturating_sub(hidden_matrix);
+    let vector_flops = work.vector_f32_flops().saturating_sub(hidden_vector);
     let bandwidth = options.device.memory_bytes_per_s;
     [
         of(UnitKind::Memory, bytes.into(), Some(bandwidth)),
-        of(UnitKind::Matrix, work.matrix_flops, matrix),
-        of(UnitKind::Vector, work.vector_f32_flops(), peaks.vector),
+        of(UnitKind::Matrix, matrix_flops, matrix),
+        of(UnitKind::Vector, vector_flops, peaks.vector),
         of(UnitKind::VectorF64, work.vector_f64_flops, peaks.vector_f64),
     ]
 }

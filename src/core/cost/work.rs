@@ -110,11 +110,29 @@ fn attention(graph: &Graph, op: OpId) -> Work {
     };
     // A fourth input is the mask, one FLOP for each score.
     let of_score = FLOPS_OF_A_SCORE + u64::from(graph.inputs[op].len() > 3);
+    let hidden = hidden_scores(graph, op, scores);
     Work {
         matrix_flops: u128::from(scores) * u128::from(each),
+        hidden_flops: [hidden * u128::from(each), hidden * u128::from(of_score)],
         matrix_dtype: matrix_dtype(graph, op),
         ..vector(graph, op, u128::from(scores) * u128::from(of_score))
     }
+}
+
+/// The scores, of all `scores` of a call of attention, that a causal mask hides: query `i` meets
+/// the keys up to `i`.
+fn hidden_scores(graph: &Graph, op: OpId, scores: u64) -> u128 {
+    let rows = |shape: Option<&[u64]>| shape.and_then(|shape| shape.iter().rev().nth(1).copied());
+    let keys = graph.inputs[op].get(1).map(|&k| graph.tensor_shape(k));
+    let sizes = rows(Some(&graph.ops[op].shape)).zip(rows(keys.flatten()));
+    let Some((queries, keys)) = sizes.filter(|_| graph.ops[op].is_causal) else {
+        return 0;
+    };
+    let [queries, keys, scores] = [queries, keys, scores].map(u128::from);
+    let heads = scores / (queries * keys).max(1);
+    // Query `i` leaves `keys - 1 - i` keys out, as long as there are some.
+    let partly = queries.min(keys);
+    heads * (partly * keys.saturating_sub(1) - partly * partly.saturating_sub(1) / 2)
 }
 
 fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {

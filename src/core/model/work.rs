@@ -17,6 +17,9 @@ pub struct Work {
     pub is_convolution: bool,
     /// The part of `vector_flops` that is in f64, which has a rate of its own.
     pub vector_f64_flops: u128,
+    /// The parts of `matrix_flops` and of `vector_flops` in f32 that are on scores which a causal
+    /// mask hides. They count, as in PyTorch's counter, but no kernel has to compute them.
+    pub hidden_flops: [u128; 2],
     /// FLOPs of operators that the table of functions lacks, as far as the program states them;
     /// `None` without such an operator. Their units and types are unknown, so they count in sums
     /// but have no peak and no time.
@@ -50,6 +53,10 @@ impl Work {
                 && convolves(&self)
                 && convolves(&other),
             vector_f64_flops: self.vector_f64_flops.saturating_add(other.vector_f64_flops),
+            hidden_flops: [0, 1].map(|unit| {
+                let both = self.hidden_flops[unit].checked_add(other.hidden_flops[unit]);
+                both.unwrap_or(u128::MAX)
+            }),
             opaque_flops: match (self.opaque_flops, other.opaque_flops) {
                 (Some(own), Some(others)) => Some(own.saturating_add(others)),
                 (own, others) => own.or(others),

@@ -29,6 +29,9 @@ pub(super) fn limits_of(options: &Options, kernel: &Kernel) -> Vec<Limit> {
     let limits = works.map(|work| Limit {
         name: match work.unit {
             UnitKind::Memory => "memory".to_owned(),
+            UnitKind::Matrix if kernel.work.hidden_flops != [0, 0] => {
+                format!("{units}, {dtype}{computed_as}, without what the causal mask hides")
+            }
             UnitKind::Matrix => format!("{units}, {dtype}{computed_as}"),
             UnitKind::Vector => "vector units".to_owned(),
             UnitKind::VectorF64 => "vector units, f64".to_owned(),
