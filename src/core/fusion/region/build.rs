@@ -168,12 +168,16 @@ impl Region<'_> {
             return;
         }
         let stored = views.base[tensor];
+        // What stands in for several ops reads what they read of an undeclared operand, which may
+        // be more than its own shape implies.
+        let most = views.most_read(graph, stored, externals);
+        let most = most.map(|most| most.max(size.bytes));
         self.reads.push(RegionRead {
             value,
             readers: place.bit(),
             base,
             stored,
-            most: views.most_read(graph, stored, externals),
+            most,
             size,
         });
     }
