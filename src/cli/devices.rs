@@ -1,7 +1,7 @@
 //! `--device a,b`: one program on several devices, side by side.
 
+use crate::policies::FusedReport;
 use fuseline_core::Analysis;
-use fuseline_core::analysis::device_model::Outside;
 use fuseline_view::present::on_devices::DeviceRow;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -11,33 +11,18 @@ use std::fmt::Write as _;
 pub(super) struct DeviceReport {
     device: String,
     policy: &'static str,
-    /// Number of launches, further ones included.
-    launches: usize,
-    /// Memory traffic in bytes.
-    bytes: u64,
-    /// Lower bound of the time.
-    lower_bound_s: f64,
-    /// Predicted time; `null` without measured rates.
-    predicted_s: Option<f64>,
-    predicted_outside: Option<Outside>,
-    /// The most bytes of tensors that are live at once.
-    peak_memory_bytes: u64,
+    #[serde(flatten)]
+    fused: FusedReport,
     /// Whether they fit the device; `null` where that is unknown.
     fits: Option<bool>,
 }
 
 impl DeviceReport {
     pub(super) fn new(analysis: &Analysis) -> Self {
-        let (fused, predicted) = (&analysis.fused, analysis.predicted.as_ref());
         Self {
             device: analysis.options.device.id.to_string(),
             policy: analysis.options.policy.name(),
-            launches: fused.launches,
-            bytes: fused.traffic.total,
-            lower_bound_s: fused.time_s,
-            predicted_s: predicted.map(|predicted| predicted.fused_s),
-            predicted_outside: predicted.and_then(|predicted| predicted.fused_outside),
-            peak_memory_bytes: fused.peak_memory.bytes,
+            fused: FusedReport::new(analysis),
             fits: analysis.fits_memory(),
         }
     }

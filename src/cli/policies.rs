@@ -10,11 +10,10 @@ use fuseline_view::present::times::TimeKind;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// The result of one policy.
+/// The figures of the fused program.
 #[derive(Serialize)]
-pub(super) struct PolicyReport {
-    policy: &'static str,
-    /// Number of launches.
+pub(super) struct FusedReport {
+    /// Number of launches, further ones included.
     launches: usize,
     /// Memory traffic in bytes.
     bytes: u64,
@@ -25,25 +24,38 @@ pub(super) struct PolicyReport {
     predicted_outside: Option<Outside>,
     /// The most bytes of tensors that are live at once.
     peak_memory_bytes: u64,
+}
+
+impl FusedReport {
+    pub(super) fn new(analysis: &Analysis) -> Self {
+        let (fused, predicted) = (&analysis.fused, analysis.predicted.as_ref());
+        Self {
+            launches: fused.launches,
+            bytes: fused.traffic.total,
+            lower_bound_s: fused.time_s,
+            predicted_s: predicted.map(|predicted| predicted.fused_s),
+            predicted_outside: predicted.and_then(|predicted| predicted.fused_outside),
+            peak_memory_bytes: fused.peak_memory.bytes,
+        }
+    }
+}
+
+/// The result of one policy.
+#[derive(Serialize)]
+pub(super) struct PolicyReport {
+    policy: &'static str,
+    #[serde(flatten)]
+    fused: FusedReport,
     /// What the search has proven, if the policy searched.
     certificate: Option<Certificate>,
 }
 
 /// One object for each policy, the best first.
 pub(super) fn policies(analysis: &Analysis, by: Objective) -> Vec<PolicyReport> {
-    let report = |compared: &Compared| {
-        let fused = &compared.analysis.fused;
-        PolicyReport {
-            policy: compared.policy.name(),
-            launches: fused.launches,
-            bytes: fused.traffic.total,
-            lower_bound_s: fused.time_s,
-            predicted_s: (compared.analysis.predicted.as_ref()).map(|predicted| predicted.fused_s),
-            predicted_outside: (compared.analysis.predicted.as_ref())
-                .and_then(|predicted| predicted.fused_outside),
-            peak_memory_bytes: fused.peak_memory.bytes,
-            certificate: compared.analysis.certificate,
-        }
+    let report = |compared: &Compared| PolicyReport {
+        policy: compared.policy.name(),
+        fused: FusedReport::new(&compared.analysis),
+        certificate: compared.analysis.certificate,
     };
     let all = compare(analysis);
     ranked(&all, by).into_iter().map(report).collect()

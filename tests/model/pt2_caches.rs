@@ -2,9 +2,9 @@
 //! rows, however a library lays its cache out. `make_pt2.py` writes the files.
 
 use crate::pt2::{bytes, converted, exporter};
-use fuseline_core::model::options::{Conventions, ReshapeCost};
-use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, Options, Policy, analyze_program};
+use crate::put_back::analysis;
+use fuseline_core::model::options::ReshapeCost;
+use fuseline_core::{Analysis, Policy};
 use strum::VariantArray;
 
 const K: u64 = 2 * 4 * 16 * 4;
@@ -27,20 +27,6 @@ const CACHES: &[(&str, u64, u64, u64)] = &[
     ("nested", 2 * 64 * K, K, K),
     ("turned", 64 * K, K + AT, K),
 ];
-
-fn analysis(text: &str, policy: Policy, reshape: ReshapeCost) -> Analysis {
-    let conventions = Conventions {
-        reshape,
-        ..Conventions::default()
-    };
-    let options = Options {
-        conventions,
-        ..Options::of_policy(policy)
-    };
-    let outcome = analyze_program(&parse(text).program, &options);
-    assert_eq!(outcome.diagnostics, [], "{text}");
-    outcome.analysis.unwrap()
-}
 
 /// The bytes that the kernels read and write that have an op which writes a part in place.
 fn of_writes(analysis: &Analysis) -> (u64, u64) {

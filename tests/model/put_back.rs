@@ -19,7 +19,7 @@ whole = slice_scatter_(cache, back, start=1, end=2, axis=0)
 y = relu(whole)
 ";
 
-fn analysis(text: &str, policy: Policy, reshape: ReshapeCost) -> Analysis {
+pub(crate) fn analysis(text: &str, policy: Policy, reshape: ReshapeCost) -> Analysis {
     let conventions = Conventions {
         reshape,
         ..Conventions::default()

@@ -39,10 +39,7 @@ pub(super) fn execute(
                 Some(unfused) => unfused.of_lone_op(op).work,
                 None => op_work(graph, op),
             };
-            match traffic.part_of(op) {
-                Some(part) => part.work_of(whole),
-                None => whole,
-            }
+            traffic.work_of(op, whole)
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = computed

@@ -24,6 +24,11 @@ pub struct ComputedPart {
 }
 
 impl ComputedPart {
+    /// What is computed of an op, if that is among `parts`.
+    pub fn of_op(parts: &[Self], op: OpId) -> Option<&Self> {
+        parts.iter().find(|part| part.op == op)
+    }
+
     /// The share of an amount that belongs to all elements, rounded up.
     pub fn share_of(&self, amount: u128) -> u128 {
         let product = amount.saturating_mul(self.elements.into());
@@ -67,7 +72,7 @@ pub(crate) fn computed_in_part(
             continue;
         }
         let asked = readers.map(|reader| {
-            let part = parts.iter().find(|part| part.op == reader);
+            let part = ComputedPart::of_op(&parts, reader);
             let own = part.map(|part| part.elements);
             let own = own.or(graph.tensors[graph.output[reader]].elements());
             let by_element = match graph.ops[reader].op_type {

@@ -8,6 +8,7 @@ use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::options::{Conventions, Externals};
 use crate::model::partition::{OperandCopy, Partition};
 use crate::model::sizes::{loads, written_size};
+use crate::model::work::Work;
 use serde::Serialize;
 use smallvec::SmallVec;
 
@@ -47,7 +48,12 @@ impl KernelTraffic {
 
     /// What the kernel computes of an op, if that is not the whole.
     pub fn part_of(&self, op: OpId) -> Option<&ComputedPart> {
-        self.in_part.iter().find(|part| part.op == op)
+        ComputedPart::of_op(&self.in_part, op)
+    }
+
+    /// The work of the kernel on an op that has this work as a whole.
+    pub fn work_of(&self, op: OpId, whole: Work) -> Work {
+        self.part_of(op).map_or(whole, |part| part.work_of(whole))
     }
 
     /// Bytes read and written.
@@ -232,7 +238,7 @@ impl<'a> TrafficCount<'a> {
                 // as well.
                 let producer = graph.tensors[self.views.base[tensor]].producer;
                 if !producer.is_some_and(&computes) {
-                    let part = in_part.iter().find(|part| part.op == op);
+                    let part = ComputedPart::of_op(&in_part, op);
                     self.read(op, tensor, part);
                 }
             }

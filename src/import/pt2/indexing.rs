@@ -42,6 +42,8 @@ fn rows(of: &[Size], joined: usize) -> Option<Sizes> {
 
 /// The dimensions that have indices, before the others.
 struct Front {
+    /// The indices, as the arguments of a call.
+    names: String,
     perm: Vec<usize>,
     /// The first dimension that has an index.
     first: usize,
@@ -54,7 +56,9 @@ impl Front {
         let axes: Vec<usize> = given.iter().map(|(axis, _)| *axis).collect();
         let others = (0..rank).filter(|axis| !axes.contains(axis));
         let (first, last) = (*axes.first()?, *axes.last()?);
+        let names: Vec<&str> = given.iter().map(|(_, index)| index.name.as_str()).collect();
         Some(Self {
+            names: names.join(", "),
             perm: axes.iter().copied().chain(others).collect(),
             first,
             is_together: last - first + 1 == axes.len(),
@@ -84,9 +88,8 @@ pub(super) fn index(call: &Call<'_>) -> Option<Becomes> {
         }
         Places::Indices(given) => given,
     };
-    let names: Vec<&str> = given.iter().map(|(_, index)| index.name.as_str()).collect();
-    let names = names.join(", ");
     let Front {
+        names,
         perm,
         first,
         is_together,
@@ -144,9 +147,8 @@ pub(super) fn index_put(call: &Call<'_>) -> Option<Becomes> {
     if function == "index_add" {
         return add_at_rows(call, shape, &given);
     }
-    let names: Vec<&str> = given.iter().map(|(_, index)| index.name.as_str()).collect();
-    let names = names.join(", ");
     let Front {
+        names,
         perm,
         first,
         is_together,

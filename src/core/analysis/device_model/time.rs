@@ -4,6 +4,7 @@ use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWo
 use crate::analysis::device_model::{
     AccessedBytes, KernelOrigin, KernelView, Kind, Outside, Product,
 };
+use crate::cost::computed_in_part::ComputedPart;
 use crate::cost::roofline::{MissingFigure, UnitKind, missing_figure, peaks, unit_works};
 use crate::cost::work::op_work;
 use crate::model::device::Measured;
@@ -125,8 +126,7 @@ impl KernelView<'_> {
         let again = self.launch.recomputed.iter();
         let again = again.map(|&op| {
             let definition = &self.model.graph.ops[op];
-            let mut parts = self.launch.in_part.iter();
-            let part = parts.find(|part| part.op == op);
+            let part = ComputedPart::of_op(self.launch.in_part, op);
             let count = part.map_or_else(|| elements(definition), |part| part.elements as f64);
             (op, definition, count)
         });

@@ -319,8 +319,7 @@ impl<'a> Prices<'a> {
         let computed = || own.iter().chain(&partition.recomputed[second]);
         let work_of = |op: OpId| {
             let whole = analysis.unfused.of_lone_op(op).work;
-            let part = kernels[second].traffic.part_of(op);
-            part.map_or(whole, |part| part.work_of(whole))
+            kernels[second].traffic.work_of(op, whole)
         };
         let alone = work_of_ops(computed(), work_of);
         // FLOPs of the kernel's algorithm that no single op has, such as the rescaling of
