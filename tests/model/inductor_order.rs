@@ -46,6 +46,34 @@ fn row_values_do_not_run_before_what_their_norm_reads_beside_them() {
     assert_eq!(check(&ops, &[], &under(Policy::Inductor)), None);
 }
 
+/// `t8` reads the view `t1` from a buffer, because `t6` shows the same buffer as a result; before
+/// that, `t2` has computed the view in its own kernel, which comes later.
+#[test]
+fn a_view_of_a_buffer_does_not_run_after_who_reads_it_there() {
+    let op =
+        |op_type, input: &str, output: &str| Op::new(output, op_type, &[input], output, &[1], 1);
+    let (of_elements, view) = (OpType::Elementwise, OpType::Reshape);
+    let ops = [
+        op(of_elements, "x0", "t0"),
+        op(view, "t0", "t1"),
+        op(of_elements, "t1", "t2"),
+        op(of_elements, "x0", "t3"),
+        op(of_elements, "x0", "t4"),
+        op(of_elements, "x0", "t5"),
+        op(view, "t0", "t6"),
+        op(of_elements, "t2", "t7"),
+        op(of_elements, "t1", "t8"),
+        op(of_elements, "x0", "t9"),
+        op(of_elements, "t7", "t10"),
+    ];
+    for max_autotune in [false, true] {
+        let mut options = under(Policy::Inductor);
+        options.device = device("h200").unwrap().clone();
+        options.fusion.max_autotune = max_autotune;
+        assert_eq!(check(&ops, &[], &options), None);
+    }
+}
+
 /// Mostly reductions of rows so short that they are written out, of inputs that fit.
 fn short_rows() -> impl Strategy<Value = Vec<Op>> {
     let op = (

@@ -8,7 +8,7 @@ use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::decision::Decision;
 use crate::fusion::loops::Loop;
-use crate::model::ids::{OpId, TensorId};
+use crate::model::ids::TensorId;
 
 impl Lowering<'_> {
     /// A buffer that no tensor of the program names.
@@ -174,18 +174,5 @@ impl Lowering<'_> {
             });
             open.extend(views.map(|view| graph.output[view]));
         }
-    }
-
-    /// The tensor that a view shows, seen through the views before it.
-    pub(super) fn viewed_base(&self, view: OpId) -> TensorId {
-        let graph = self.graph;
-        let mut tensor = graph.output[view];
-        while let Some(op) = graph.tensors[tensor].producer
-            && graph.ops[op].is_view()
-            && let Some(&source) = graph.inputs[op].first()
-        {
-            tensor = source;
-        }
-        tensor
     }
 }

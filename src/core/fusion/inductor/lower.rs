@@ -4,7 +4,7 @@
 use super::attention::{flash_kernels, result_layout};
 use super::facts::{
     copies_before, elements, is_across, is_call, is_crossing, is_windowed, keeps_shape, operations,
-    window_of,
+    viewed_base, window_of,
 };
 use super::in_place::BufferReaders;
 use super::layout::{Layouts, is_copied_reshape, layouts};
@@ -272,7 +272,7 @@ impl Lowering<'_> {
             return;
         }
         // A result is written where it is lowered, and who reads it later reads that buffer.
-        let base = self.viewed_base(op);
+        let base = viewed_base(graph, op);
         if graph.is_final(output) && value.ops.iter().any(is_computed) && self.uses[base].is_viewed
         {
             self.read_from_buffer(base);

@@ -44,6 +44,7 @@ use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
 use crate::model::options::{Options, ReshapeCost};
 use crate::model::partition::Partition;
+use facts::viewed_base;
 use lower::Target;
 use node::{NodeId, SchedulerNode};
 use schedule::Fused;
@@ -104,7 +105,8 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, SchedulerNode>, log: &mut Log
 }
 
 /// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel
-/// that writes it. A kernel without ops is a further launch of the one that writes what it reads.
+/// that writes it, also where a later kernel computes what the view shows again. A kernel without
+/// ops is a further launch of the one that writes what it reads.
 fn assemble(
     graph: &Graph,
     reshape: ReshapeCost,
@@ -146,8 +148,6 @@ fn assemble(
     let computed_in = ops_of_kernel.inverted(graph.ops.len());
 
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
-    let mut again = Adjacency::with_capacity(graph.ops.len(), 0);
-    let mut recomputes = false;
     let mut views = Vec::new();
     for op in graph.ops.ids() {
         let all = &computed_in[op];
@@ -169,9 +169,22 @@ fn assemble(
             }
         });
         kernel_of.push(first);
-        recomputes |= all.len() > 1;
-        again.push(all.iter().skip(1).copied());
     }
+    // From the end, so that the views of a view are placed before it.
+    for op in graph.ops.ids().rev().filter(|&op| graph.ops[op].is_view()) {
+        let mut readers = graph.successors[op].iter();
+        if readers.any(|&reader| kernel_of[reader] < kernel_of[op])
+            && let Some(writer) = graph.tensors[viewed_base(graph, op)].producer
+        {
+            kernel_of[op] = kernel_of[writer];
+        }
+    }
+    let mut again = Adjacency::with_capacity(graph.ops.len(), 0);
+    for (op, own) in kernel_of.iter_enumerated() {
+        let others = computed_in[op].iter().copied();
+        again.push(others.filter(|kernel| kernel != own));
+    }
+    let recomputes = again.iter().any(|kernels| !kernels.is_empty());
     let mut partition = Partition::of_ops(kernel_of, kernels);
     if recomputes {
         partition.recomputed = again.inverted(kernels);
