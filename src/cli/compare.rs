@@ -19,6 +19,8 @@ pub(super) fn report(folder: &Path) -> Result<(), Failed> {
         "h200_fresh.json",
         "h200_decode.json",
         "h200_decode_fresh.json",
+        "h200_rows.json",
+        "h200_rows_fresh.json",
         "h100.json",
     ] {
         let path = folder.join(name);

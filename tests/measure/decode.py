@@ -221,14 +221,14 @@ def time_of(call, copies):
     return round(time_us, 3)
 
 
-def measure(out, seconds, cases):
+def measure(out, seconds, cases, patterns):
     deadline = time.monotonic() + seconds
     rows = []
     for pattern, size, variant in cases:
         if time.monotonic() > deadline:
             print("out of time at", pattern, size, variant)
             break
-        inputs, function = PATTERNS[pattern]
+        inputs, function = patterns[pattern]
         try:
             torch.manual_seed(1)
             one = inputs(*size)
@@ -253,4 +253,4 @@ def measure(out, seconds, cases):
 
 if __name__ == "__main__":
     path, seconds, which = sys.argv[1:4]
-    measure(path, float(seconds), {"known": known, "further": further, "fresh": fresh}[which]())
+    measure(path, float(seconds), {"known": known, "further": further, "fresh": fresh}[which](), PATTERNS)

@@ -1,0 +1,82 @@
+"""Times of reductions beyond the rows of a layer on a real GPU: losses over a vocabulary, few long rows, other axes.
+
+    python tests/measure/rows.py OUT.json SECONDS known|fresh
+
+Times are taken as in decode.py.
+"""
+
+import sys
+
+import torch
+import torch.nn.functional as F
+
+import decode
+from patterns import tensor
+
+
+def target(rows, words):
+    return torch.randint(0, words, (rows, 1), device="cuda")
+
+
+def alone(*shape):
+    return [tensor(*shape)]
+
+
+# Name of the op list: inputs of a size, and the call.
+PATTERNS = {
+    "loss": (lambda m, n: [tensor(m, n), target(m, n)], lambda x, t: -F.log_softmax(x, -1).gather(1, t).mean()),
+    "loss_f32": (lambda m, n: [tensor(m, n), target(m, n)], lambda x, t: -F.log_softmax(x.float(), -1).gather(1, t).mean()),
+    "long_sum": (alone, lambda x: x.sum(-1, keepdim=True)),
+    "long_softmax": (alone, lambda x: torch.softmax(x, -1)),
+    "long_rms_norm": (alone, lambda x: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6)),
+    "column_sum": (alone, lambda x: x.sum(0, keepdim=True)),
+    "column_softmax": (alone, lambda x: torch.softmax(x, 0)),
+    "channel_sum": (alone, lambda x: x.sum(1, keepdim=True)),
+    "channel_softmax": (alone, lambda x: torch.softmax(x, 1)),
+}
+BOTH = ("eager", "inductor")
+
+
+def of(sizes):
+    for pattern, every in sizes.items():
+        for size in every:
+            for variant in BOTH:
+                yield pattern, size, variant
+
+
+def known():
+    columns = [(4096, 4096), (1024, 1024), (128, 65536), (65536, 128), (1024, 16384), (16384, 1024)]
+    layers = [(8192, 8192), (16384, 2048), (65536, 1024), (4096, 16384), (131072, 512)]
+    channels = [(32, 64, 4096), (64, 1000, 49), (16, 21, 65536), (4, 256, 16384)]
+    return of({
+        "loss": [(4096, 128256), (512, 128256), (8192, 32000), (2048, 50257), (64, 128256)],
+        "loss_f32": [(4096, 128256), (8192, 32000)],
+        "long_sum": [(1, 1 << 20), (1, 1 << 24), (1, 65536), (4, 1 << 20), (16, 1 << 18), (16, 1 << 20), (64, 131072), (128, 65536), (256, 32768), (2048, 131072), *layers],
+        "long_softmax": [(1, 32000), (1, 128256), (8, 128256), (64, 128256), (64, 32768), (256, 32768), (2048, 131072), *layers],
+        "long_rms_norm": [(1, 65536), (64, 32768), (2048, 65536)],
+        "column_sum": columns + [(16, 65536)],
+        "column_softmax": columns,
+        "channel_sum": channels,
+        "channel_softmax": channels,
+    })
+
+
+def fresh():
+    """Sizes that no figure of the model has seen, set before they were measured."""
+    columns = [(3072, 2048), (512, 24576), (40960, 256)]
+    return of({
+        "loss": [(3072, 151936), (6144, 49152), (256, 151936)],
+        "loss_f32": [(2048, 65536)],
+        "long_sum": [(1, 3 << 20), (2, 1 << 19), (8, 200000), (48, 100000), (192, 50000), (1024, 65536), (12288, 4096), (49152, 768)],
+        "long_softmax": [(1, 151936), (4, 50257), (32, 151936), (128, 49152), (12288, 4096), (49152, 768)],
+        "long_rms_norm": [(16, 49152)],
+        "column_sum": columns,
+        "column_softmax": columns,
+        "channel_sum": [(12, 96, 3136), (8, 19, 131072)],
+        "channel_softmax": [(12, 96, 3136), (8, 19, 131072)],
+    })
+
+
+if __name__ == "__main__":
+    path, seconds, which = sys.argv[1:4]
+    decode.measure(path, float(seconds), {"known": known, "fresh": fresh}[which](), PATTERNS)
