@@ -70,9 +70,14 @@ pub(crate) fn analysis(pattern: &str, size: &[i64], options: &Options) -> Analys
 
 #[test]
 fn every_pattern_has_an_op_list_and_every_op_list_a_pattern() {
-    let measured = ["h200.json", "h200_fused.json", "h200_decode.json"]
-        .into_iter()
-        .flat_map(rows_of);
+    let measured = [
+        "h200.json",
+        "h200_fused.json",
+        "h200_decode.json",
+        "h200_rows.json",
+    ]
+    .into_iter()
+    .flat_map(rows_of);
     let patterns: BTreeSet<String> = measured.map(|row| row.pattern).collect();
     let files: BTreeSet<String> = std::fs::read_dir(folder())
         .unwrap()
@@ -81,7 +86,7 @@ fn every_pattern_has_an_op_list_and_every_op_list_a_pattern() {
             name.strip_suffix(".fuse").map(str::to_owned)
         })
         .collect();
-    assert_eq!(files.len(), 53);
+    assert_eq!(files.len(), 62);
     assert_eq!(files, patterns);
 }
 

@@ -17,12 +17,14 @@ use fuseline_view::present::measured::{
 use fuseline_view::present::prediction_error::{LONG_S, PredictionError, SHORT_S};
 use strum::IntoEnumIterator;
 
-pub(crate) const FILES: [&str; 6] = [
+pub(crate) const FILES: [&str; 8] = [
     "h200",
     "h200_sizes",
     "h200_fresh",
     "h200_decode",
     "h200_decode_fresh",
+    "h200_rows",
+    "h200_rows_fresh",
     "h100",
 ];
 
@@ -172,7 +174,7 @@ fn where_figures_come_from_is_said_in_words() {
 fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
     let long = example(NEXT).unwrap().text;
     let short = "input a : bf16[2048, 2048]\ns = add(a, a)\ny = relu(s)";
-    let h200 = &FILES[..5];
+    let h200 = &FILES[..7];
     for (id, files) in [("h200", h200), ("h100", &["h100"])] {
         let rows = files.iter().flat_map(|file| predicted(&read(file)));
         let rows: Vec<_> = rows.collect();

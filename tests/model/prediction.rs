@@ -14,6 +14,9 @@ const UNSEEN: [&str; 2] = ["h200_fresh.json", "h100.json"];
 /// Few rows and few queries, as in decode steps: at sizes that made the model, and at others.
 const DECODE: [&str; 2] = ["h200_decode.json", "h200_decode_fresh.json"];
 
+/// Losses, few long rows and reductions along other axes: the same.
+const ROWS: [&str; 2] = ["h200_rows.json", "h200_rows_fresh.json"];
+
 fn predictions(file: &str) -> Vec<(MeasuredRow, Predicted)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/measured");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
@@ -111,8 +114,13 @@ fn times_are_within_a_quarter_for_nine_in_ten() {
 }
 
 #[test]
-fn decode_steps_are_within_a_tenth_at_the_median_warm_and_cold() {
-    for file in DECODE {
+fn decode_steps_and_long_rows_are_within_an_eighth_at_the_median_warm_and_cold() {
+    for (file, count, median, ninth_decile) in [
+        (DECODE[0], 500, 0.10, 0.30),
+        (DECODE[1], 160, 0.10, 0.30),
+        (ROWS[0], 110, 0.12, 0.30),
+        (ROWS[1], 55, 0.10, 0.35),
+    ] {
         let rows = predictions(file);
         let warm: Vec<_> = (rows.iter())
             .map(|(row, p)| (p.time_us, row.time_us))
@@ -123,7 +131,9 @@ fn decode_steps_are_within_a_tenth_at_the_median_warm_and_cold() {
         for pairs in [warm, cold] {
             let errors = errors(&pairs).unwrap();
             assert!(
-                errors.count > 160 && errors.median <= 0.10 && errors.ninth_decile <= 0.30,
+                errors.count > count
+                    && errors.median <= median
+                    && errors.ninth_decile <= ninth_decile,
                 "{file}: {errors:?}"
             );
         }

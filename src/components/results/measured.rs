@@ -43,6 +43,16 @@ const FILES: [(&str, &str, &str); 6] = [
         "h200",
         "H200, few rows and queries, not used to build it",
     ),
+    (
+        "h200_rows",
+        "h200",
+        "H200, losses, long rows and other axes, used to build the model",
+    ),
+    (
+        "h200_rows_fresh",
+        "h200",
+        "H200, losses, long rows and other axes, not used to build it",
+    ),
     ("h100", "h100", "H100, with rates scaled from the H200"),
 ];
 

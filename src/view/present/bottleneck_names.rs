@@ -38,7 +38,8 @@ pub const fn what_name(what: RatedWork) -> &'static str {
         | RatedWork::Waves
         | RatedWork::Steps
         | RatedWork::Keys => "matrix units",
-        RatedWork::RowElements => "one row",
+        RatedWork::RowElements | RatedWork::RowWaves => "one row",
+        RatedWork::HeldElements => "rows in registers",
         RatedWork::Elements => "running statistics",
         RatedWork::Exponentials => "exponentials",
         RatedWork::ErrorFunctions => "error functions",

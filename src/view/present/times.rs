@@ -109,9 +109,6 @@ pub fn outside_text(outside: Outside) -> String {
         Outside::SortOrScan => {
             "no sort and no running sum was measured, and only their bytes count".to_owned()
         }
-        Outside::OtherAxis => {
-            "softmax and norms were measured along the last axis alone, and eager PyTorch takes much longer along another".to_owned()
-        }
         Outside::GroupedHeads(group) => format!(
             "{group} query heads share each head of K and V, and the measurements have at most {MOST_SHARING_HEADS}"
         ),
@@ -123,7 +120,7 @@ pub fn outside_text(outside: Outside) -> String {
         ),
         Outside::FewKeys(count) => few("attention", count, "key", FEWEST_KEYS),
         Outside::FewRows(count) => format!(
-            "a kernel reduces {} of more than {} elements, and no such rows were measured",
+            "a kernel reduces {} of more than {} elements, and no such kernel was measured",
             counted_exactly(count, "row"),
             format_exact(LONGEST_OF_FEW_ROWS.into())
         ),

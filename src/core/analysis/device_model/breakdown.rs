@@ -59,6 +59,10 @@ pub enum RatedWork {
     Keys,
     /// Elements of one row, which its block processes one after the other.
     RowElements,
+    /// Waves of blocks that reduce rows, which have a time each.
+    RowWaves,
+    /// Elements that a generated kernel reduces in registers.
+    HeldElements,
     /// Elements of a running statistic.
     Elements,
     /// Calls of `exp`.
@@ -104,6 +108,8 @@ impl RatedWork {
             | Self::VectorFlops => Bound::Vector,
             Self::CacheBytes
             | Self::Elements
+            | Self::HeldElements
+            | Self::RowWaves
             | Self::RowElements
             | Self::Softmax
             | Self::WideSoftmax

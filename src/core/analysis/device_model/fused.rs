@@ -26,7 +26,7 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
     let kernels = analysis.fused.kernels.iter_enumerated();
     let kernels: IdVec<KernelId, f64> = kernels
         .map(|(id, kernel)| {
-            let cold = ModeledKernel::cold(kernel, &analysis.partition.recomputed[id]);
+            let cold = ModeledKernel::cold(kernel, id, &analysis.partition);
             model.kernel(code, cold).dram_read_bytes()
         })
         .collect();
@@ -44,7 +44,7 @@ pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
     let rates = &model.calibration.as_ref()?.rates;
     let partition = &analysis.partition;
     let fused = analysis.fused.kernels.get(kernel)?;
-    let cold = ModeledKernel::cold(fused, &partition.recomputed[kernel]);
+    let cold = ModeledKernel::cold(fused, kernel, partition);
     let further_s = f64::from(partition.further_launches_of(kernel)) * rates.kernel_s;
     Some(model.time_s(KernelOrigin::of(&analysis.options), cold)? + further_s)
 }

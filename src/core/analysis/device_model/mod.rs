@@ -9,6 +9,7 @@ mod attention;
 mod breakdown;
 mod cache;
 mod fused;
+mod library_rows;
 mod matmul;
 mod predicted;
 mod range;
@@ -36,13 +37,14 @@ use crate::cost::computed_in_part::ComputedPart;
 use crate::cost::traffic::Access;
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::fusion::inductor::is_one_call;
+use crate::fusion::rows::RowDomain;
 use crate::model::device::Calibration;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
-use crate::model::ids::OpId;
-use crate::model::op::element_count;
+use crate::model::ids::{KernelId, OpId};
 use crate::model::op_type::OpType;
 use crate::model::options::{Options, Policy};
+use crate::model::partition::Partition;
 use crate::model::work::Work;
 use std::ops::{AddAssign, Sub};
 
@@ -139,19 +141,22 @@ pub(crate) struct ModeledKernel<'a> {
     pub(crate) work: Work,
     /// A view, which is not launched.
     pub(crate) is_free: bool,
+    /// Launches beside its own, which join the pieces of rows.
+    pub(crate) further_launches: u32,
     pub(crate) read: AccessedBytes,
     pub(crate) written: AccessedBytes,
 }
 
 impl<'a> ModeledKernel<'a> {
     /// A kernel that finds nothing in the shared cache.
-    pub(super) fn cold(kernel: &'a Kernel, recomputed: &'a [OpId]) -> Self {
+    pub(super) fn cold(kernel: &'a Kernel, id: KernelId, partition: &'a Partition) -> Self {
         Self {
             ops: &kernel.ops,
-            recomputed,
+            recomputed: &partition.recomputed[id],
             in_part: &kernel.traffic.in_part,
             work: kernel.work,
             is_free: kernel.is_free,
+            further_launches: partition.further_launches_of(id),
             read: AccessedBytes::cold(kernel.bytes_read),
             written: AccessedBytes::cold(kernel.bytes_written),
         }
@@ -332,33 +337,58 @@ impl KernelView<'_> {
         }) as f64
     }
 
-    /// Bytes that a layer norm reads again. A library layer norm reads its rows twice, with 128
-    /// threads for each row and as many rows at once as fill the threads of the device. Rows that
-    /// the cache loses in between are read again: as measured, none if the rows at once take at
-    /// most 0.3 of the cache, all from 0.66 on. A generated kernel has 512 threads for each row.
+    /// Bytes that a kernel along rows reads again. A library layer norm reads its rows twice, with
+    /// 128 threads for each row and as many rows at once as fill the threads of the device.
     fn rows_read_again_bytes(&self) -> f64 {
-        const THREADS: f64 = 2048.0;
-        let twice = |op: &OpId| self.model.graph.ops[*op].function == Some(Function::LayerNorm);
-        let Some(&op) = self.launch.ops.iter().find(|op| twice(op)) else {
-            return 0.0;
-        };
-        let threads_a_row = if self.code == KernelOrigin::Library {
-            128.0
-        } else {
-            512.0
-        };
-        let op = &self.model.graph.ops[op];
-        let row_bytes = row_width(&op.shape) * op.bytes_per_element.bytes();
-        let rows = element_count(&op.shape).unwrap_or(0) as f64 / row_width(&op.shape);
-        let at_once = (self.model.multiprocessors * THREADS / threads_a_row).min(rows) * row_bytes;
-        let lost = ramp(at_once / self.model.l2_bytes, 0.3, 0.66);
-        lost * rows * row_bytes
+        const NORM_ROWS: f64 = 2048.0 / 128.0;
+        if self.code == KernelOrigin::Generated {
+            return self.generated_read_again_bytes();
+        }
+        let ops = self.launch.ops.iter();
+        ops.map(|&id| {
+            let op = &self.model.graph.ops[id];
+            let rows = Rows::of_op(self.model.graph, id);
+            match op.function {
+                Some(Function::Softmax | Function::LogSoftmax) => {
+                    self.softmax_read_again_bytes(op, rows)
+                }
+                Some(Function::LayerNorm) => {
+                    let row_bytes = rows.width * op.bytes_per_element.bytes();
+                    let at_once = (self.model.multiprocessors * NORM_ROWS).min(rows.count);
+                    self.lost_bytes(rows.count * row_bytes, at_once * row_bytes)
+                }
+                _ => 0.0,
+            }
+        })
+        .sum()
+    }
+
+    /// Bytes of rows that the cache loses between two passes over them, so that the second one
+    /// reads them from memory: as measured, none if the rows at once take at most 0.3 of the
+    /// cache, all from 0.66 on.
+    fn lost_bytes(&self, rows_bytes: f64, at_once_bytes: f64) -> f64 {
+        ramp(at_once_bytes / self.model.l2_bytes, 0.3, 0.66) * rows_bytes
     }
 }
 
-/// Elements of one row.
-fn row_width(shape: &[u64]) -> f64 {
-    shape.last().copied().unwrap_or(1).max(1) as f64
+/// The rows that an op reduces.
+#[derive(Clone, Copy)]
+struct Rows {
+    count: f64,
+    width: f64,
+    /// Between neighbours of a row: more than 1 along another axis than the last.
+    stride: f64,
+}
+
+impl Rows {
+    fn of_op(graph: &Graph, op: OpId) -> Self {
+        let domain = RowDomain::of_op(graph, op);
+        Self {
+            count: domain.rows as f64,
+            width: domain.width.max(1) as f64,
+            stride: domain.stride as f64,
+        }
+    }
 }
 
 /// 0 up to `from`, 1 from `to` on, and a straight line between.

@@ -1,12 +1,11 @@
 //! The sizes that the device model was measured at, and kernels beyond them.
 
-use crate::analysis::device_model::{KernelView, Kind};
+use crate::analysis::device_model::{KernelOrigin, KernelView, Kind};
 use crate::fusion::attention::AttentionShape;
 use crate::model::dtype::DType;
 use crate::model::element_size::ElementSize;
-use crate::model::functions::{Function, ShapeRule};
-use crate::model::op::{Op, element_count};
-use crate::model::op_type::OpType;
+use crate::model::functions::Function;
+use crate::model::op::element_count;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -56,9 +55,6 @@ pub enum Outside {
     /// It sorts or sums up along a row, for which libraries make several passes. They were not
     /// measured, so only the bytes count.
     SortOrScan,
-    /// It is a softmax or norm along another axis than the last. Its time counts as that of rows
-    /// that lie side by side, but eager PyTorch takes up to 500 times as long.
-    OtherAxis,
     /// It is attention in which so many heads share one head of K and V, more than
     /// [`MOST_SHARING_HEADS`].
     GroupedHeads(u64),
@@ -67,7 +63,7 @@ pub enum Outside {
     /// It is attention with so many keys, fewer than [`FEWEST_KEYS`].
     FewKeys(u64),
     /// It reduces so many rows, fewer than [`FEWEST_ROWS`], of more than [`LONGEST_OF_FEW_ROWS`]
-    /// elements.
+    /// elements, in one launch and by no sum or softmax of a library.
     FewRows(u64),
     /// It is a product with so many columns, fewer than [`FEWEST_COLUMNS`].
     FewColumns(u64),
@@ -79,27 +75,32 @@ impl Outside {
     pub const fn is_at_least(self) -> bool {
         matches!(
             self,
-            Self::Opaque | Self::LeftOut | Self::AtPeak(_) | Self::SortOrScan | Self::OtherAxis
+            Self::Opaque | Self::LeftOut | Self::AtPeak(_) | Self::SortOrScan
         )
     }
 }
 
-/// Whether an op keeps its shape and reduces along an axis whose elements do not lie side by side.
-fn normalizes_columns(op: &Op) -> bool {
-    let keeps_shape = op.function.is_some_and(|function| {
-        let row = function.row();
-        row.op_type == OpType::Reduction && row.shape_rule == ShapeRule::SameAsFirst
-    });
-    let last = op.reduced_axes(op.shape.len()).last().copied();
-    let behind = last.and_then(|last| op.shape.get(last + 1..));
-    keeps_shape
-        && op.axes != 0
-        && behind
-            .and_then(element_count)
-            .is_some_and(|inner| inner > 1)
+const fn is_norm(function: Function) -> bool {
+    matches!(
+        function,
+        Function::LayerNorm | Function::RmsNorm | Function::GroupNorm | Function::L2Norm
+    )
 }
 
 impl KernelView<'_> {
+    /// Whether few long rows were measured: sums and softmax of a library, and what the compiler
+    /// splits into two launches.
+    fn is_measured_for_few_rows(&self) -> bool {
+        match self.code {
+            KernelOrigin::Generated => self.launch.further_launches > 0,
+            KernelOrigin::Library => {
+                let ops = self.launch.ops.iter();
+                let mut functions = ops.filter_map(|&op| self.model.graph.ops[op].function);
+                !functions.any(is_norm)
+            }
+        }
+    }
+
     /// How the kernel is outside the measured sizes, if it is. `O(ops + reads)`.
     #[allow(
         clippy::cast_possible_truncation,
@@ -114,9 +115,6 @@ impl KernelView<'_> {
         }
         if ops().any(|op| graph.ops[op].function.is_some_and(Function::sorts_or_scans)) {
             return Some(Outside::SortOrScan);
-        }
-        if ops().any(|op| normalizes_columns(&graph.ops[op])) {
-            return Some(Outside::OtherAxis);
         }
         let tensors = || {
             ops().flat_map(|op| {
@@ -157,6 +155,7 @@ impl KernelView<'_> {
             Kind::Matmul { product, .. } => {
                 below(product.columns as u64, FEWEST_COLUMNS, Outside::FewColumns)
             }
+            Kind::Rows if self.is_measured_for_few_rows() => None,
             Kind::Rows => {
                 // Of inputs, too: a reduction over all axes writes a single row.
                 let row = |tensor| match graph.tensor_shape(tensor)? {

@@ -98,15 +98,18 @@ pub struct Measured {
     pub strided_per_s: f64,
     /// The further fixed time of such a kernel.
     pub strided_s: f64,
-    /// Elements of a library reduction along rows.
-    pub library_sum_per_s: f64,
-    /// Elements of one that keeps two numbers, a mean and a variance or a value and its index.
+    /// Elements of a library reduction that keeps two numbers, a mean and a variance or a value and
+    /// its index.
     /// Measured on 2026-11-29: 0.75 to 1.1 elements a picosecond.
     pub library_pair_per_s: f64,
-    /// Elements of a library softmax that keeps a row in the registers of a warp.
+    /// Elements of a library softmax that keeps a row of up to 1024 in the registers of a warp.
+    pub library_short_softmax_per_s: f64,
+    /// Elements of one that keeps a row of up to 2048 there.
     pub library_softmax_per_s: f64,
-    /// Elements of a library softmax over rows of more than 2048.
+    /// Elements of one that keeps a row of up to 8192 in the registers of a block.
     pub library_wide_softmax_per_s: f64,
+    /// Elements of one over longer rows.
+    pub library_long_softmax_per_s: f64,
     /// Elements of a library layer norm.
     pub library_layer_norm_per_s: f64,
     /// Elements of a library pooling with 2 x 2 windows, channels last. Measured: 0.21 to 0.38
@@ -114,6 +117,10 @@ pub struct Measured {
     pub library_pool_per_s: f64,
     /// Times of one row in library kernels: how long few rows take.
     pub library_row: RowTimes,
+    /// Elements that a generated kernel reduces in registers, in rows of a power of two.
+    pub held_per_s: f64,
+    /// The same of short columns, and of a softmax or norm along columns of any length.
+    pub column_per_s: f64,
     /// Time that each wave of rows waits at the barriers of its reductions, in a generated kernel
     /// with more than one pass over its rows.
     pub row_wave_s: f64,
@@ -131,16 +138,25 @@ pub struct Measured {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::struct_field_names, reason = "all are in seconds")]
 pub struct RowTimes {
-    /// Fixed time of a sum, a maximum and the like, in which threads exchange their parts.
+    /// Time of each wave of blocks of a sum, a maximum and the like, in which threads exchange
+    /// their parts.
     pub sum_s: f64,
     /// The same for two numbers in each thread, such as a mean and a variance.
     pub pair_s: f64,
     /// One element of a thread in a sum.
     pub sum_element_s: f64,
+    /// One element of a thread in a sum along another axis.
+    pub column_element_s: f64,
+    /// Time in which the last block joins the parts of rows that several blocks share.
+    pub joined_sum_s: f64,
     /// One element of a softmax over a row that one warp holds.
     pub warp_softmax_element_s: f64,
-    /// One element of a softmax over a longer row.
+    /// One element of a softmax over a longer row, up to 8192.
     pub softmax_element_s: f64,
+    /// One further element of such a row.
+    pub long_softmax_element_s: f64,
+    /// One element of a softmax along another axis, whose thread steps through its column.
+    pub softmax_column_element_s: f64,
     /// One element of an RMS norm.
     pub rms_norm_element_s: f64,
     /// One element of a layer norm or a group norm.
@@ -177,21 +193,28 @@ const H200: Measured = Measured {
     division_per_s: 2.91e12,
     strided_per_s: 0.42e12,
     strided_s: 0.7e-6,
-    library_sum_per_s: 1.4e12,
     library_pair_per_s: 0.85e12,
-    library_softmax_per_s: 0.5e12,
-    library_wide_softmax_per_s: 0.32e12,
+    library_short_softmax_per_s: 0.65e12,
+    library_softmax_per_s: 0.45e12,
+    library_wide_softmax_per_s: 0.3e12,
+    library_long_softmax_per_s: 0.6e12,
     library_layer_norm_per_s: 0.6e12,
     library_pool_per_s: 0.25e12,
     library_row: RowTimes {
-        sum_s: 0.9e-6,
+        sum_s: 1.0e-6,
         pair_s: 3.6e-6,
-        sum_element_s: 32e-9,
+        sum_element_s: 22e-9,
+        column_element_s: 55e-9,
+        joined_sum_s: 4.5e-6,
         warp_softmax_element_s: 3.2e-9,
         softmax_element_s: 0.4e-9,
+        long_softmax_element_s: 0.21e-9,
+        softmax_column_element_s: 0.7e-6,
         rms_norm_element_s: 0.75e-9,
         layer_norm_element_s: 1.15e-9,
     },
+    held_per_s: 1.7e12,
+    column_per_s: 0.45e12,
     row_wave_s: 0.3e-6,
     row_element_s: 0.06e-9,
     online_row_element_s: 0.1e-9,
@@ -313,8 +336,12 @@ impl RowTimes {
             sum_s: self.sum_s / by,
             pair_s: self.pair_s / by,
             sum_element_s: self.sum_element_s / by,
+            column_element_s: self.column_element_s / by,
+            joined_sum_s: self.joined_sum_s / by,
             warp_softmax_element_s: self.warp_softmax_element_s / by,
             softmax_element_s: self.softmax_element_s / by,
+            long_softmax_element_s: self.long_softmax_element_s / by,
+            softmax_column_element_s: self.softmax_column_element_s / by,
             rms_norm_element_s: self.rms_norm_element_s / by,
             layer_norm_element_s: self.layer_norm_element_s / by,
         }
@@ -352,12 +379,15 @@ impl Measured {
             tanh_per_s: self.tanh_per_s * by.special,
             division_per_s: self.division_per_s * by.special,
             strided_per_s: self.strided_per_s * by.units,
-            library_sum_per_s: self.library_sum_per_s * by.units,
             library_pair_per_s: self.library_pair_per_s * by.units,
+            library_short_softmax_per_s: self.library_short_softmax_per_s * by.units,
             library_softmax_per_s: self.library_softmax_per_s * by.units,
             library_wide_softmax_per_s: self.library_wide_softmax_per_s * by.units,
+            library_long_softmax_per_s: self.library_long_softmax_per_s * by.units,
             library_layer_norm_per_s: self.library_layer_norm_per_s * by.units,
             library_pool_per_s: self.library_pool_per_s * by.units,
+            held_per_s: self.held_per_s * by.units,
+            column_per_s: self.column_per_s * by.units,
             online_per_s: self.online_per_s * by.units,
             ..self
         }
