@@ -203,7 +203,9 @@ const CASES: &[(&str, &str)] = &[
     ("y = dropout(x, p=0.1)", "F.dropout(x, 0.1, training=True)"),
     ("y = cast(x, dtype=f32)", "x.to(torch.float32)"),
     ("y = where(m, x, -inf)", "torch.where(m, x, float(\"-inf\"))"),
+    ("y = where(m, places, 0)", "torch.where(m, places, 0)"),
     ("y = clamp(x, min=0, max=6)", "torch.clamp(x, min=0.0, max=6.0)"),
+    ("y = clamp(j, min=0, max=6)", "torch.clamp(j, min=0, max=6)"),
     ("y = batch_norm(image, c, c)", "image * c.view(-1, 1, 1) + c.view(-1, 1, 1)"),
     ("y = batch_norm(image, c, c, c, c)", "F.batch_norm(image, c, c, c, c, eps=1e-5)"),
     ("y = batch_norm(image, c, c, training=true)", "F.batch_norm(image, None, None, c, c, training=True, eps=1e-5)"),
@@ -259,7 +261,8 @@ weight wide : f8e5m2[32, 64]
 input n : f32[]
 input d : f16[16, 1]
 input e : f32[32, 1]
-weight u : f16[5, 4, 3]\n";
+weight u : f16[5, 4, 3]
+input places : i64[4, 8]\n";
 
 #[test]
 fn every_function_has_its_counterpart() {
@@ -329,6 +332,8 @@ fn what_pytorch_cannot_run_is_named() {
         of_blocks[0].1.contains("one for each row and column"),
         "{of_blocks:?}"
     );
+    let of_border = reasons("input x : f16[8]\ny = rearrange(x) : f16[10]\n");
+    assert!(of_border[0].1.contains("shape"), "{of_border:?}");
     let of_half = reasons("input x : i4[8, 8]\ns = cast(x, dtype=f16)\n");
     assert!(of_half[0].1.contains("4 bits"), "{of_half:?}");
 }
@@ -341,7 +346,9 @@ weight rows : f16[2, 8]
 head = slice(places, start=0, end=4, axis=0)
 kind = gather(kinds, head, axis=0)
 wide = expand(kind) : i64[3, 4]
-y = embedding(wide, rows)";
+known = ne(wide, -100)
+label = where(known, wide, 0)
+y = embedding(label, rows)";
     let script = script_of(text).unwrap();
     let inputs = [
         "whole((16,), torch.int64, 0, 512),",

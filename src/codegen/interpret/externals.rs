@@ -189,7 +189,8 @@ fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
     }
 }
 
-/// Whether the elements of the output are elements of this input: views, copies, gathers and casts.
+/// Whether the elements of the output are elements of this input: views, copies, gathers,
+/// casts, and what `where` selects.
 fn moves_elements_of(graph: &Graph, op: OpId, input: TensorId) -> bool {
     let function = graph.ops[op].function;
     let inputs = &graph.inputs[op];
@@ -197,6 +198,7 @@ fn moves_elements_of(graph: &Graph, op: OpId, input: TensorId) -> bool {
         Some(Function::Embedding) => inputs.get(1) == Some(&input),
         Some(Function::Gather | Function::Index) => inputs.first() == Some(&input),
         Some(Function::Cast) => true,
+        Some(Function::Where) => inputs.first() != Some(&input),
         _ => graph.ops[op].op_type == OpType::Reshape,
     }
 }

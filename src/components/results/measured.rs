@@ -21,7 +21,7 @@ use std::sync::Arc;
 use strum::IntoEnumIterator;
 
 /// The measured files, each with the id of its device and its label.
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 8] = [
     ("h200", "h200", "H200, one size of each"),
     (
         "h200_sizes",

@@ -1,7 +1,7 @@
 //! Functions of single elements.
 
 use super::super::{shape_of, torch_dtype};
-use super::{Task, number_of};
+use super::{Task, literal};
 use crate::present::pytorch::ScriptError;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
@@ -90,7 +90,8 @@ impl Task<'_> {
                 let bounds = [AttributeName::Min, AttributeName::Max]
                     .into_iter()
                     .filter_map(|bound| {
-                        Some(format!(", {bound}={}", number_of(self.call.number(bound)?)))
+                        let value = literal(self.call.number(bound)?, self.of_integers);
+                        Some(format!(", {bound}={value}"))
                     });
                 Ok(format!(
                     "torch.clamp({}{})",

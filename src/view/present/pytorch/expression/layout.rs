@@ -4,7 +4,7 @@ use super::super::shape_of;
 use super::Task;
 use crate::present::pytorch::ScriptError;
 use fuseline_core::model::functions::{AttributeName, Function};
-use fuseline_core::model::op::Indexing;
+use fuseline_core::model::op::{Indexing, element_count};
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 
 impl Task<'_> {
@@ -117,6 +117,11 @@ impl Task<'_> {
             return Ok(format!("torch.cat(({})).reshape({shape})", flat.join(", ")));
         };
         let own = self.shape(0).ok_or_else(|| self.refuse())?;
+        // Elements that appear twice or not at all, such as those of a reflected border, are in an
+        // order that is not stated.
+        if element_count(own) != element_count(&self.op.shape) {
+            return Err(self.refuse());
+        }
         match heads_between(own, &self.op.shape) {
             Some(Heads::Split) => {
                 let [batch @ .., heads, rows, d] = &self.op.shape[..] else {

@@ -31,6 +31,8 @@ struct Task<'a> {
     call: &'a Call,
     /// Its operands in their order, numbers among them as they are written.
     operands: Vec<String>,
+    /// Whether the values that it computes with are whole numbers.
+    of_integers: bool,
 }
 
 /// The statement that computes an op, with a result of the element type of its output.
@@ -54,16 +56,12 @@ pub(super) fn statement(
         }
     };
     let mut operands: Vec<String> = graph.inputs[id].iter().map(operand).collect();
+    // The condition of `where` decides nothing about the type of its values.
+    let values = &graph.inputs[id][usize::from(function == Function::Where)..];
     let is_whole = |&tensor: &TensorId| graph.tensors[tensor].dtype.is_some_and(DType::is_integer);
-    let of_integers = graph.inputs[id].iter().all(is_whole);
+    let of_integers = values.iter().all(is_whole);
     for &(place, number) in &call.literals {
-        let number = if of_integers && number.fract() == 0.0 {
-            // A float literal would turn integer operands into floats, which cannot be indices.
-            format!("{number:.0}")
-        } else {
-            number_of(number)
-        };
-        operands.insert(place.min(operands.len()), number);
+        operands.insert(place.min(operands.len()), literal(number, of_integers));
     }
     let task = Task {
         graph,
@@ -73,6 +71,7 @@ pub(super) fn statement(
         function,
         call,
         operands,
+        of_integers,
     };
     if (task.op.element_type()).is_some_and(|own| own.size() == ElementSize::HALF_BYTE) {
         return Err(ScriptError::FourBits);
@@ -91,6 +90,16 @@ pub(super) fn statement(
     match graph.inputs[id].first().filter(|_| op.in_place) {
         Some(&target) => task.in_place(names.of_tensor(target), output, &value),
         None => Ok(format!("{output} = {value}")),
+    }
+}
+
+/// A number beside operands as a Python literal. A float would turn integer operands into floats,
+/// which cannot be indices.
+fn literal(number: f64, of_integers: bool) -> String {
+    if of_integers && number.fract() == 0.0 {
+        format!("{number:.0}")
+    } else {
+        number_of(number)
     }
 }
 
