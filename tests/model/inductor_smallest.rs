@@ -202,3 +202,31 @@ fn loops_take_the_order_of_loops_that_move_alike() {
         ),
     ]);
 }
+
+/// Eager and compiled PyTorch copy what a reshape cannot show as a view, whoever wrote it.
+#[test]
+fn a_reshape_of_transposed_results_is_a_copy() {
+    let heads = "input p : bf16[4, 16, 512, 512]\ninput v : bf16[4, 16, 512, 64]\na = matmul(p, v)\nt = transpose(a, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[4, 512, 1024])\n";
+    let [linear, matmul, relu] = ["linear(r, w)", "matmul(r, w)", "relu(r)"].map(|reader| {
+        let weight = if reader.contains('w') {
+            "weight w : bf16[1024, 1024]\n"
+        } else {
+            ""
+        };
+        [weight, heads, "o = ", reader].concat()
+    });
+    check(&[
+        (&linear, 3),
+        (&matmul, 3),
+        (heads, 2),
+        (&relu, 2),
+        (
+            "input x : bf16[16, 8, 7, 8, 7, 96]\nweight w : bf16[288, 96]\nn = layer_norm(x)\nt = transpose(n, perm=[0, 1, 3, 2, 4, 5])\nr = reshape(t, shape=[50176, 96])\no = linear(r, w)",
+            3,
+        ),
+        (
+            "input x : bf16[4, 512, 1024]\nweight a : bf16[1024, 1024]\nweight b : bf16[512, 64]\nh = linear(x, a)\nh4 = reshape(h, shape=[4, 512, 16, 64])\nt = transpose(h4, perm=[0, 2, 3, 1])\nr = reshape(t, shape=[4096, 512])\no = matmul(r, b)",
+            3,
+        ),
+    ]);
+}

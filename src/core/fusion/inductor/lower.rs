@@ -238,37 +238,41 @@ impl Lowering<'_> {
         };
         let mut value = self.values[input].clone();
         value.see(view_of_op(graph, op).as_ref(), (op, 0));
-        let is_of_buffer = value.ops.is_empty() && !graph.tensors[input].is_external();
+        let is_copy = is_copied_reshape(graph, &self.layouts, op);
+        let is_of_buffer = value.ops.is_empty() && !graph.tensors[input].is_external() && !is_copy;
         if !is_of_buffer {
             value.ops.push(op);
         }
         let output = graph.output[op];
         self.copy_crossing_view(op);
         self.copy_part(op);
-        // A reshape that copies computes what it views, in loops over the old shape.
         let is_computed = |&op: &OpId| !graph.ops[op].is_view();
-        if graph.is_final(output)
-            && is_copied_reshape(graph, &self.layouts, op)
-            && !is_crossing(graph, op)
-            && value.ops.iter().any(is_computed)
-        {
-            let space = Loop::Pointwise(elements(&graph.ops[op]));
+        let bytes = graph.tensors[output].bytes().unwrap_or(0);
+        let is_free = self.target.reshape.is_free_view(graph, op);
+        let space = Loop::Pointwise(elements(&graph.ops[op]));
+        // A reshape that copies computes what it views, in loops over the old shape.
+        if graph.is_final(output) && is_copy && !is_crossing(graph, op) {
             let shape = graph.tensor_shape(input).unwrap_or(&graph.ops[op].shape);
-            self.write(value.clone(), space, output, shape);
+            let producer = graph.tensors[viewed_base(graph, op)].producer;
+            if value.ops.iter().any(is_computed) {
+                self.write(value.clone(), space, output, shape);
+            } else if producer.is_some_and(|producer| is_call(&graph.ops[producer])) {
+                if is_free {
+                    self.note_copy(op, output, [bytes; 2]);
+                }
+                self.write(value.clone(), space, output, shape);
+            }
         }
         // A library reads a copy of an input that no strides show in the new shape.
         if self.uses[output].feeds_library
-            && is_copied_reshape(graph, &self.layouts, op)
+            && is_copy
             && !value.ops.iter().any(is_computed)
             && !is_of_buffer
         {
-            let shape = &graph.ops[op].shape;
-            let space = Loop::Pointwise(elements(&graph.ops[op]));
-            if self.target.reshape.is_free_view(graph, op) {
-                let bytes = graph.tensors[output].bytes().unwrap_or(0);
+            if is_free {
                 self.note_copy(op, output, [bytes; 2]);
             }
-            self.write(value, space, output, shape);
+            self.write(value, space, output, &graph.ops[op].shape);
             return;
         }
         // A result is written where it is lowered, and who reads it later reads that buffer.
@@ -283,7 +287,6 @@ impl Lowering<'_> {
         if value.ops.len() <= INLINED_OPS {
             self.values[output] = value;
         } else {
-            let space = Loop::Pointwise(elements(&graph.ops[op]));
             self.write(value, space, output, &graph.ops[op].shape);
         }
     }
