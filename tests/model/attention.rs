@@ -252,6 +252,7 @@ fn bytes_of_the_first_paper() {
         keys: 1024,
         head_size: 64,
         bytes_per_element: 2,
+        key_bytes_per_element: 2,
     };
     let tiles: Tiles = Tiles::new(&shape, 192 << 10);
     assert_eq!(
@@ -275,6 +276,7 @@ fn bytes_of_the_second_paper() {
         keys: 1024,
         head_size: 64,
         bytes_per_element: 2,
+        key_bytes_per_element: 2,
     };
     let tiles: Tiles = Tiles::new(&shape, 192 << 10);
     let elements = 2 * 65_536 + 16 * 2 * 65_536 + 1024;
@@ -352,6 +354,7 @@ fn standard_attention_grows_with_the_square() {
         keys: 1,
         head_size: 64,
         bytes_per_element: 2,
+        key_bytes_per_element: 2,
     };
     let points = [4096, 65_536].map(|length| growth_at(length, &shape));
     let ratio = |bytes: [u64; 2]| bytes[1] as f64 / bytes[0] as f64;
@@ -372,6 +375,7 @@ fn extreme_sizes_saturate() {
         keys: u64::MAX,
         head_size: u64::MAX,
         bytes_per_element: 0,
+        key_bytes_per_element: 0,
     };
     let tiles: Tiles = Tiles::new(&shape, 0);
     assert_eq!(shape.standard_bytes::<u64>(), 0);
@@ -401,4 +405,19 @@ fn a_block_plans_it_as_one_op() {
             .unwrap()
     };
     assert!(place("qkv") < place("scores") && place("mixed") < place("proj"));
+}
+
+/// A cache of keys and values may have a narrower type than the queries.
+#[test]
+fn keys_and_values_count_in_their_own_type() {
+    let text = "input q : bf16[8, 32, 1, 128]\ninput k : f8[8, 8, 4096, 128]\n\
+                input v : f8[8, 8, 4096, 128]\no = sdpa(q, k, v, enable_gqa=true)\n";
+    let analysis = analysis_of(text, &Options::of_policy(Policy::Inductor));
+    let kernel = analysis.partition.kernels.iter().next().unwrap();
+    let shape = AttentionShape::of_kernel(&analysis.graph, kernel).unwrap();
+    assert_eq!(
+        shape.compulsory_bytes::<u64>(),
+        analysis.fused.traffic.total
+    );
+    assert_eq!(shape.head_bytes(), 2 * 4096 * 128);
 }

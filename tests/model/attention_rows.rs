@@ -72,6 +72,7 @@ fn one_query_over_many_keys_has_one_row_of_scores() {
         keys: 8192,
         head_size: 64,
         bytes_per_element: 2,
+        key_bytes_per_element: 2,
     };
     let sizes = AttentionSizes::default().of_program(typed_f16(shape));
     assert_eq!((sizes.is_self, sizes.shape), (false, shape));
@@ -102,6 +103,7 @@ fn all_rows_count_two_lengths() {
                     keys,
                     head_size: 128,
                     bytes_per_element: 2,
+                    key_bytes_per_element: 2,
                 };
                 let mut sizes = AttentionSizes::default().of_program(typed_f16(shape));
                 sizes.order = order;
@@ -197,6 +199,7 @@ fn both_lengths_are_those_of_the_programs_attention() {
         keys: 7,
         head_size: 11,
         bytes_per_element: 4,
+        key_bytes_per_element: 4,
     };
     let taken = AttentionSizes::default().of_program(typed_f16(of_program));
     assert_eq!(
@@ -210,6 +213,7 @@ fn the_tab_follows_type_and_sizes_of_the_program_until_a_size_is_chosen() {
     let in_program = |dtype: DType| TypedAttention {
         shape: AttentionShape {
             bytes_per_element: dtype.size().addressed_bytes(),
+            key_bytes_per_element: dtype.size().addressed_bytes(),
             ..AttentionSizes::default().shape
         },
         dtype: Some(dtype),

@@ -19,6 +19,7 @@ fn shape(queries: u64, keys: u64, head_size: u64) -> AttentionShape {
         keys,
         head_size,
         bytes_per_element: 2,
+        key_bytes_per_element: 2,
     }
 }
 

@@ -110,6 +110,7 @@ proptest! {
         let sizes = AttentionSizes {
             shape: AttentionShape {
                 heads, group, queries: own_queries.unwrap_or(length), keys: length, head_size, bytes_per_element,
+                key_bytes_per_element: bytes_per_element.div_ceil(2),
             },
             dtype: None,
             is_self: own_queries.is_none(),

@@ -39,7 +39,7 @@ impl KernelView<'_> {
                 fixed_s += m.split_attention_s;
             } else {
                 let waves = (blocks / multiprocessors).ceil();
-                let row_bytes = (shape.head_size * u64::from(shape.bytes_per_element)) as f64;
+                let row_bytes = (shape.head_size * u64::from(shape.key_bytes_per_element)) as f64;
                 let loaded_bytes = waves * 2.0 * keys * row_bytes;
                 let per_s = m.attention_load_bytes_per_s;
                 schedule.add(RatedWork::CacheBytes, loaded_bytes, per_s);

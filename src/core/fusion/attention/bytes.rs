@@ -48,6 +48,7 @@ struct Sizes<N> {
     head_size: N,
     heads: N,
     element_bytes: N,
+    key_element_bytes: N,
 }
 
 impl<N: Numeral> Sizes<N> {
@@ -61,6 +62,7 @@ impl<N: Numeral> Sizes<N> {
             head_size: N::count("(d)", shape.head_size),
             heads: N::count("heads", shape.heads),
             element_bytes: N::bytes("", shape.bytes_per_element.into()),
+            key_element_bytes: N::bytes("", shape.key_bytes_per_element.into()),
         }
     }
 
@@ -77,18 +79,13 @@ impl<N: Numeral> Sizes<N> {
     }
 
     /// Bytes of a tensor of K's shape, so many times in all heads.
-    fn of_keys(&self, name: &'static str, times: u64) -> N {
-        self.tensor(
-            name,
-            [
-                N::count("", times),
-                self.keys.clone(),
-                self.head_size.clone(),
-            ],
-        )
+    fn of_keys(&self, name: &'static str, times: &[N]) -> N {
+        let (n, d) = (&self.keys, &self.head_size);
+        let of_all = [n, d, &self.heads, &self.key_element_bytes];
+        N::product(name, times.iter().chain(of_all).cloned())
     }
 
-    /// Bytes of so many elements in each head.
+    /// Bytes of so many elements in each head, as wide as those of Q.
     fn tensor(&self, name: &'static str, elements: impl IntoIterator<Item = N>) -> N {
         let of_all = [self.heads.clone(), self.element_bytes.clone()];
         N::product(name, elements.into_iter().chain(of_all))
@@ -132,7 +129,7 @@ impl AttentionShape {
             heads: heads_of_keys,
             ..sizes
         };
-        [of_queries, sizes.of_keys("K and V", 2)]
+        [of_queries, sizes.of_keys("K and V", &[N::count("", 2)])]
     }
 
     /// Bytes through memory without a cache: a tile is loaded each time it is needed, by each head
@@ -141,7 +138,7 @@ impl AttentionShape {
     /// - over K and V: `2Nd + T_c (3Nd + 4N)` plus `Nd + 2N` at the start.
     pub fn forward_bytes<N: Numeral>(&self, tiles: &Tiles<N>, order: LoopOrder) -> N {
         let sizes = Sizes::<N>::of(self);
-        let (q, n, d) = (&sizes.queries, &sizes.keys, &sizes.head_size);
+        let (q, d) = (&sizes.queries, &sizes.head_size);
         let factor_of = |factor| N::count("", factor);
         let rows = |name, factors: &[N]| {
             let factors = factors.iter().chain([q]).cloned();
@@ -149,10 +146,12 @@ impl AttentionShape {
         };
         match order {
             LoopOrder::Queries => {
-                let keys = [&tiles.query_tiles, &factor_of(2), n, d].map(Clone::clone);
                 let terms = [
                     sizes.of_queries("Q and the result", 2),
-                    sizes.tensor("K and V, once per tile of Q", keys),
+                    sizes.of_keys(
+                        "K and V, once per tile of Q",
+                        &[tiles.query_tiles.clone(), factor_of(2)],
+                    ),
                     rows("one number per row for the backward pass", &[]),
                 ];
                 N::sum("", terms)
@@ -161,7 +160,7 @@ impl AttentionShape {
                 let results = [&tiles.key_tiles, &factor_of(3), q, d].map(Clone::clone);
                 let of_rows = [tiles.key_tiles.clone(), factor_of(4)];
                 let terms = [
-                    sizes.of_keys("K and V", 2),
+                    sizes.of_keys("K and V", &[factor_of(2)]),
                     sizes.tensor("Q once and the result twice, per tile of K", results),
                     rows(
                         "maximum and sum of each row, read and written per tile of K",
@@ -181,8 +180,8 @@ impl AttentionShape {
     /// Bytes of K and V of one head. While a cache holds them, tiles that are loaded again do not
     /// come from memory.
     pub fn head_bytes(&self) -> u64 {
-        let one = Self { heads: 1, ..*self };
-        one.bytes_of(self.elements().1.saturating_mul(2))
+        let elements = self.elements().1.saturating_mul(2);
+        elements.saturating_mul(self.key_bytes_per_element.into())
     }
 
     /// Bytes of K and V that are read from memory again with the loop over Q: 0 if K and V of one

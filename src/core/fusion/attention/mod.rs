@@ -66,9 +66,12 @@ pub struct AttentionShape {
     pub keys: u64,
     /// Columns of Q, K, V and the result.
     pub head_size: u64,
-    /// How wide an element of Q, K and V is, in bytes.
+    /// How wide an element of Q and of the result is, in bytes.
     #[serde(skip)]
     pub bytes_per_element: u32,
+    /// How wide an element of K and V is, in bytes. A cache may have a narrower type.
+    #[serde(skip)]
+    pub key_bytes_per_element: u32,
 }
 
 impl AttentionShape {
@@ -92,6 +95,7 @@ impl AttentionShape {
             keys: *keys,
             head_size: matmul_k(graph, scores)?,
             bytes_per_element: result_op.bytes_per_element.whole_bytes()?,
+            key_bytes_per_element: key_bytes_per_element(graph, scores)?,
         };
         let fits = shape.head_size == *head_size
             && matmul_k(graph, result) == Some(*keys)
@@ -119,6 +123,7 @@ impl AttentionShape {
             keys: *keys,
             head_size: *head_size,
             bytes_per_element: definition.bytes_per_element.whole_bytes()?,
+            key_bytes_per_element: key_bytes_per_element(graph, op)?,
         };
         (width == head_size).then_some(shape)
     }
@@ -192,4 +197,12 @@ fn heads_of_right_operand(graph: &Graph, product: OpId) -> Option<u64> {
         return None;
     };
     element_count(heads)
+}
+
+/// The width of K, the second operand of the scores and of a call, or that of the op's result where
+/// K is not declared.
+fn key_bytes_per_element(graph: &Graph, op: OpId) -> Option<u32> {
+    let key = graph.inputs[op].get(1);
+    let own = key.and_then(|&key| graph.tensors[key].bytes_per_element);
+    own.unwrap_or(graph.ops[op].bytes_per_element).whole_bytes()
 }

@@ -68,11 +68,12 @@ impl Tiles {
         } else {
             queries.start
         };
-        let bytes = |rows: u64, columns: u64| {
-            rows.saturating_mul(columns)
-                .saturating_mul(shape.bytes_per_element.into())
+        let bytes = |rows: u64, columns: u64, width: u32| {
+            rows.saturating_mul(columns).saturating_mul(width.into())
         };
-        let of_rows = |rows: u64| bytes(rows, shape.head_size);
+        let scores = |rows: u64, columns: u64| bytes(rows, columns, shape.bytes_per_element);
+        let of_queries = |rows: u64| bytes(rows, shape.head_size, shape.bytes_per_element);
+        let of_keys = |rows: u64| bytes(rows, shape.head_size, shape.key_bytes_per_element);
         // The first tile of Q loads all of K and V; each later tile loads them again.
         let (first_keys, again_keys) = match step.query_tile {
             0 => (keys.end, 0),
@@ -82,11 +83,11 @@ impl Tiles {
             }
         };
         WalkedBytes {
-            first: of_rows(queries.end.saturating_add(stored))
-                .saturating_add(of_rows(first_keys.saturating_mul(2))),
-            again: of_rows(again_keys.saturating_mul(2)),
-            scores: bytes(queries.start, shape.keys)
-                .saturating_add(bytes(queries.end - queries.start, keys.end)),
+            first: of_queries(queries.end.saturating_add(stored))
+                .saturating_add(of_keys(first_keys.saturating_mul(2))),
+            again: of_keys(again_keys.saturating_mul(2)),
+            scores: scores(queries.start, shape.keys)
+                .saturating_add(scores(queries.end - queries.start, keys.end)),
         }
     }
 }

@@ -162,22 +162,29 @@ fn push_matrices(walk: &AttentionWalk, places: &Places, marks: &mut Vec<Mark>) {
     let shape = &walk.sizes.shape;
     let queries = walk.tiles.rows_of_queries(shape, walk.step.query_tile);
     let keys = walk.tiles.rows_of_keys(shape, walk.step.key_tile);
-    let sides = |rows: u64| {
+    let sides = |rows: u64, width: u32| {
         let size = rows.saturating_mul(shape.head_size);
-        let bytes = format_bytes(size.saturating_mul(shape.bytes_per_element.into()));
+        let bytes = format_bytes(size.saturating_mul(width.into()));
         vec![
             ("rows of one head", format_exact(rows.into())),
             ("columns", format_exact(shape.head_size.into())),
             ("bytes", bytes),
         ]
     };
-    for (bounds, letter, name, rows) in [
-        (places.queries, "Q", "Q", shape.queries),
-        (places.keys, "K", "K, transposed", shape.keys),
-        (places.values, "V", "V, transposed", shape.keys),
-        (places.result, "O", "O, the result", shape.queries),
+    let (of_queries, of_keys) = (shape.bytes_per_element, shape.key_bytes_per_element);
+    for (bounds, letter, name, rows, width) in [
+        (places.queries, "Q", "Q", shape.queries, of_queries),
+        (places.keys, "K", "K, transposed", shape.keys, of_keys),
+        (places.values, "V", "V, transposed", shape.keys, of_keys),
+        (
+            places.result,
+            "O",
+            "O, the result",
+            shape.queries,
+            of_queries,
+        ),
     ] {
-        marks.push(filled(Role::Operand, bounds).named(Label::new(name, sides(rows))));
+        marks.push(filled(Role::Operand, bounds).named(Label::new(name, sides(rows, width))));
         let (at, anchor) = match letter {
             "K" | "V" => (
                 (

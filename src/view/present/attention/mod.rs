@@ -43,6 +43,7 @@ impl Default for AttentionSizes {
                 keys: 2048,
                 head_size: 64,
                 bytes_per_element: 2,
+                key_bytes_per_element: 2,
             },
             dtype: Some(DType::F16),
             is_self: true,
@@ -147,7 +148,11 @@ impl AttentionSizes {
         let words = |shape: AttentionShape, dtype: Option<DType>| {
             let width = counted(shape.bytes_per_element as usize, "byte");
             let name = dtype.map_or_else(String::new, |dtype| format!("{}, ", dtype.name()));
-            format!("{name}{width} per element")
+            let of_keys = match shape.key_bytes_per_element {
+                same if same == shape.bytes_per_element => String::new(),
+                own => format!(", {own} of K and V"),
+            };
+            format!("{name}{width} per element{of_keys}")
         };
         let own = words(self.shape, self.dtype);
         let of_program = in_program.map(|of_program| words(of_program.shape, of_program.dtype));
