@@ -78,14 +78,8 @@ pub(crate) fn dtype_of(
     {
         return name.parse().ok();
     }
-    if let Some(dtype) = function.row().result_dtype {
-        return Some(dtype);
-    }
-    inputs
-        .get(function.leading_input())
-        .copied()
-        .flatten()?
-        .dtype
+    let types = inputs.iter().copied().map(|known| known?.argument_type());
+    op.result_type(function, types.collect())
 }
 
 /// Inputs and literals of a statement, with known single numbers as literals where the function

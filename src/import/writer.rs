@@ -9,6 +9,7 @@ use crate::statement::{Dims, annotation, dtype_of, literals, merged_shape, namel
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::op::TensorRole;
 use fuseline_core::model::program::OpStatement;
+use fuseline_core::model::promotion::ArgumentType;
 use std::collections::{HashMap, HashSet};
 
 /// Most tensors that ops read, their sizes, and elements of folded values, so that a small file
@@ -29,6 +30,14 @@ pub(crate) struct Known {
     /// Whether it has a size, or a size for an element, that holds only at the defaults of the
     /// params.
     pub(crate) is_fixed: bool,
+}
+
+impl Known {
+    /// Its element type as an argument. One of unknown shape has dimensions.
+    pub(crate) fn argument_type(&self) -> Option<ArgumentType> {
+        let dimensions = self.shape.as_ref().map_or(1, Vec::len);
+        Some(ArgumentType::tensor(self.dtype?, dimensions))
+    }
 }
 
 /// The tensors and ops of a program that is being written.

@@ -170,7 +170,7 @@ fn each_operand_of_a_product_has_the_size_of_its_own_type() {
 fn a_library_call_adds_only_a_bias_of_its_own_type() {
     let text = |bias: &str| {
         format!(
-            "input x : f16[64, 64]\nweight w : f16[64, 64]\nweight b : {bias}[64]\nh = matmul(x, w)\ny = add(h, b) : f16[64, 64]\n"
+            "input x : f16[64, 64]\nweight w : f16[64, 64]\nweight b : {bias}[64]\nh = matmul(x, w)\ny = add(h, b)\n"
         )
     };
     let refused = |bias: &str| {

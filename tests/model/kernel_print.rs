@@ -133,7 +133,7 @@ weight b : f32[N]
 y = add(x, b) @kernel 1
 r = relu(y) @kernel 1
 p = softmax(r) @kernel 2
-z = matmul(p, w) @kernel 3
+z = matmul(p, w) : f16[64, 128] @kernel 3
 g = gelu(z) @kernel 3
 ";
     let options = Options::of_policy(Policy::Manual);

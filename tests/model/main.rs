@@ -161,6 +161,7 @@ mod profiler;
 mod profiles;
 mod profiles_packed;
 mod profiles_read;
+mod promotion;
 mod properties;
 mod proposals;
 mod pt2;

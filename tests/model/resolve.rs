@@ -56,10 +56,10 @@ fn size_expressions_follow_the_usual_precedence() {
 }
 
 #[test]
-fn element_types_come_from_the_first_input_or_the_annotation() {
+fn element_types_come_from_the_inputs_or_the_annotation() {
     let head = "input h : f16[4, 4]\ninput s : f32[4, 4]\ninput c : bool[4, 4]\n";
     for (call, dtype) in [
-        ("add(h, s)", DType::F16),
+        ("add(h, s)", DType::F32),
         ("add(s, h)", DType::F32),
         ("where(c, s, h)", DType::F32),
         ("cast(h, dtype=bf16)", DType::Bf16),

@@ -245,8 +245,12 @@ const CASES: &[(&str, &str)] = &[
     ("y = embedding(i, w)", "F.embedding(i, w)"),
     ("y = gather(x, j, axis=1)", "torch.gather(x, 1, j)"),
     ("y = pad(x, pad=[1, 2])", "F.pad(x, (1, 2))"),
-    ("y = mul(x, v)", "(x * v).to(torch.float16)"),
+    ("y = mul(x, v)", "x * v"),
     ("y = add(v, x) : f32[4, 8]", "v + x"),
+    ("y = add_(x, v)", "x.copy_((x + v).to(torch.float16))"),
+    ("y = mul(j, 2)", "j * 2"),
+    ("y = mul(j, 0.5)", "j * 0.5"),
+    ("y = add(b, 1)", "(b + 1.0).to(torch.int64)"),
 ];
 
 const DECLARED: &str = "input x : f16[4, 8]\ninput w : f16[4, 8]\ninput m : bool[4, 8]\ninput v : f32[8]\ninput g : f16[8]

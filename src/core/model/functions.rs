@@ -108,8 +108,9 @@ impl Function {
         self.into()
     }
 
-    /// The input that gives the element type of the output: the second for `where`, whose first is
-    /// the condition, and for `embedding`, whose first is the index; the scale of short numbers.
+    /// The first input that gives the element type of the output: the second for `where`, whose
+    /// first is the condition, and for `embedding`, whose first is the index; the scale of short
+    /// numbers.
     pub fn leading_input(self) -> usize {
         match self {
             Self::Where | Self::Embedding | Self::Dequantize => 1,
@@ -248,6 +249,28 @@ impl Function {
         matches!(
             self,
             Self::Sort | Self::Argsort | Self::Topk | Self::TopkIndices | Self::Cumsum
+        )
+    }
+
+    /// Whether the values of whole numbers have fractions, so that they are floats.
+    pub const fn is_fractional(self) -> bool {
+        matches!(
+            self,
+            Self::Sigmoid
+                | Self::Tanh
+                | Self::Exp
+                | Self::Exp2
+                | Self::Expm1
+                | Self::Log
+                | Self::Log2
+                | Self::Log1p
+                | Self::Erf
+                | Self::Sin
+                | Self::Cos
+                | Self::Tan
+                | Self::Sqrt
+                | Self::Rsqrt
+                | Self::Reciprocal
         )
     }
 

@@ -26,6 +26,7 @@ pub mod options;
 pub mod order;
 pub mod partition;
 pub mod program;
+pub mod promotion;
 pub(crate) mod put_back;
 pub mod sizes;
 pub mod work;

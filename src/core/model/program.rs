@@ -6,6 +6,7 @@ use crate::model::diagnostic::Span;
 use crate::model::dtype::DType;
 use crate::model::functions::{AttributeName, Function};
 use crate::model::op::TensorRole;
+use crate::model::promotion::{ArgumentType, with_numbers};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -202,6 +203,19 @@ impl OpStatement {
     /// Whether the statement writes into its first input: `relu_(x)`.
     pub fn is_in_place(&self) -> bool {
         Function::called(&self.callee.text).is_some_and(|(_, in_place)| in_place)
+    }
+
+    /// The element type of the result where `inputs` are the types of the inputs, `None` for an
+    /// unknown one. A tensor that is written in place keeps its type.
+    pub fn result_type(
+        &self,
+        function: Function,
+        inputs: Vec<Option<ArgumentType>>,
+    ) -> Option<DType> {
+        if self.is_in_place() {
+            return inputs.first().copied().flatten().map(ArgumentType::dtype);
+        }
+        function.result_type(&with_numbers(inputs, &self.literals))
     }
 
     /// Whether the call states K, so that its operands may be packed and are not checked.

@@ -15,6 +15,7 @@ use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::op::Op;
 use crate::model::program::OpStatement;
+use crate::model::promotion::ArgumentType;
 use reader::Reader;
 use std::collections::{HashMap, VecDeque};
 
@@ -128,44 +129,74 @@ impl Proposals<'_> {
         fitting.collect()
     }
 
-    /// The shapes with the element type that readers require, else that of the first reader.
-    /// Tensors for which readers require several types are left out.
+    /// The shapes, each with the first element type that a reader suggests and with which all
+    /// readers keep theirs. Tensors without such a type are left out.
     fn with_dtypes(self) -> HashMap<NameId, (Vec<u64>, DType)> {
-        let mut demanded: HashMap<NameId, Vec<DType>> = HashMap::new();
-        let mut read_first: HashMap<NameId, DType> = HashMap::new();
-        for (id, _, op) in self.known.resolved() {
-            let Some(written) = op.dtype else { continue };
-            let function = op.function;
-            let fixed = |index| function.and_then(|function| function.input_dtype(index));
-            let reads = &self.known.scope.reads[id];
-            let compared = function
-                .is_some_and(|f| f.row().result_dtype == Some(DType::Bool))
-                .then(|| {
-                    let known = reads.iter().find_map(|&tensor| self.known.type_of(tensor));
-                    known.map_or(DType::F16, |(_, dtype)| dtype)
-                });
-            let leading = leading_input(op);
-            for (index, &tensor) in reads.iter().enumerate() {
-                if self.shapes.contains_key(&tensor) {
-                    let dtype = fixed(index).or(compared).unwrap_or(written);
-                    read_first.entry(tensor).or_insert(dtype);
-                    let dtypes = demanded.entry(tensor).or_default();
-                    let is_demanded = fixed(index).is_some() || leading == Some(index);
-                    if is_demanded && !dtypes.contains(&dtype) {
-                        dtypes.push(dtype);
-                    }
+        let typed = self.shapes.iter().filter_map(|(&tensor, shape)| {
+            let readers = self.readers.get(&tensor)?;
+            let mut suggested: Vec<DType> = Vec::new();
+            for &reader in readers {
+                let dtype = self.suggested_dtype(reader, tensor)?;
+                if !suggested.contains(&dtype) {
+                    suggested.push(dtype);
                 }
             }
-        }
-        let typed = self.shapes.into_iter().filter_map(|(tensor, shape)| {
-            let dtype = match demanded.get(&tensor).map_or(&[][..], Vec::as_slice) {
-                [] => *read_first.get(&tensor)?,
-                [dtype] => *dtype,
-                _ => return None,
+            let keep = |&dtype: &DType| {
+                readers
+                    .iter()
+                    .all(|&id| self.keeps_dtype(id, tensor, dtype))
             };
-            Some((tensor, (shape, dtype)))
+            let dtype = suggested.into_iter().find(keep)?;
+            Some((tensor, (shape.clone(), dtype)))
         });
         typed.collect()
+    }
+
+    /// The element type that a reader requires of a tensor, else that of the tensors with which it
+    /// compares it, else that of its result.
+    fn suggested_dtype(&self, reader: StatementId, tensor: NameId) -> Option<DType> {
+        let op = self.known.ops[reader].as_ref()?;
+        let reads = &self.known.scope.reads[reader];
+        let place = reads.iter().position(|&read| read == tensor)?;
+        if let Some(required) = op.function.and_then(|function| function.input_dtype(place)) {
+            return Some(required);
+        }
+        let compares = |f: Function| f.row().result_dtype == Some(DType::Bool);
+        if op.function.is_some_and(compares) {
+            let known = reads.iter().find_map(|&read| self.known.type_of(read));
+            return Some(known.map_or(DType::F16, |(_, dtype)| dtype));
+        }
+        op.dtype
+    }
+
+    /// Whether a reader keeps the element type of its result where the tensor has this one.
+    fn keeps_dtype(&self, reader: StatementId, tensor: NameId, dtype: DType) -> bool {
+        let (Some(statement), Some(op)) = (self.known.statement(reader), &self.known.ops[reader])
+        else {
+            return true;
+        };
+        let (Some(function), Some(written)) = (op.function, op.dtype) else {
+            return true;
+        };
+        let reads = &self.known.scope.reads[reader];
+        let requires = |place| function.input_dtype(place).is_none_or(|own| own == dtype);
+        let mut places = (0..reads.len()).filter(|&place| reads[place] == tensor);
+        if !places.all(requires) {
+            return false;
+        }
+        if function == Function::Cast || function.is_freely_typed() {
+            return true;
+        }
+        if reads.len() > FEW_INPUTS && function.promotes() {
+            return dtype == written;
+        }
+        let types = reads.iter().map(|&read| {
+            let shape = self.shape(read).unwrap_or(&op.shape);
+            let known = self.known.type_of(read).map(|(_, dtype)| dtype);
+            let own = if read == tensor { dtype } else { written };
+            Some(ArgumentType::tensor(known.unwrap_or(own), shape.len()))
+        });
+        statement.result_type(function, types.collect()) == Some(written)
     }
 
     /// Whether an op keeps its shape with the proposals.
@@ -203,13 +234,4 @@ impl Proposals<'_> {
             infer(function.row().shape_rule, &call).is_ok_and(|inferred| inferred.shape == op.shape)
         })
     }
-}
-
-/// The input whose element type is that of the output, if there is one.
-fn leading_input(op: &Op) -> Option<usize> {
-    let function = op.function?;
-    let has_own_type = function == Function::Cast
-        || function.row().result_dtype.is_some()
-        || function.is_freely_typed();
-    (!has_own_type).then(|| function.leading_input())
 }

@@ -7,6 +7,7 @@ use crate::model::functions::{AttributeName, Function, ShapeRule};
 use crate::model::op::{Op, UnknownOperator, byte_count, element_count, shape_text};
 use crate::model::op_type::OpType;
 use crate::model::program::{OpStatement, TypeAnnotation};
+use crate::model::promotion::ArgumentType;
 use crate::notation::fix_edits::{with_annotation, with_attribute, without_arguments};
 use crate::notation::spelling::quoted;
 use crate::resolve::attributes::{Attributes, check_attributes};
@@ -200,10 +201,13 @@ fn resolve_call(
             operands.push(Operand { name, shape, dtype });
         }
     }
-    let inferred_dtype = reads
-        .get(function.leading_input())
-        .and_then(|&t| known.type_of(t))
-        .map(|(_, dtype)| dtype);
+    let types = reads.iter().map(|&tensor| match known.type_of(tensor) {
+        Some((shape, dtype)) => Some(ArgumentType::tensor(dtype, shape.len())),
+        // An input of unknown type has that of the annotation, or one that gives it.
+        None => (statement.annotation.as_ref())
+            .map(|own| ArgumentType::tensor(own.dtype, own.dims.len())),
+    });
+    let inferred_dtype = statement.result_type(function, types.collect());
     let dtype = result_dtype(statement, function, inferred_dtype, attributes)?;
 
     if attributes.has(AttributeName::K) {
@@ -284,11 +288,7 @@ fn result_dtype(
 ) -> Result<Option<DType>, Diagnostic> {
     let is_cast = function == Function::Cast;
     let target = attributes.dtype(AttributeName::Dtype);
-    let expected = if is_cast {
-        target
-    } else {
-        function.row().result_dtype.or(inferred)
-    };
+    let expected = if is_cast { target } else { inferred };
     let Some(annotation) = &statement.annotation else {
         if is_cast && target.is_none() {
             return Err(Diagnostic::error(

@@ -7,6 +7,7 @@ use crate::pt2::schema::{Argument, Whole};
 use crate::statement::distinct_name;
 use crate::template::filled;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::promotion::promoted;
 use std::fmt::Write;
 
 /// Arguments that keep their type: masks, conditions and indices.
@@ -71,23 +72,6 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
 
 /// The type in which PyTorch compares operands.
 fn widest(call: &Call<'_>) -> Option<DType> {
-    let width = |dtype: DType| match dtype {
-        DType::Bool => 0,
-        DType::I4 | DType::I8 => 1,
-        DType::I32 => 2,
-        DType::I64 => 3,
-        DType::F4 | DType::F8e4m3 | DType::F8e5m2 => 4,
-        DType::F16 => 5,
-        DType::Bf16 => 6,
-        DType::F32 => 7,
-        DType::F64 => 8,
-    };
     let inputs = call.node.inputs.iter();
-    let types = inputs.filter_map(|argument| call.tensor(&argument.name)?.dtype);
-    let types: Vec<DType> = types.collect();
-    // Neither f16 nor bf16 contains the other.
-    if types.contains(&DType::F16) && types.contains(&DType::Bf16) {
-        return Some(DType::F32);
-    }
-    types.into_iter().max_by_key(|&dtype| width(dtype))
+    promoted(inputs.filter_map(|argument| call.tensor(&argument.name)?.argument_type()))
 }

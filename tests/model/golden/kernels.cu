@@ -8,16 +8,14 @@ __device__ float maximum(float a, float b) {
 extern "C" __global__ void __launch_bounds__(256) fused_r(
     const __half* __restrict__ x_data,
     const float* __restrict__ b_data,
-    __half* __restrict__ r_data) {
+    float* __restrict__ r_data) {
     const int element = blockIdx.x * 256 + threadIdx.x;
     const float x = __half2float(x_data[element]);
     const float b = b_data[element % 300];
     const float y = x + b;
     const float r = maximum(y, 0.0f);
-    r_data[element] = __float2half(r);
+    r_data[element] = r;
 }
-
-#include <cuda_fp16.h>
 
 __device__ float maximum(float a, float b) {
     return isnan(a) || a > b ? a : b;
@@ -55,8 +53,8 @@ __device__ float maximum_of_row(float value) {
 
 // fused_p<<<64, 256>>>(...)
 extern "C" __global__ void __launch_bounds__(256) fused_p(
-    const __half* __restrict__ r_data,
-    __half* __restrict__ p_data) {
+    const float* __restrict__ r_data,
+    float* __restrict__ p_data) {
     const int row = blockIdx.x;
     float kept_0[2] = {};
     float kept_1[2] = {};
@@ -64,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(256) fused_p(
     for (int item = 0; item < 2; ++item) {
         const int column = item * 256 + threadIdx.x;
         if (column < 300) {
-            const float r = __half2float(r_data[row * 300 + column]);
+            const float r = r_data[row * 300 + column];
             kept_0[item] = r;
             own_largest = maximum(own_largest, r);
         }
@@ -86,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(256) fused_p(
         if (column < 300) {
             const float value = kept_1[item];
             const float p = value / total;
-            p_data[row * 300 + column] = __float2half(p);
+            p_data[row * 300 + column] = p;
         }
     }
 }
@@ -95,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(256) fused_p(
 
 // fused_g<<<2, 256>>>(...)
 extern "C" __global__ void __launch_bounds__(256) fused_g(
-    const __half* __restrict__ p_data,
+    const float* __restrict__ p_data,
     const __half* __restrict__ w_data,
     __half* __restrict__ g_data) {
     __shared__ float left_tile[1024];
@@ -111,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(256) fused_g(
             const int k3 = first_k + place % 16;
             float element = 0.0f;
             if (row < 64 && k3 < 300) {
-                const float p = __half2float(p_data[row * 300 + k3]);
+                const float p = p_data[row * 300 + k3];
                 element = p;
             }
             left_tile[place] = element;

@@ -10,6 +10,7 @@ use crate::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Literal, Name, OpStatement,
     Program, TypeAnnotation,
 };
+use crate::model::promotion::{ArgumentType, with_numbers};
 use crate::notation::spelling::quoted;
 use crate::resolve::infer_call;
 use std::collections::HashMap;
@@ -60,7 +61,7 @@ pub(super) fn program_of_calls(
         let own_literals = literals.get(index).map_or(&[][..], Vec::as_slice);
         let inputs = Inputs {
             known: &known,
-            literals: own_literals.len(),
+            literals: own_literals,
         };
         let own_attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
         let (callee, attributes, is_exact) = call_of(op, own_attributes, inputs);
@@ -112,8 +113,8 @@ pub(super) fn program_of_calls(
 #[derive(Clone, Copy)]
 struct Inputs<'a> {
     known: &'a [Option<(&'a [u64], DType)>],
-    /// Number of arguments that are numbers.
-    literals: usize,
+    /// The arguments that are numbers.
+    literals: &'a [Literal],
 }
 
 impl<'a> Inputs<'a> {
@@ -121,8 +122,13 @@ impl<'a> Inputs<'a> {
         self.known.get(place).copied().flatten().map(|(s, _)| s)
     }
 
-    fn dtype(self, place: usize) -> Option<DType> {
-        self.known.get(place).copied().flatten().map(|(_, d)| d)
+    /// Whether a function may give the op's element type. An unknown input may have that type.
+    fn give_type(self, function: Function, op: &Op) -> bool {
+        let output = op.element_type().map(|own| (&op.shape[..], own));
+        let types = self.known.iter().map(|known| known.or(output));
+        let types = types.map(|known| known.map(|(s, d)| ArgumentType::tensor(d, s.len())));
+        let dtype = function.result_type(&with_numbers(types.collect(), self.literals));
+        dtype.is_none_or(|dtype| Some(dtype) == op.element_type())
     }
 
     /// The types of all inputs; `None` when one is unknown.
@@ -177,19 +183,21 @@ fn takes_inputs(function: Function, attributes: &[Attribute], op: &Op, inputs: I
     let states_k = attributes
         .iter()
         .any(|attribute| attribute.is(AttributeName::K));
-    let takes_literals = inputs.literals == 0
+    let takes_literals = inputs.literals.is_empty()
         || function.takes_literals() && op.inputs.len() > function.leading_input();
-    let count = op.inputs.len() + inputs.literals;
+    let count = op.inputs.len() + inputs.literals.len();
     let takes_count =
         takes_literals && (function.row().min_inputs..=function.row().max_inputs).contains(&count);
     let target = attributes
         .iter()
         .find(|attribute| attribute.is(AttributeName::Dtype));
-    let dtype = match target.map(|attribute| &attribute.value) {
-        Some(AttributeValue::Word(name)) => name.parse().ok(),
-        _ => (function.row().result_dtype).or_else(|| inputs.dtype(function.leading_input())),
+    let keeps_type = match target.map(|attribute| &attribute.value) {
+        Some(AttributeValue::Word(name)) => {
+            let dtype = name.parse().ok();
+            dtype.is_none() || dtype == op.element_type()
+        }
+        _ => inputs.give_type(function, op),
     };
-    let keeps_type = dtype.is_none_or(|dtype| Some(dtype) == op.element_type());
     (takes_count || states_k) && (keeps_type || op.op_type == OpType::Matmul)
 }
 

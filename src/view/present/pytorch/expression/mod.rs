@@ -19,6 +19,7 @@ use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::{Indexing, Op};
 use fuseline_core::model::op_type::OpType;
+use fuseline_core::model::promotion::ArgumentType;
 use std::fmt::Write as _;
 
 /// An op and what its value depends on.
@@ -96,11 +97,15 @@ pub(super) fn statement(
 /// A number beside operands as a Python literal. A float would turn integer operands into floats,
 /// which cannot be indices.
 fn literal(number: f64, of_integers: bool) -> String {
-    if of_integers && number.fract() == 0.0 {
+    if is_whole(number, of_integers) {
         format!("{number:.0}")
     } else {
         number_of(number)
     }
+}
+
+fn is_whole(number: f64, of_integers: bool) -> bool {
+    of_integers && number.fract() == 0.0
 }
 
 /// A number as a Python literal.
@@ -179,14 +184,8 @@ impl Task<'_> {
 
     /// The type that PyTorch gives the value without a cast; `None` where that is not known.
     fn natural_dtype(&self) -> Option<DType> {
-        if let Some(dtype) = self.function.row().result_dtype {
-            return Some(dtype);
-        }
         match self.function {
             Function::Cast | Function::Full | Function::Arange => self.op.dtype,
-            Function::Where => promoted(self.dtype(1), self.dtype(2)),
-            Function::Copy => self.dtype(0),
-            Function::Embedding | Function::Dequantize => self.dtype(1),
             Function::ScaledMatmul => Some(self.scaled_dtype()),
             Function::Matmul
             | Function::Linear
@@ -194,14 +193,24 @@ impl Task<'_> {
             | Function::Conv2d
             | Function::Convolution
             | Function::Sdpa => self.op.element_type(),
-            _ if self.function.row().op_type == OpType::Elementwise => {
-                let places = 1..self.graph.inputs[self.id].len();
-                places.fold(self.dtype(0), |dtype, place| {
-                    promoted(dtype, self.dtype(place))
-                })
-            }
-            _ => self.dtype(0),
+            _ => self.function.result_type(&self.argument_types()),
         }
+    }
+
+    /// The element types of the operands and of the numbers among them.
+    fn argument_types(&self) -> Vec<Option<ArgumentType>> {
+        let inputs = self.graph.inputs[self.id].len();
+        let mut types: Vec<Option<ArgumentType>> = (0..inputs)
+            .map(|place| {
+                let dimensions = self.shape(place).map_or(1, <[u64]>::len);
+                Some(ArgumentType::tensor(self.dtype(place)?, dimensions))
+            })
+            .collect();
+        for &(place, number) in &self.call.literals {
+            let is_whole = is_whole(number, self.of_integers);
+            types.insert(place.min(types.len()), Some(ArgumentType::number(is_whole)));
+        }
+        types
     }
 
     /// The value, cast to the element type of the output.
@@ -244,26 +253,4 @@ fn is_f8(dtype: Option<DType>) -> bool {
 /// calculates nothing with them.
 fn is_widened(function: Function, dtype: Option<DType>) -> bool {
     is_f8(dtype) && function.row().op_type != OpType::Reshape
-}
-
-/// The type to which PyTorch promotes two operands.
-fn promoted(a: Option<DType>, b: Option<DType>) -> Option<DType> {
-    let rank = |dtype: DType| match dtype {
-        DType::Bool => 0,
-        DType::I4 | DType::I8 => 1,
-        DType::I32 => 2,
-        DType::I64 => 3,
-        DType::F4 | DType::F8e4m3 | DType::F8e5m2 => 4,
-        DType::F16 | DType::Bf16 => 5,
-        DType::F32 => 6,
-        DType::F64 => 7,
-    };
-    let (Some(a), Some(b)) = (a, b) else {
-        return a.or(b);
-    };
-    match (a, b) {
-        (DType::F16, DType::Bf16) | (DType::Bf16, DType::F16) => Some(DType::F32),
-        _ if rank(a) >= rank(b) => Some(a),
-        _ => Some(b),
-    }
 }

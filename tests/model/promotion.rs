@@ -1,0 +1,228 @@
+//! The element type of a result of operands of several types, as PyTorch promotes.
+
+#![allow(clippy::float_cmp, reason = "every bit of a rounded number is meant")]
+
+use crate::interpret_functions::run;
+use fuseline_codegen::kernel_code::of_program;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, DType, KernelId, Options, Policy, analyze_program};
+use fuseline_view::present::pytorch::script;
+use std::fmt::Write as _;
+use strum::VariantArray;
+
+fn analysis(text: &str) -> Result<Analysis, String> {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, [], "{text}");
+    let outcome = analyze_program(&parsed.program, &Options::of_policy(Policy::Rules));
+    let errors: Vec<String> = (outcome.diagnostics.into_iter())
+        .map(|problem| problem.message)
+        .collect();
+    outcome
+        .analysis
+        .filter(|_| errors.is_empty())
+        .ok_or(errors.join("; "))
+}
+
+/// The type of the last result of these inputs, which are called a, b and so on, and this call.
+fn type_of(inputs: &[&str], call: &str) -> Result<&'static str, String> {
+    let mut text = String::new();
+    for (name, own) in ["a", "b", "c"].iter().zip(inputs) {
+        writeln!(text, "input {name} : {own}").unwrap();
+    }
+    let analysis = analysis(&format!("{text}y = {call}\n"))?;
+    let last = analysis.graph.ops.iter().last().unwrap();
+    Ok(last.element_type().unwrap().name())
+}
+
+/// `torch.promote_types` of PyTorch 2.11. It promotes no f8 and has no numbers of 4 bits.
+#[test]
+fn two_types_are_promoted_as_in_pytorch() {
+    let ordered = [
+        "bool", "i4", "i8", "i32", "i64", "f4", "f8e4m3", "f16", "f32", "f64",
+    ];
+    for (place, lower) in ordered.iter().enumerate() {
+        for higher in &ordered[place..] {
+            let (lower, higher): (DType, DType) = (lower.parse().unwrap(), higher.parse().unwrap());
+            assert_eq!(lower.promoted(higher), higher);
+            assert_eq!(higher.promoted(lower), higher);
+        }
+    }
+    // Neither of two formats of one size holds the other.
+    assert_eq!(DType::F16.promoted(DType::Bf16), DType::F32);
+    assert_eq!(DType::F8e4m3.promoted(DType::F8e5m2), DType::F32);
+    assert_eq!(DType::Bf16.promoted(DType::F8e5m2), DType::Bf16);
+    for &own in DType::VARIANTS {
+        assert_eq!(own.promoted(own), own);
+        for &other in DType::VARIANTS {
+            assert_eq!(own.promoted(other), other.promoted(own));
+        }
+    }
+}
+
+/// What `torch.result_type` says, and for the functions what PyTorch 2.11 computes.
+const PROMOTED: &[(&[&str], &str, &str)] = &[
+    (&["bf16[64, 4096]", "f32[64, 1]"], "mul(a, b)", "f32"),
+    (&["f32[64, 1]", "bf16[64, 4096]"], "mul(a, b)", "f32"),
+    (&["bool[64, 4096]", "bf16[64, 4096]"], "mul(a, b)", "bf16"),
+    (&["bf16[64, 4096]", "bool[64, 4096]"], "mul(a, b)", "bf16"),
+    (&["i64[64, 4096]", "bf16[64, 4096]"], "add(a, b)", "bf16"),
+    (&["i8[64]", "i32[64]"], "maximum(a, b)", "i32"),
+    (&["f16[64]", "bf16[64]"], "sub(a, b)", "f32"),
+    (&["f64[64]", "f32[64]"], "div(a, b)", "f64"),
+    (&["f8[64]", "bf16[64]"], "mul(a, b)", "bf16"),
+    // A tensor without dimensions counts only if its category is higher.
+    (&["bf16[64]", "f32[]"], "mul(a, b)", "bf16"),
+    (&["f64[]", "f16[64]"], "mul(a, b)", "f16"),
+    (&["i8[64]", "i64[]"], "mul(a, b)", "i8"),
+    (&["i64[64]", "f16[]"], "mul(a, b)", "f16"),
+    (&["bool[64]", "i32[]"], "mul(a, b)", "i32"),
+    (&["bf16[]", "f32[]"], "mul(a, b)", "f32"),
+    (&["bf16[1]", "f32[1]"], "mul(a, b)", "f32"),
+    // So does a number, whose type is f32 or i64.
+    (&["f16[64]"], "mul(a, 0.5)", "f16"),
+    (&["i32[64]"], "mul(a, 2)", "i32"),
+    (&["i32[64]"], "mul(a, 0.5)", "f32"),
+    (&["i32[64]"], "sub(1e3, a)", "f32"),
+    (&["bool[64]"], "add(a, 1)", "i64"),
+    (&["f16[]"], "add(a, 1e3)", "f16"),
+    // The condition of a choice does not count, nor do operands of a comparison.
+    (
+        &["bool[64]", "bf16[64]", "f32[64]"],
+        "where(a, b, c)",
+        "f32",
+    ),
+    (
+        &["bool[64]", "i64[64]", "bf16[64]"],
+        "where(a, b, c)",
+        "bf16",
+    ),
+    (&["bool[64]", "bf16[64]"], "where(a, b, -inf)", "bf16"),
+    (&["bool[64]", "bf16[64]"], "where(a, 0, b)", "bf16"),
+    (&["f64[64]", "bf16[64]", "f32[64]"], "where(a, b, c)", "f32"),
+    (&["bf16[64]", "f32[64]"], "lt(a, b)", "bool"),
+    (&["bf16[4, 64]", "f32[4, 64]"], "mask(a, b)", "f32"),
+    (
+        &["bf16[4, 64]", "f32[4, 64]", "f32[4, 64]"],
+        "rotary(a, b, c)",
+        "f32",
+    ),
+    (&["bf16[4, 64]", "f32[4, 64]"], "concat(a, b)", "f32"),
+    // Functions whose type does not depend on all operands.
+    (&["bf16[64]", "f32[64]"], "copy(a, b)", "bf16"),
+    (&["i4[64, 64]", "bf16[64]"], "dequantize(a, b)", "bf16"),
+    (&["i64[64]", "bf16[64, 4]"], "embedding(a, b)", "bf16"),
+    (
+        &["bf16[4, 64]", "f32[64]", "f32[64]"],
+        "layer_norm(a, b, c)",
+        "bf16",
+    ),
+    (
+        &["bf16[4, 8, 4, 4]", "f32[8]", "f32[8]"],
+        "batch_norm(a, b, c)",
+        "bf16",
+    ),
+    // In place, a tensor keeps its type.
+    (&["bf16[64]", "f32[64]"], "add_(a, b)", "bf16"),
+    (&["f32[64]", "bf16[64]"], "add_(a, b)", "f32"),
+    (
+        &["bf16[64, 4]", "i64[2]", "bf16[2, 4]"],
+        "index_copy_(a, b, c, axis=0)",
+        "bf16",
+    ),
+    // Functions with fractions as their values give f32 of integers.
+    (&["i64[64]"], "exp(a)", "f32"),
+    (&["bool[64]"], "sigmoid(a)", "f32"),
+    (&["f16[64]"], "rsqrt(a)", "f16"),
+    (&["i64[64]"], "relu(a)", "i64"),
+];
+
+#[test]
+fn a_result_has_the_type_to_which_its_operands_are_promoted() {
+    for (inputs, call, expected) in PROMOTED {
+        assert_eq!(type_of(inputs, call), Ok(*expected), "{inputs:?} {call}");
+    }
+}
+
+#[test]
+fn a_stated_type_is_the_promoted_one() {
+    let scaled = |stated: &str| {
+        type_of(
+            &["bf16[64, 4096]", "f32[64, 1]"],
+            &format!("div(a, b) : {stated}[64, 4096]"),
+        )
+    };
+    assert_eq!(scaled("f32"), Ok("f32"));
+    for wrong in ["bf16", "f64", "i64"] {
+        let message = scaled(wrong).unwrap_err();
+        assert_eq!(
+            message,
+            format!("`y` is annotated as {wrong}, but `div` gives f32")
+        );
+    }
+}
+
+/// The operand without a declaration has whatever type gives the stated one.
+#[test]
+fn an_undeclared_operand_may_promote_the_result() {
+    for stated in ["bf16", "f32"] {
+        let text = format!("input a : bf16[64]\ny = add(a, b) : {stated}[64]\n");
+        let outcome = analyze_program(&parse(&text).program, &Options::default());
+        let [warning] = &outcome.diagnostics[..] else {
+            panic!("{:?}", outcome.diagnostics)
+        };
+        let proposed = warning.fixes.first().map(|fix| fix.label.clone());
+        assert_eq!(proposed, Some(format!("Declare `input b : {stated}[64]`")));
+    }
+    let text = "input a : f32[64]\ny = add(a, b) : bf16[64]\n";
+    let outcome = analyze_program(&parse(text).program, &Options::default());
+    let messages = outcome.diagnostics.iter().map(|own| own.message.clone());
+    let expected = "`y` is annotated as bf16, but `add` gives f32";
+    assert!(
+        messages.into_iter().any(|own| own == expected),
+        "{:?}",
+        outcome.diagnostics
+    );
+}
+
+/// A proposal keeps the types of all readers.
+#[test]
+fn a_proposed_type_changes_no_result() {
+    let proposed = |text: &str| {
+        let outcome = analyze_program(&parse(text).program, &Options::default());
+        let mut labels = outcome.diagnostics.iter().flat_map(|own| &own.fixes);
+        labels.find_map(|fix| fix.label.strip_prefix("Declare `").map(str::to_owned))
+    };
+    // `b` may be as wide as bf16 for both readers.
+    let text = "input a : bf16[64]\ninput w : f32[64]\ny = add(w, b) : f32[64]\nz = mul(a, b) : bf16[64]\n";
+    assert_eq!(proposed(text).as_deref(), Some("input b : bf16[64]`"));
+    // It would have to be f32 for one and not for the other.
+    let text = "input a : bf16[64]\ny = add(a, b) : f32[64]\nz = mul(a, b) : bf16[64]\n";
+    assert_eq!(proposed(text), None);
+}
+
+/// A bf16 holds 1 and not 1 + 2^-12.
+#[test]
+fn bytes_values_and_code_follow_the_promoted_type() {
+    let text = "input x : bf16[1, 64]\ninput s : f32[1, 1]\ny = mul(x, s)\n";
+    let analysis = analysis(text).unwrap();
+    assert_eq!(analysis.fused.traffic.bytes_written, 64 * 4);
+    let given = [("x", &[1.0; 64][..]), ("s", &[1.0 + 0.5_f64.powi(12)])];
+    let ran = run(text, &given, &analysis.options);
+    let y = ran.tensor_named("y").unwrap();
+    let stored = &ran.tensors[y].as_ref().unwrap().fused;
+    assert_eq!(stored.first[0], 1.0 + 0.5_f64.powi(12));
+    assert_eq!(stored.error.max_abs, 0.0);
+    let program = parse(text).program;
+    let outcome = analyze_program(&program, &analysis.options);
+    let written = script("a program", &program, &analysis, &outcome.statement_of_op).unwrap();
+    assert!(written.contains("y = x * s\n"), "{written}");
+    let (statements, partition) = (&outcome.statement_of_op, &analysis.partition);
+    let kernels = of_program(&program, &analysis.graph, statements, partition, false);
+    let kernel = kernels[KernelId::new(0)]
+        .as_ref()
+        .unwrap()
+        .as_ref()
+        .unwrap();
+    let types: Vec<DType> = kernel.arguments.iter().map(|own| own.dtype).collect();
+    assert_eq!(types, [DType::Bf16, DType::F32, DType::F32]);
+}
