@@ -213,6 +213,7 @@ mod times;
 mod triton;
 mod unknown_shapes;
 mod view_bytes;
+mod view_chains;
 mod view_figures;
 mod viewport;
 mod views;

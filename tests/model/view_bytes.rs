@@ -7,7 +7,7 @@ use fuseline_core::{Options, Policy, analyze_program};
 use strum::VariantArray;
 
 /// Bytes that all kernels read, and that they write.
-fn moved(text: &str, policy: Policy, reshape: ReshapeCost) -> [u64; 2] {
+pub(crate) fn moved(text: &str, policy: Policy, reshape: ReshapeCost) -> [u64; 2] {
     let kernels = moved_by_kernel(text, policy, reshape);
     let all = kernels.iter();
     all.fold([0, 0], |[read, written], kernel| {
@@ -16,7 +16,7 @@ fn moved(text: &str, policy: Policy, reshape: ReshapeCost) -> [u64; 2] {
 }
 
 /// Bytes that each kernel reads, and that it writes.
-fn moved_by_kernel(text: &str, policy: Policy, reshape: ReshapeCost) -> Vec<[u64; 2]> {
+pub(crate) fn moved_by_kernel(text: &str, policy: Policy, reshape: ReshapeCost) -> Vec<[u64; 2]> {
     let options = Options {
         conventions: Conventions {
             reshape,

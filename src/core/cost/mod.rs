@@ -2,6 +2,7 @@
 
 pub(crate) mod computed_in_part;
 pub(crate) mod launch_order;
+pub(crate) mod named;
 pub mod roofline;
 pub mod traffic;
 pub mod views;

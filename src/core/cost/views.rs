@@ -1,10 +1,12 @@
 //! Free views: ops that only index bytes that are there.
 
+use crate::cost::named::Named;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::options::{Externals, ReshapeCost};
 use crate::model::partition::Partition;
 use crate::model::sizes::{ReadSize, read_size};
+use std::collections::HashMap;
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +15,8 @@ pub struct Views {
     pub is_view: IdVec<OpId, bool>,
     /// For each tensor the one whose bytes it is, which is itself where it is no view.
     pub base: IdVec<TensorId, TensorId>,
+    /// For each view the bytes that it names of its base, at most.
+    named: IdVec<TensorId, Option<u64>>,
 }
 
 impl Views {
@@ -37,14 +41,29 @@ impl Views {
                 .map(|op| reshape.is_free_view(graph, op))
                 .collect(),
             base: graph.tensors.ids().collect(),
+            named: IdVec::from_elem(None, graph.tensors.len()),
         };
+        let mut named: HashMap<TensorId, Named> = HashMap::new();
         for (op, definition) in graph.ops.iter_enumerated() {
             views.is_view[op] |= indexed.next_if_eq(&op).is_some();
             // A part that is put back leads to the value of all of its tensor, a new one.
             if let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place)
                 && views.is_view[op]
             {
-                views.base[graph.output[op]] = views.base[input];
+                let output = graph.output[op];
+                views.base[output] = views.base[input];
+                if let Some(bytes) = graph.tensors[input].bytes() {
+                    let own = match graph.tensor_shape(input) {
+                        Some(shape) => {
+                            let whole = || Named::whole(shape, bytes);
+                            let before = named.entry(input).or_insert_with(whole);
+                            before.through(definition, shape)
+                        }
+                        None => Named::whole(&definition.shape, bytes),
+                    };
+                    views.named[output] = Some(own.bytes);
+                    named.insert(output, own);
+                }
             }
         }
         views
@@ -84,9 +103,7 @@ impl Views {
             };
         }
         let read = read_size(graph, op, tensor, externals);
-        // An expanded view names elements several times.
-        let stored = base.bytes().filter(|_| self.base[tensor] != tensor);
-        let at_most = |bytes: u64| stored.map_or(bytes, |stored| bytes.min(stored));
+        let at_most = |bytes: u64| self.named[tensor].map_or(bytes, |named| bytes.min(named));
         ReadSize {
             bytes: at_most(read.bytes),
             part_of: read.part_of.map(at_most),
