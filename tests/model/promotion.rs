@@ -4,9 +4,12 @@
 
 use crate::interpret_functions::run;
 use fuseline_codegen::kernel_code::of_program;
-use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, DType, KernelId, Options, Policy, analyze_program};
+use fuseline_core::json::read_json;
+use fuseline_core::notation::import::{OpList, program_of_op_list};
+use fuseline_core::notation::{parse, print};
+use fuseline_core::{Analysis, DType, KernelId, OpId, Options, Policy, analyze_program};
 use fuseline_view::present::pytorch::script;
+use fuseline_view::present::report::Report;
 use std::fmt::Write as _;
 use strum::VariantArray;
 
@@ -23,13 +26,18 @@ fn analysis(text: &str) -> Result<Analysis, String> {
         .ok_or(errors.join("; "))
 }
 
-/// The type of the last result of these inputs, which are called a, b and so on, and this call.
-fn type_of(inputs: &[&str], call: &str) -> Result<&'static str, String> {
+/// A program of one call with these inputs, which are called a, b and so on.
+fn program(inputs: &[&str], call: &str) -> String {
     let mut text = String::new();
     for (name, own) in ["a", "b", "c"].iter().zip(inputs) {
         writeln!(text, "input {name} : {own}").unwrap();
     }
-    let analysis = analysis(&format!("{text}y = {call}\n"))?;
+    text + &format!("y = {call}\n")
+}
+
+/// The type of its result.
+fn type_of(inputs: &[&str], call: &str) -> Result<&'static str, String> {
+    let analysis = analysis(&program(inputs, call))?;
     let last = analysis.graph.ops.iter().last().unwrap();
     Ok(last.element_type().unwrap().name())
 }
@@ -125,8 +133,8 @@ const PROMOTED: &[(&[&str], &str, &str)] = &[
     (&["bf16[64]", "f32[64]"], "add_(a, b)", "bf16"),
     (&["f32[64]", "bf16[64]"], "add_(a, b)", "f32"),
     (
-        &["bf16[64, 4]", "i64[2]", "bf16[2, 4]"],
-        "index_copy_(a, b, c, axis=0)",
+        &["bf16[64, 4]", "i64[2]", "bf16[64, 2]"],
+        "index_copy_(a, b, c, axis=1)",
         "bf16",
     ),
     // Functions with fractions as their values give f32 of integers.
@@ -141,6 +149,37 @@ fn a_result_has_the_type_to_which_its_operands_are_promoted() {
     for (inputs, call, expected) in PROMOTED {
         assert_eq!(type_of(inputs, call), Ok(*expected), "{inputs:?} {call}");
     }
+}
+
+/// Through a list of ops in JSON, each of which states its type.
+#[test]
+fn a_list_of_ops_keeps_functions_and_types() {
+    for (inputs, call, expected) in PROMOTED {
+        let text = program(inputs, call);
+        let before = analysis(&text).unwrap();
+        let report = serde_json::to_string(&Report::new(&before, &[], &text)).unwrap();
+        let read = program_of_op_list(&read_json::<OpList>(&report).unwrap());
+        // A list has no numbers among its inputs.
+        if before.graph.ops[OpId::new(0)].literals.is_empty() {
+            assert_eq!(read.diagnostics, [], "{text}");
+            let after = analysis(&print(&read.program)).unwrap();
+            let [op, own] = [&before, &after].map(|own| &own.graph.ops[OpId::new(0)]);
+            assert_eq!(
+                (op.function, op.in_place),
+                (own.function, own.in_place),
+                "{text}"
+            );
+            assert_eq!(own.dtype.unwrap().name(), *expected, "{text}");
+        }
+    }
+    let list = r#"{"tensors": {"x": {"shape": [4], "dtype": "bf16", "role": "input"}, "s": {"shape": [4], "dtype": "f32", "role": "input"}},
+        "ops": [{"name": "y", "op_type": "elementwise", "function": "mul", "inputs": ["x", "s"], "output": "y", "shape": [4], "dtype": "bf16"}]}"#;
+    let read = program_of_op_list(&read_json::<OpList>(list).unwrap());
+    let [warning] = &read.diagnostics[..] else {
+        panic!("{:?}", read.diagnostics)
+    };
+    let expected = "`y`: the element types do not fit `mul`, so the op counts as any elementwise";
+    assert_eq!(warning.message, expected);
 }
 
 #[test]

@@ -67,18 +67,24 @@ pub(super) fn program_of_calls(
         let (callee, attributes, is_exact) = call_of(op, own_attributes, inputs);
         if !is_exact {
             let function = op.function.map_or("", Function::name);
+            let is_typed = op.function.is_none_or(|own| inputs.give_type(own, op));
+            let (what, wrong) = if is_typed {
+                ("shapes", "shape")
+            } else {
+                ("element types", "element type")
+            };
             doubts.push(
                 Diagnostic::warning(
                     Code::ShapeMismatch,
                     format!(
-                        "{}: the shapes do not fit {}, so the op counts as any {}",
+                        "{}: the {what} do not fit {}, so the op counts as any {}",
                         quoted(&op.name),
                         quoted(function),
                         op.op_type.name()
                     ),
                 )
                 .about(index)
-                .hint("correct the shape, or remove `function`"),
+                .hint(format!("correct the {wrong}, or remove `function`")),
             );
         }
         program.ops.push(OpStatement {
@@ -122,12 +128,18 @@ impl<'a> Inputs<'a> {
         self.known.get(place).copied().flatten().map(|(s, _)| s)
     }
 
-    /// Whether a function may give the op's element type. An unknown input may have that type.
+    /// Whether a function may give the op's element type. An unknown input may have that type, and
+    /// a tensor that is written in place keeps its own.
     fn give_type(self, function: Function, op: &Op) -> bool {
         let output = op.element_type().map(|own| (&op.shape[..], own));
         let types = self.known.iter().map(|known| known.or(output));
         let types = types.map(|known| known.map(|(s, d)| ArgumentType::tensor(d, s.len())));
-        let dtype = function.result_type(&with_numbers(types.collect(), self.literals));
+        let types: Vec<_> = types.collect();
+        let dtype = if op.in_place {
+            types.first().copied().flatten().map(ArgumentType::dtype)
+        } else {
+            function.result_type(&with_numbers(types, self.literals))
+        };
         dtype.is_none_or(|dtype| Some(dtype) == op.element_type())
     }
 
