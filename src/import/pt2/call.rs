@@ -26,8 +26,8 @@ pub(super) struct Call<'a> {
     pub(super) symbols: &'a Symbols<'a>,
     /// All outputs of the node, `None` for one that is no tensor.
     pub(super) outputs: &'a [Option<&'a str>],
-    /// Tensors of the graph that something reads.
-    pub(super) is_read: &'a HashSet<&'a str>,
+    /// Tensors of the graph that a result needs.
+    pub(super) needed: &'a HashSet<&'a str>,
     /// Whether the result is a tensor of the caller with a new value of a slice.
     pub(super) is_written_slice: bool,
     /// Whether an operand or a result has complex elements.
@@ -187,10 +187,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether something reads another output.
+    /// Whether a result needs another output.
     pub(super) fn uses(&self, index: usize) -> bool {
         let output = self.outputs.get(index).copied().flatten();
-        output.is_some_and(|output| self.is_read.contains(output))
+        output.is_some_and(|output| self.needed.contains(output))
     }
 
     /// Another output, which has been written before.

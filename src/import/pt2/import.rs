@@ -80,7 +80,8 @@ pub(super) struct Frame<'a> {
     pub(super) graph: &'a Graph,
     /// Indices of tensors by their name.
     pub(super) tensors: HashMap<&'a str, usize>,
-    pub(super) is_read: HashSet<&'a str>,
+    /// Tensors that a result needs, or a write in place.
+    pub(super) needed: HashSet<&'a str>,
     /// What each view shows.
     pub(super) viewed: HashMap<&'a str, View<'a>>,
     /// The tensor that each result of an operator in place is.
@@ -142,12 +143,10 @@ impl<'a> Import<'a> {
         given: HashMap<&'a str, usize>,
         depth: usize,
     ) -> Result<HashMap<&'a str, usize>, Problem> {
-        let read = graph.nodes.iter().flat_map(Node::tensors);
-        let outputs = graph.outputs.iter().flat_map(Argument::tensors);
         let mut frame = Frame {
             graph,
             tensors: given,
-            is_read: read.chain(outputs).collect(),
+            needed: needed(graph),
             viewed: HashMap::new(),
             same: HashMap::new(),
             depth,
@@ -164,7 +163,8 @@ impl<'a> Import<'a> {
             .iter()
             .flat_map(Argument::tensor_names)
             .collect();
-        if outputs.iter().all(Option::is_none) {
+        let is_needed = |output: &&str| frame.needed.contains(*output);
+        if !node.writes_in_place() && !outputs.iter().flatten().any(is_needed) {
             return Ok(());
         }
         let mut weight = outputs.len();
@@ -185,7 +185,7 @@ impl<'a> Import<'a> {
         let target = node.operator();
         let (namespace, rest) = target.split_once('.').unwrap_or(("", target));
         let (packet, overload) = rest.split_once('.').unwrap_or((rest, ""));
-        let in_place = packet.strip_suffix('_').filter(|name| !name.ends_with('_'));
+        let in_place = packet.strip_suffix('_').filter(|_| node.writes_in_place());
         let name = match namespace {
             "aten" => in_place.unwrap_or(packet),
             // The table has operators of libraries with their namespace.
@@ -193,7 +193,7 @@ impl<'a> Import<'a> {
         };
         let used = outputs.iter().enumerate();
         let used = used.filter_map(|(index, output)| {
-            let output = output.filter(|output| frame.is_read.contains(output))?;
+            let output = output.filter(|output| frame.needed.contains(output))?;
             Some((index, output, frame.graph.tensor_values.get(output)?))
         });
         let mut used: Vec<(usize, &'a str, &'a TensorMeta)> = used.collect();
@@ -242,4 +242,17 @@ impl<'a> Import<'a> {
         }
         Ok(())
     }
+}
+
+/// The tensors of a graph that a result needs, or a write in place. Linear in nodes and reads.
+fn needed(graph: &Graph) -> HashSet<&str> {
+    let outputs = graph.outputs.iter().flat_map(Argument::tensors);
+    let mut needed: HashSet<&str> = outputs.collect();
+    for node in graph.nodes.iter().rev() {
+        let mut outputs = node.outputs.iter().flat_map(Argument::tensors);
+        if node.writes_in_place() || outputs.any(|output| needed.contains(output)) {
+            needed.extend(node.tensors());
+        }
+    }
+    needed
 }

@@ -69,10 +69,7 @@ impl<'a> Import<'a> {
         let mutated: Vec<(&str, &str)> = mutations(exported)
             .chain(inputs.map(|name| (name, name)))
             .collect();
-        let in_place = graph.nodes.iter().filter(|node| {
-            let packet = node.operator().split('.').nth(1).unwrap_or_default();
-            packet.ends_with('_') && !packet.ends_with("__")
-        });
+        let in_place = graph.nodes.iter().filter(|node| node.writes_in_place());
         // Names of values that are in the memory of an input, if an input has them.
         let in_place = in_place.flat_map(|node| node.outputs.iter().flat_map(Argument::tensors));
         let mut own: HashSet<&str> = mutated.iter().map(|(_, result)| *result).collect();

@@ -9,7 +9,7 @@ use crate::pt2::import::{Frame, Import};
 use crate::pt2::lines::{becomes, text};
 use crate::pt2::naming::{Origin, Stack, word_of};
 use crate::pt2::products::flops;
-use crate::pt2::schema::{Node, TensorMeta};
+use crate::pt2::schema::{Argument, Node, TensorMeta};
 use crate::statement::statements;
 use crate::writer::Known;
 use fuseline_core::model::functions::Function;
@@ -58,7 +58,7 @@ impl<'a> Import<'a> {
             written: &self.written,
             symbols: self.symbols,
             outputs: &operator.outputs,
-            is_read: &frame.is_read,
+            needed: &frame.needed,
             is_written_slice: self.written_slices.contains(output),
             is_complex: false,
             index,
@@ -172,9 +172,18 @@ impl<'a> Import<'a> {
         };
         let before = self.written.ops.len();
         let indices = self.written.opaque(&operator, &parts);
-        let indices = indices.into_iter().map(|index| index.unwrap_or(usize::MAX));
-        frame.tensors.extend(names.into_iter().zip(indices));
         self.remember(node, before);
+        let outputs: Vec<Option<&str>> = (node.outputs.iter())
+            .flat_map(Argument::tensor_names)
+            .collect();
+        for (name, index) in names.into_iter().zip(indices) {
+            frame.tensors.insert(name, index.unwrap_or(usize::MAX));
+            let known = index.and_then(|index| self.written.tensors.get(index));
+            if let Some(origin) = known.and_then(|known| self.origins.get_mut(&known.name)) {
+                let item = outputs.iter().position(|output| *output == Some(name));
+                origin.item = item.filter(|_| outputs.len() > 1);
+            }
+        }
     }
 
     /// Remembers that the ops from this index on come from a node.

@@ -111,6 +111,12 @@ impl Node {
         target.strip_suffix(".default").unwrap_or(target)
     }
 
+    /// Whether its operator writes into its first tensor, as `aten.add_.Tensor` does.
+    pub(super) fn writes_in_place(&self) -> bool {
+        let packet = self.operator().split('.').nth(1).unwrap_or_default();
+        packet.ends_with('_') && !packet.ends_with("__")
+    }
+
     /// The names of the tensors that it reads.
     pub(super) fn tensors(&self) -> impl Iterator<Item = &str> {
         let inputs = self.inputs.iter();
