@@ -157,3 +157,35 @@ Graph signature:
         assert_eq!(ops(&text), expected, "{text}");
     }
 }
+
+#[test]
+fn what_an_input_gets_of_another_is_read_before_it_is_overwritten() {
+    #[rustfmt::skip]
+    let cases: &[Case] = &[
+        // Two inputs swap their values.
+        (&[("neg.default", &["x"], "y")], &[("x", "h"), ("h", "x")], "y",
+            &["h_old = copy(x, h)", "h_new = copy_(h, x)", "neg = neg(x)", "x_new = copy_(x, h_old)"]),
+        (&[("clone.default", &["x"], "a"), ("clone.default", &["h"], "b"), ("copy_.default", &["x", "b"], "c"),
+            ("copy_.default", &["h", "a"], "d"), ("add.Tensor", &["c", "d"], "y")], &[], "y",
+            &["h_old = copy(x, h)", "add = add(h, x)", "h_new = copy_(h, x)", "x_new = copy_(x, h_old)"]),
+        (&[("t.default", &["h"], "t"), ("neg.default", &["x"], "y")], &[("x", "t"), ("h", "x")], "y",
+            &["transpose = transpose(h, perm=[1, 0])", "t_old = copy(x, transpose)", "h_new = copy_(h, x)", "neg = neg(x)",
+                "x_new = copy_(x, t_old)"]),
+        // An input gets its own elements in another order.
+        (&[("t.default", &["x"], "t"), ("neg.default", &["h"], "y")], &[("x", "t")], "y",
+            &["transpose = transpose(x, perm=[1, 0])", "t_old = copy(x, transpose)", "x_new = copy_(x, t_old)", "neg = neg(h)"]),
+        // One gets the old value of the other, in both orders of the signature.
+        (&[("mm.default", &["x", "h"], "a"), ("neg.default", &["h"], "y")], &[("h", "a"), ("x", "h")], "y",
+            &["matmul = matmul(x, h)", "x_new = copy_(x, h)", "neg = neg(h)", "h_new = copy_(h, matmul)"]),
+        (&[("mm.default", &["x", "h"], "a"), ("neg.default", &["h"], "y")], &[("x", "h"), ("h", "a")], "y",
+            &["matmul = matmul(x, h)", "x_new = copy_(x, h)", "neg = neg(h)", "h_new = copy_(h, matmul)"]),
+        // Each gets a value computed from both.
+        (&[("add.Tensor", &["x", "h"], "a"), ("sub.Tensor", &["x", "h"], "b"), ("neg.default", &["b"], "y")],
+            &[("x", "a"), ("h", "b")], "y",
+            &["add = add(x, h)", "sub = sub(x, h)", "x_new = copy_(x, add)", "h_new = copy_(h, sub)", "neg = neg(sub)"]),
+    ];
+    for (nodes, overwritten, result, expected) in cases {
+        let text = converted(&file(&saved(nodes, overwritten, result))).text;
+        assert_eq!(ops(&text), *expected, "{text}");
+    }
+}

@@ -90,7 +90,7 @@ impl<'a> Import<'a> {
                 continue;
             }
             self.written.spend(self.written.rank(value))?;
-            let Some(copy) = self.copied(target, value) else {
+            let Some((copy, kept)) = self.copied(target, value) else {
                 own.push(value);
                 continue;
             };
@@ -104,6 +104,7 @@ impl<'a> Import<'a> {
                 input: name(target),
                 value: name(value),
                 copy: name(copy),
+                kept,
                 is_apart: apart.contains(&value),
             });
         }
@@ -120,29 +121,35 @@ impl<'a> Import<'a> {
         Ok((Overwritten { mutations, fitting }, outputs))
     }
 
-    /// Writes a copy of a value into a tensor of its type; gives its index.
-    fn copied(&mut self, target: usize, value: usize) -> Option<usize> {
+    /// Writes a copy of a value into a tensor of its type; gives its index, and a name for a tensor
+    /// that keeps the value.
+    fn copied(&mut self, target: usize, value: usize) -> Option<(usize, String)> {
         let known = |index: usize| self.written.tensors.get(index);
         let (into, from) = (known(target)?, known(value)?);
         if !is_of_one_type(into, from) {
             return None;
         }
         let ops = statements(&format!("y = copy({}, {})", into.name, from.name))?;
-        let word = into.name.rsplit('.').next().unwrap_or_default();
-        let word = format!("{word}_new");
+        let [new, old] = [(into, "new"), (from, "old")].map(|(known, end)| {
+            let word = known.name.rsplit('.').next().unwrap_or_default();
+            format!("{word}_{end}")
+        });
         let stack = self.origins.get(&from.name);
         let stack = stack.map_or_else(
             || Rc::new(Stack::of_calls(Vec::new())),
             |origin| Rc::clone(&origin.stack),
         );
-        let name = self.written.names.claim(&word);
-        let index = self.written.write(ops, &name, "", None)?;
-        let origin = Origin {
-            word,
-            ..Origin::of(stack)
-        };
-        self.origins.insert(name, origin);
-        Some(index)
+        let [new, old] = [new, old].map(|word| {
+            let name = self.written.names.claim(&word);
+            let origin = Origin {
+                word,
+                ..Origin::of(Rc::clone(&stack))
+            };
+            self.origins.insert(name.clone(), origin);
+            name
+        });
+        let index = self.written.write(ops, &new, "", None)?;
+        Some((index, old))
     }
 }
 

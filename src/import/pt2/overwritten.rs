@@ -4,7 +4,7 @@
 //! A write into a view is a chain in PyTorch's graph: a view of a part, the write, and the part put
 //! back into the whole. All of the chain is in place then: the put moves nothing.
 
-use crate::pt2::copied::with_copies;
+use crate::pt2::copied::{ValueCopy, with_copies};
 use crate::pt2::views::{Order, is_view, view_text};
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::program::{Name, OpStatement, Program};
@@ -29,6 +29,8 @@ pub(super) struct Mutation {
     pub(super) value: String,
     /// The output of an op that copies the value into the input.
     pub(super) copy: String,
+    /// The output of an op that keeps the value, if another copy overwrites it before.
+    pub(super) kept: String,
     /// Whether the program returns the value in other memory than that of the input, too.
     pub(super) is_apart: bool,
 }
@@ -60,44 +62,33 @@ pub(super) fn write_in_place(program: &mut Program, overwritten: &Overwritten) {
     });
     let mut by_copy: Vec<bool> = mutations.iter().map(|own| own.is_apart).collect();
     for round in 0.. {
-        let kept = copies.iter().zip(&by_copy).filter(|(_, by_copy)| **by_copy);
-        let kept: Vec<&OpStatement> = kept.filter_map(|(copy, _)| copy.as_ref()).collect();
+        let own = mutations.iter().zip(&copies).zip(&by_copy);
+        let kept: Vec<ValueCopy<'_>> = (own.filter(|(_, by_copy)| **by_copy))
+            .filter_map(|((own, copy), _)| {
+                Some(ValueCopy {
+                    op: copy.as_ref()?,
+                    kept: &own.kept,
+                })
+            })
+            .collect();
         let ops = with_copies(&program.ops, &kept);
         let (write_of, refused) = writes(&ops, overwritten, &copy_of, &by_copy);
         let late = late(&ops, mutations, &write_of);
         let mut is_done = true;
         for at in refused.into_iter().chain(late) {
-            // Copies that need the old values of each other are left out.
-            let is_lost = by_copy.get(at) == Some(&true)
-                && copies.get_mut(at).and_then(Option::take).is_some();
-            let is_new = by_copy
-                .get_mut(at)
-                .is_some_and(|by_copy| !std::mem::replace(by_copy, true));
-            is_done &= !is_lost && !is_new;
+            if let Some(by_copy) = by_copy.get_mut(at) {
+                is_done &= std::mem::replace(by_copy, true);
+            }
         }
         if is_done {
             program.ops = ops;
             make_in_place(program, write_of);
-            break;
+            return;
         }
         if round == MOST_ROUNDS {
             by_copy.fill(true);
         }
     }
-    // Without its copy, a value is a result.
-    let lost = mutations.iter().zip(&copies);
-    let lost = lost.filter(|(own, copy)| copy.is_none() && !own.is_apart);
-    let lost: HashSet<&str> = lost.map(|(own, _)| own.value.as_str()).collect();
-    let ops = program.ops.iter();
-    let read: HashSet<&str> = (ops.clone().flat_map(|op| &op.inputs))
-        .map(|input| input.text.as_str())
-        .collect();
-    let lost = ops.filter(|op| {
-        let name = op.output.text.as_str();
-        lost.contains(name) && read.contains(name)
-    });
-    let lost: Vec<Name> = lost.map(|op| op.output.clone()).collect();
-    program.outputs.extend(lost);
 }
 
 /// The writes in place by their ops, each with its mutation, and the mutations that need a copy.
