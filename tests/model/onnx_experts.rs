@@ -86,22 +86,59 @@ fn a_mixture_of_experts_has_its_biases_weights_and_gates() {
     }
 }
 
+const SHORT_EXPERTS: [&str; 6] = [
+    "x f16[2, 1, 64]",
+    "r f16[2, 16]",
+    "w i8[16, 192, 32]",
+    "s f16[16, 192]",
+    "v i8[16, 64, 48]",
+    "t f16[16, 64]",
+];
+
 #[test]
-fn a_quantised_mixture_of_experts_has_its_flops() {
-    let experts = [
-        "x f16[2, 1, 64]",
-        "r f16[2, 16]",
-        "w i8[16, 192, 32]",
-        "s f16[16, 192]",
-        "v i8[16, 64, 48]",
-        "t f16[16, 64]",
-    ];
+fn a_quantised_mixture_of_experts_reads_the_short_weights_of_the_chosen_rows() {
     let flags = [
         attribute_int("k", 2),
         attribute_int("swiglu_fusion", 1),
         attribute_text("activation_type", "swiglu"),
     ];
-    let text = lines(&experts, &fused("QMoE", "x r w s - v t", "y", &flags));
+    let node = fused("QMoE", "x r w s - v t", "y", &flags);
+    let text = lines(&SHORT_EXPERTS, &node);
+    for line in [
+        "y_first_short = part(w) : i4[16, 192, 64]",
+        "y_first_product = matmul(y_rows, y_first_short, transpose_b=true, k=64) : f16[4, 192]",
+        "y_first_scale = index(s, y_experts)",
+        "y_first = mul(y_first_product, y_first_scale)",
+        "y_second_product = matmul(y_inner, y_second_short, transpose_b=true, k=96) : f16[4, 64]",
+    ] {
+        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
+    }
+    // Scales of blocks, biases, and the weights of the choice.
+    let mut blocks = SHORT_EXPERTS;
+    (blocks[3], blocks[5]) = ("s f16[16, 192, 2]", "t f16[16, 64, 3]");
+    let blocks = [&blocks[..], &["b f16[16, 192]", "g f16[2, 16]"]].concat();
+    let node = fused("QMoE", "x r w s b v t - - - - - - - g", "y", &flags);
+    let text = lines(&blocks, &node);
+    for line in [
+        "y_chosen = topk_indices(r, count=2, axis=-1)",
+        "y_weights = gather(g, y_chosen, axis=-1)",
+        "y_first_bias = index(b, y_experts)",
+        "y_first = add(y_first_product, y_first_bias)",
+        "y_second = matmul(y_inner, y_second_short, transpose_b=true, k=96) : f16[4, 64]",
+    ] {
+        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_quantised_mixture_of_another_form_has_its_flops() {
+    let flags = [
+        attribute_int("k", 2),
+        attribute_int("swiglu_fusion", 1),
+        attribute_text("activation_type", "swiglu"),
+        attribute_text("quant_type", "fp4"),
+    ];
+    let text = lines(&SHORT_EXPERTS, &fused("QMoE", "x r w s - v t", "y", &flags));
     let flops = 2 * 2 * 2 * 64 * (192 + 96);
     assert!(
         text.contains(&format!("flops={flops}, units=matrix")),

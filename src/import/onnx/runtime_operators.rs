@@ -29,6 +29,7 @@ pub(super) const RUNTIME_OPERATORS: &[Operator] = &[
     lines!("NhwcFusedConv", "{convolution}"),
     lines!("MatMulNBits", "{short_product}"),
     lines!("MoE", "{mixture}"),
+    lines!("QMoE", "{mixture}"),
     lines!("MatMulIntegerToFloat", "{integer_product}"),
     lines!("QGemm", "{integer_product}"),
     lines!("QLinearAdd", "{integer_function}"),
