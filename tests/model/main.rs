@@ -134,6 +134,7 @@ mod onnx_composed;
 mod onnx_counts;
 mod onnx_experts;
 mod onnx_files;
+mod onnx_flops;
 mod onnx_fused;
 mod onnx_loops;
 mod onnx_open;

@@ -76,16 +76,39 @@ fn a_quantised_convolution_has_the_work_of_a_convolution() {
 }
 
 #[test]
-fn scales_of_blocks_keep_the_element_types_of_the_result() {
+fn scales_of_blocks_broadcast_along_their_block() {
     let blocks = [attribute_int("axis", 0), attribute_int("block_size", 8)];
-    let nodes = [
-        node("QuantizeLinear", "x s", "q", &blocks),
-        node("DequantizeLinear", "q s", "y", &blocks),
-    ];
+    let quantize = node("QuantizeLinear", "x s z", "y", &blocks);
+    let inputs = ["x f16[16, 8]", "s f16[2, 8]", "z i8[2, 8]"];
     assert_eq!(
-        statements(&["x f16[16, 8]", "s f16[2, 8]"], &[], &nodes, "y"),
-        "q = opaque(x, s, name=QuantizeLinear) : i8[16, 8]\n\
-         y = opaque(q, s, name=DequantizeLinear) : f16[16, 8]"
+        statements(&inputs, &[], &[quantize], "y"),
+        "y_in_blocks = reshape(x, shape=[2, 8, 8])\n\
+         y_scale = reshape(s, shape=[2, 1, 8])\n\
+         y_scaled = div(y_in_blocks, y_scale)\n\
+         y_rounded = round(y_scaled)\n\
+         y_zero = reshape(z, shape=[2, 1, 8])\n\
+         y_offset = cast(y_zero, dtype=f16)\n\
+         y_shifted = add(y_rounded, y_offset)\n\
+         y_held = clamp(y_shifted, min=-128, max=127)\n\
+         y_short = cast(y_held, dtype=i8)\n\
+         y = reshape(y_short, shape=[16, 8])"
+    );
+    let dequantized = |inputs: &[&str], read: &str, attributes: &[Vec<u8>]| {
+        let dequantize = node("DequantizeLinear", read, "y", attributes);
+        statements(inputs, &[], &[dequantize], "y")
+    };
+    let q = ["q i8[16, 8]", "s f16[2, 8]", "z i8[2, 8]"];
+    assert_eq!(dequantized(&q, "q s z", &blocks), "y = dequantize(q, s, z)");
+    let wide = [&blocks[..], &[attribute_int("output_dtype", 1)]].concat();
+    assert_eq!(
+        dequantized(&q[..2], "q s", &wide),
+        "y_wide = dequantize(q, s)\ny = cast(y_wide, dtype=f32)"
+    );
+    // The last block is not full.
+    let rest = ["q i8[15, 8]", "s f16[2, 8]"];
+    assert_eq!(
+        dequantized(&rest, "q s", &blocks),
+        "y = opaque(q, s, name=DequantizeLinear) : f16[15, 8]"
     );
 }
 

@@ -2,6 +2,7 @@
 
 use crate::onnx::call::Call;
 use crate::onnx::layout::resized;
+use crate::onnx::results::output_shape;
 use crate::onnx::windows::window_shape;
 use crate::shapes::{Sizes, dimension, elements};
 use crate::size::Size;
@@ -83,7 +84,7 @@ pub(super) fn shape(call: &Call<'_>, first: &[Size]) -> Option<Sizes> {
 
 /// The FLOPs of such an operator.
 pub(super) fn flops(call: &Call<'_>, first: &[Size]) -> Option<Size> {
-    let output = || elements(&shape(call, first)?);
+    let output = || elements(&output_shape(call)?);
     let dimensions = i64::try_from(first.len().checked_sub(2)?).ok()?;
     // An interpolation of two elements is a subtraction, a multiplication and an addition, and each
     // dimension doubles the elements.
@@ -108,9 +109,10 @@ pub(super) fn flops(call: &Call<'_>, first: &[Size]) -> Option<Size> {
             let per_element = samples.checked_mul(samples)?.checked_mul(linear(2) + 1)?;
             output()?.mul(&Size::from(per_element))
         }
+        // A product and a sum for each coordinate; the last column of the map is the first term.
         "AffineGrid" => {
-            let output = elements(&grid(call)?)?;
-            output.mul(&Size::from(6))
+            let coordinates = call.shape(0)?.last()?.sub(&Size::from(1))?;
+            output()?.mul(&coordinates)?.mul(&Size::from(2))
         }
         _ => None,
     }

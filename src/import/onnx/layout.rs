@@ -17,7 +17,7 @@ pub(super) fn pad(call: &Call<'_>) -> Option<String> {
     if let Some(flat) = flat {
         return Some(format!("{{y}} = pad({{0}}, pad={flat:?})"));
     }
-    let shape = call.output.shape.clone().or_else(|| results::shape(call))?;
+    let shape = results::output_shape(call)?;
     let is_possible = |size: &Size| call.default_of(size).is_some_and(|size| size > 0);
     (shape.iter().all(is_possible)).then(|| "{y} = rearrange({0}) : {output}".to_owned())
 }

@@ -29,6 +29,7 @@ mod losses;
 mod nodes;
 mod open_sizes;
 mod operators;
+mod optimizers;
 mod output;
 mod products;
 mod proto;

@@ -116,7 +116,7 @@ impl<'a> Import<'a> {
             self.written.external.push((tensor, TensorRole::Weight));
             return Ok(None);
         }
-        let computed = call.output.shape.clone().or_else(|| results::shape(&call));
+        let computed = results::output_shape(&call);
         if let Some(shape) = empty_shape(&call, computed) {
             let known = Known {
                 value: Some(Constant::empty(&shape)),
@@ -144,7 +144,7 @@ impl<'a> Import<'a> {
         let Some(ops) = text.and_then(|text| statements(&text)) else {
             // Sizes that only the refused text used do not make the output fixed.
             call.is_fixed.set(false);
-            let shape = call.output.shape.clone().or_else(|| results::shape(&call));
+            let shape = results::output_shape(&call);
             let mut known = Known {
                 dtype: dtype.or_else(|| types::dtype(&call)).or(Some(call.dtype())),
                 shape,

@@ -3,7 +3,7 @@
 use crate::constant::Scalar;
 use crate::onnx::call::Call;
 use crate::onnx::proto::element_type;
-use crate::shapes::dimension;
+use crate::shapes::{Sizes, dimension};
 use crate::size::Size;
 use fuseline_core::model::dtype::DType;
 
@@ -13,7 +13,16 @@ pub(super) fn quantized(call: &Call<'_>) -> Option<String> {
     let (scale_lines, scale) = along_axis(call, 1, "scale")?;
     let number = quantized_type(call);
     let bounds = bounds(number);
-    let mut lines = vec![scale_lines, format!("{{y}}_scaled = div({{0}}, {scale})")];
+    let mut lines = Vec::new();
+    let blocks = in_blocks(call, 0);
+    let x = if let Some(blocks) = &blocks {
+        let shape = call.list(blocks);
+        lines.push(format!("{{y}}_in_blocks = reshape({{0}}, shape={shape})"));
+        "{y}_in_blocks"
+    } else {
+        "{0}"
+    };
+    lines.extend([scale_lines, format!("{{y}}_scaled = div({x}, {scale})")]);
     let mut last = "{y}_scaled";
     if bounds.is_some() {
         lines.push(format!("{{y}}_rounded = round({last})"));
@@ -29,13 +38,30 @@ pub(super) fn quantized(call: &Call<'_>) -> Option<String> {
         last = "{y}_held";
     }
     let dtype = element_type(number)?.name();
-    lines.push(format!("{{y}} = cast({last}, dtype={dtype})"));
+    if blocks.is_some() {
+        let shape = call.list(call.shape(0)?);
+        lines.push(format!("{{y}}_short = cast({last}, dtype={dtype})"));
+        lines.push(format!("{{y}} = reshape({{y}}_short, shape={shape})"));
+    } else {
+        lines.push(format!("{{y}} = cast({last}, dtype={dtype})"));
+    }
     Some(joined(&lines))
 }
 
 /// `(x - zero point) * scale`, in the type of the scale.
 pub(super) fn dequantized(call: &Call<'_>) -> Option<String> {
     let dtype = call.input(1)?.dtype?;
+    let result = dequantized_type(call)?;
+    if in_blocks(call, 1).is_some() {
+        let zero = if has_zero_point(call) { ", {2}" } else { "" };
+        let line = format!("dequantize({{0}}, {{1}}{zero})");
+        return Some(if result == dtype {
+            format!("{{y}} = {line}")
+        } else {
+            let name = result.name();
+            format!("{{y}}_wide = {line}\n{{y}} = cast({{y}}_wide, dtype={name})")
+        });
+    }
     let (scale_lines, scale) = along_axis(call, 1, "scale")?;
     let mut lines = vec![
         scale_lines,
@@ -47,7 +73,6 @@ pub(super) fn dequantized(call: &Call<'_>) -> Option<String> {
         lines.extend([zero_lines, format!("{{y}}_centred = sub({last}, {zero})")]);
         last = "{y}_centred";
     }
-    let result = dequantized_type(call)?;
     if result == dtype {
         lines.push(format!("{{y}} = mul({last}, {scale})"));
     } else {
@@ -146,7 +171,28 @@ fn along_axis(call: &Call<'_>, index: usize, what: &str) -> Option<(String, Stri
                 format!("{{y}}_{what}"),
             ))
         }
-        // The notation has no scales for blocks of elements.
-        _ => None,
+        _ => {
+            let shape = call.list(&in_blocks(call, index)?);
+            Some((
+                format!("{{y}}_{what} = reshape({{{index}}}, shape={shape})\n"),
+                format!("{{y}}_{what}"),
+            ))
+        }
     }
+}
+
+/// The shape of an input with the axis of its blocks as two: how many there are, and their length,
+/// which is 1 for scales and zero points. `None` for an operator without blocks, and for a last
+/// block that is not full.
+fn in_blocks(call: &Call<'_>, index: usize) -> Option<Sizes> {
+    call.int("block_size").filter(|&size| size > 0)?;
+    let (x, scale) = (call.shape(0)?, call.shape(1)?);
+    let axis = dimension(call.int("axis").unwrap_or(1), x.len())?;
+    let count = scale.get(axis).filter(|_| scale.len() == x.len())?;
+    let length = x.get(axis)?.div_exact(count)?;
+    let own = if index == 0 { length } else { Size::from(1) };
+    let mut shape = call.shape(index)?.to_vec();
+    *shape.get_mut(axis)? = count.clone();
+    shape.insert(axis + 1, own);
+    Some(shape)
 }

@@ -4,6 +4,7 @@ use crate::onnx::call::Call;
 use crate::onnx::heads::{attention, projected};
 use crate::onnx::images;
 use crate::onnx::layout::borders;
+use crate::onnx::optimizers;
 use crate::onnx::signals;
 use crate::shapes::{Sizes, broadcast, dimension, with_size};
 use crate::size::Size;
@@ -73,6 +74,11 @@ const NORMS: &[&str] = &[
     "SimplifiedLayerNormalization",
 ];
 
+/// The shape of an output: what the file states, else what follows.
+pub(super) fn output_shape(call: &Call<'_>) -> Option<Sizes> {
+    call.output.shape.clone().or_else(|| shape(call))
+}
+
 /// The shape of an output of an operator without a function; `None` where it is not known.
 pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
     let created = created(call).filter(|_| call.output_index == 0);
@@ -88,6 +94,7 @@ pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
         .or_else(|| of_elements(call, first))
         .or_else(|| images::shape(call, first))
         .or_else(|| signals::shape(call, first))
+        .or_else(|| optimizers::shape(call))
 }
 
 /// The outputs of layers of a network.

@@ -4,6 +4,7 @@
 use crate::constant::Scalar;
 use crate::onnx::call::Call;
 use crate::onnx::fold::whole;
+use crate::onnx::results::output_shape;
 use crate::shapes::{Sizes, dimension, elements, with_size};
 use crate::size::Size;
 
@@ -68,7 +69,7 @@ pub(super) fn flops(call: &Call<'_>, first: &[Size]) -> Option<Size> {
             (elements(first.get(..first.len().checked_sub(1)?)?)?, length)
         }
         "STFT" => {
-            let output = shape(call, first)?;
+            let output = output_shape(call)?;
             let [batch, frames, bins, _] = output.as_slice() else {
                 return None;
             };

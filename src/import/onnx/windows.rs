@@ -168,7 +168,7 @@ pub(super) fn lp_pool(call: &Call<'_>) -> Option<String> {
 }
 
 fn reduced(call: &Call<'_>, input: &str) -> Option<String> {
-    let shape = call.output.shape.clone().or_else(|| results::shape(call))?;
+    let shape = results::output_shape(call)?;
     Some(format!("reduction({input}) : {}", call.typed(&shape)))
 }
 

@@ -153,7 +153,7 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
 
 /// The type of an output that no input or attribute of the notation gives.
 fn typed_output(call: &Call<'_>) -> Option<String> {
-    let shape = call.output.shape.clone().or_else(|| results::shape(call))?;
+    let shape = results::output_shape(call)?;
     let dtype = call.output.dtype.or_else(|| types::dtype(call));
     let dtype = dtype.unwrap_or_else(|| call.dtype());
     Some(format!("{}{}", dtype.name(), call.list(&shape)))

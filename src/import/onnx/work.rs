@@ -5,6 +5,7 @@ use crate::onnx::call::Call;
 use crate::onnx::experts::quantized_multiplications;
 use crate::onnx::heads::{projected, scored, shape_of_state};
 use crate::onnx::images;
+use crate::onnx::optimizers;
 use crate::onnx::results::shape;
 use crate::onnx::signals;
 use crate::onnx::windows::window_shape;
@@ -115,7 +116,9 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
         | "Transpose"
         | "GatherBlockQuantized" => return nothing(),
         _ => {
-            let flops = images::flops(call, first).or_else(|| signals::flops(call, first));
+            let flops = images::flops(call, first)
+                .or_else(|| signals::flops(call, first))
+                .or_else(|| optimizers::flops(call));
             return flops.map(Flops::vector);
         }
     };
