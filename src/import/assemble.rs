@@ -36,7 +36,13 @@ impl Writer {
 
     /// The program of all ops that the outputs need.
     pub(crate) fn finish(self, outputs: &[usize]) -> Result<Imported, Problem> {
-        let is_needed = self.needed(outputs);
+        let mut is_needed = self.needed(outputs);
+        let loops = self.open_loops.iter();
+        let further: HashSet<usize> = loops.filter_map(|own| own.further_of(&is_needed)).collect();
+        if !outputs.is_empty() && !further.is_empty() {
+            let all = outputs.iter().chain(&further).copied();
+            is_needed = self.needed(&all.collect::<Vec<_>>());
+        }
         let mut is_read = vec![false; self.tensors.len()];
         for (op, output) in &self.ops {
             if is_needed[*output] {
@@ -70,6 +76,7 @@ impl Writer {
             }
             let operator = self.operator_of.get(&output).copied();
             if op.function() == Some(Function::Opaque)
+                && !further.contains(&output)
                 && operators.insert(operator.unwrap_or(output))
             {
                 *opaque.entry(operator_name(&op)).or_insert(0) += 1;
@@ -85,6 +92,7 @@ impl Writer {
         let known = |name: &str| self.tensors.get(*self.by_name.get(name)?);
         let misfits = opaque_where_refused(&mut program, known, &self.params);
         let mut notes = misfits.note();
+        notes.extend(loops_note(further.len()));
         for function in misfits.functions {
             *opaque.entry(function).or_insert(0) += 1;
         }
@@ -109,9 +117,24 @@ impl Writer {
             program,
             sources: Vec::new(),
             opaque,
-            shapeless: misfits.shapeless,
+            shapeless: misfits.shapeless.saturating_sub(further.len()),
+            loops: further.len(),
             notes,
         })
+    }
+}
+
+/// What is said of loops of which one iteration counts.
+fn loops_note(loops: usize) -> Option<String> {
+    match loops {
+        0 => None,
+        1 => Some(
+            "1 loop has a number of iterations known only at run time. Fuseline counts one iteration, so all totals are lower bounds."
+                .to_owned(),
+        ),
+        count => Some(format!(
+            "{count} loops have numbers of iterations known only at run time. Fuseline counts one iteration of each, so all totals are lower bounds."
+        )),
     }
 }
 

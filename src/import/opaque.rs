@@ -61,7 +61,52 @@ impl Flops {
     }
 }
 
+/// A loop with an unknown number of iterations, of which the program has one.
+#[derive(Debug)]
+pub(crate) struct OpenLoop {
+    /// The indices of its results.
+    results: Vec<usize>,
+    /// The index of the op that stands for the other iterations.
+    further: usize,
+}
+
+impl OpenLoop {
+    /// The op that stands for the other iterations, if one of these tensors is a result.
+    pub(crate) fn further_of(&self, is_needed: &[bool]) -> Option<usize> {
+        let mut results = self
+            .results
+            .iter()
+            .filter_map(|&result| is_needed.get(result));
+        results.any(|&is_needed| is_needed).then_some(self.further)
+    }
+}
+
 impl Writer {
+    /// Remembers a loop of which one iteration is written. An op of unknown shape that reads its
+    /// results stands for the others, so that all totals are lower bounds.
+    pub(crate) fn open_loop(&mut self, operator: &str, results: &[usize]) {
+        let parts = [Part {
+            known: Known {
+                name: self.names.claim("further_iterations"),
+                ..Known::default()
+            },
+            dims: None,
+            flops: None,
+        }];
+        let operator = Operator {
+            name: operator,
+            reads: results,
+            title: "",
+            packed: "",
+        };
+        let written = self.opaque(&operator, &parts);
+        let further = written.into_iter().flatten().next();
+        self.open_loops.extend(further.map(|further| OpenLoop {
+            results: results.to_vec(),
+            further,
+        }));
+    }
+
     /// Writes one op with a packed result; each output is a part of it. Outputs of unknown shape,
     /// and those that are too large to pack, are ops of their own. Gives the index of each tensor.
     pub(crate) fn opaque(&mut self, operator: &Operator<'_>, parts: &[Part]) -> Vec<Option<usize>> {

@@ -2,6 +2,7 @@
 
 use crate::Problem;
 use crate::constant::Constant;
+use crate::opaque::OpenLoop;
 use crate::params::{Chosen, Names, Params, identifier};
 use crate::shapes::{Sizes, infer};
 use crate::size::Size;
@@ -55,6 +56,8 @@ pub(crate) struct Writer {
     /// Outputs of operators that no function gives, by index, with the index that all outputs of
     /// one operator share.
     pub(crate) operator_of: HashMap<usize, usize>,
+    /// Loops of which one iteration is written.
+    pub(crate) open_loops: Vec<OpenLoop>,
     /// What is left of [`MAX_READS`].
     reads_left: usize,
 }
@@ -69,6 +72,7 @@ impl Default for Writer {
             external: Vec::new(),
             ops: Vec::new(),
             operator_of: HashMap::new(),
+            open_loops: Vec::new(),
             reads_left: MAX_READS,
         }
     }

@@ -23,7 +23,7 @@ fn file(name: &str) -> Converted {
 }
 
 /// The analysis of a text with another value for one of its params.
-fn analysed(text: &str, param: Option<(usize, i64)>) -> Analysis {
+pub(crate) fn analysed(text: &str, param: Option<(usize, i64)>) -> Analysis {
     let mut parsed = parse(text);
     if let Some((index, value)) = param {
         parsed.program.params[index].value = value;

@@ -1,6 +1,6 @@
 //! Loops of ONNX files: written out, as a block that repeats, or one iteration of them.
 
-use crate::onnx::{converted, statements};
+use crate::onnx::{analysed, converted, statements};
 use crate::onnx_files::{Model, attribute_graph, attribute_int, field, ints, node, typed, weight};
 
 /// A body that multiplies its state by `w`; `keeps` is the op that gives the next condition.
@@ -55,12 +55,15 @@ fn of_a_loop_that_the_data_end_one_iteration_counts() {
     let ended = converted(&model(&[ints("count", &[3])], &[], &body("Not")).bytes());
     for converted in [open, ended] {
         assert!(converted.summary.ends_with(note), "{}", converted.summary);
-        assert!(
-            converted.text.contains("p = matmul(x, w)\n"),
-            "{}",
-            converted.text
+        let ops = converted.text.lines().filter(|line| line.contains(" = "));
+        let ops = ops.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        // An op of unknown shape stands for the other iterations.
+        assert_eq!(
+            ops.collect::<Vec<_>>().join("\n"),
+            "p = matmul(x, w)\ny = relu(p)\nfurther_iterations = opaque(y, name=Loop)"
         );
-        assert!(!converted.text.contains("repeat"), "{}", converted.text);
+        assert!(converted.is_incomplete);
+        assert!(analysed(&converted.text, None).is_partial());
     }
 }
 

@@ -43,7 +43,6 @@ pub fn import(model: &[u8], values: &[(String, i64)]) -> Result<Imported, Proble
     let is_needed = import.written.needed(&outputs);
     let needs = |indices: &&Vec<usize>| indices.iter().any(|&index| is_needed[index]);
     let assumed = import.assumed.iter().filter(needs).count();
-    let loops = import.loops.iter().filter(needs).count();
     let origins = import.origins();
     let mut imported = import.written.finish(&outputs)?;
     imported.program = folded(imported.program, &origins);
@@ -54,16 +53,6 @@ pub fn import(model: &[u8], values: &[(String, i64)]) -> Result<Imported, Proble
         ),
         count => Some(format!(
             "{count} If conditions are known only at run time. Fuseline counts their then branches."
-        )),
-    });
-    imported.notes.extend(match loops {
-        0 => None,
-        1 => Some(
-            "1 loop has a number of iterations known only at run time. Fuseline counts one iteration, so all totals are lower bounds."
-                .to_owned(),
-        ),
-        count => Some(format!(
-            "{count} loops have numbers of iterations known only at run time. Fuseline counts one iteration of each, so all totals are lower bounds."
         )),
     });
     Ok(imported)
@@ -90,8 +79,6 @@ pub(super) struct Import<'a> {
     pub(super) iterations: Vec<Iteration>,
     /// Nodes of all iterations that are written out.
     pub(super) written_nodes: usize,
-    /// The indices of the outputs of each loop of which one iteration counts.
-    pub(super) loops: Vec<Vec<usize>>,
     /// How the open sizes fit together.
     pub(super) fit: Fit,
 }
@@ -126,7 +113,6 @@ impl<'a> Import<'a> {
             assumed: Vec::new(),
             iterations: Vec::new(),
             written_nodes: 0,
-            loops: Vec::new(),
             fit: Fit::default(),
         };
         if let Some(graph) = &model.graph {

@@ -126,7 +126,7 @@ impl<'a> Import<'a> {
             self.scope.by_file_name.insert(output, index);
         }
         if known.is_none() {
-            self.loops.push(results);
+            self.written.open_loop(&node.operator, &results);
         }
         Ok(true)
     }

@@ -56,10 +56,12 @@ impl<'a> Import<'a> {
             }
             ("higher_order.while_loop", [_, body]) => {
                 let given = behind(2).collect();
-                self.note(
-                    "The number of iterations of a loop depends on the data: one iteration counts, so all totals are lower bounds.",
-                );
-                self.body(body, given, frame)?
+                let results = self.body(body, given, frame)?;
+                let known: Vec<usize> = results.iter().flatten().copied().flatten().collect();
+                let before = self.written.ops.len();
+                self.written.open_loop("while_loop", &known);
+                self.remember(node, before);
+                results
             }
             ("higher_order.scan" | "higher_order.map_impl", [body]) => {
                 self.scan(node, body, frame)?

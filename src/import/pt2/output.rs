@@ -187,7 +187,7 @@ impl<'a> Import<'a> {
     }
 
     /// Remembers that the ops from this index on come from a node.
-    fn remember(&mut self, node: &'a Node, before: usize) {
+    pub(super) fn remember(&mut self, node: &'a Node, before: usize) {
         let stack = Rc::new(Stack::of(&node.metadata));
         for (op, ..) in self.written.ops.get(before..).unwrap_or_default() {
             let origin = Origin {

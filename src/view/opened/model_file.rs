@@ -271,7 +271,7 @@ pub(super) fn notation_of(origin: &str, imported: &Imported) -> Option<Converted
     Some(Converted {
         text: comments.concat() + &text,
         summary: summary.join(" "),
-        is_incomplete: imported.shapeless > 0,
+        is_incomplete: imported.shapeless + imported.loops > 0,
     })
 }
 
