@@ -67,7 +67,8 @@ fn two_types_are_promoted_as_in_pytorch() {
     }
 }
 
-/// What `torch.result_type` says, and for the functions what PyTorch 2.11 computes.
+/// The types of the results of PyTorch 2.11. It refuses f8 beside another float and a condition
+/// that is no bool; the types of 4 bits are not its own.
 const PROMOTED: &[(&[&str], &str, &str)] = &[
     (&["bf16[64, 4096]", "f32[64, 1]"], "mul(a, b)", "f32"),
     (&["f32[64, 1]", "bf16[64, 4096]"], "mul(a, b)", "f32"),
@@ -140,6 +141,7 @@ const PROMOTED: &[(&[&str], &str, &str)] = &[
     // Functions with fractions as their values give f32 of integers.
     (&["i64[64]"], "exp(a)", "f32"),
     (&["bool[64]"], "sigmoid(a)", "f32"),
+    (&["i32[64]"], "softsign(a)", "f32"),
     (&["f16[64]"], "rsqrt(a)", "f16"),
     (&["i64[64]"], "relu(a)", "i64"),
 ];
