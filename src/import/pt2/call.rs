@@ -193,9 +193,10 @@ impl<'a> Call<'a> {
         output.is_some_and(|output| self.needed.contains(output))
     }
 
-    /// Whether no result needs another output of the node.
-    pub(super) fn is_alone(&self) -> bool {
-        (0..self.outputs.len()).all(|index| index == self.index || !self.uses(index))
+    /// Another output, which has been written before.
+    pub(super) fn output(&self, index: usize) -> Option<&'a Known> {
+        let output = self.outputs.get(index).copied().flatten()?;
+        self.known(*self.tensors.get(output)?)
     }
 
     pub(super) fn params(&self) -> &'a Params {

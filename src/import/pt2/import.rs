@@ -197,6 +197,14 @@ impl<'a> Import<'a> {
             Some((index, output, frame.graph.tensor_values.get(output)?))
         });
         let mut used: Vec<(usize, &'a str, &'a TensorMeta)> = used.collect();
+        let is_list = node
+            .outputs
+            .iter()
+            .any(|output| matches!(output, Argument::Tensors(_)));
+        if !is_list {
+            // Indices come before the values at them.
+            used.reverse();
+        }
         // The result of a write in place may be unread, but readers of its tensor see the write.
         if used.is_empty()
             && in_place.is_some()

@@ -93,39 +93,40 @@ pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
     })
 }
 
-/// The largest values, or their indices. Where both are read, one kernel gives both.
+/// The largest values, or their indices. If both are read, the indices come first, and the values
+/// are gathered at them.
 pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
     let count = call.one(&call.size("k")?);
-    let axis = last_axis(call)?;
-    let is_largest = !call.has("largest") || call.flag("largest");
-    let function = if call.index == 0 {
-        "topk"
+    let axis = if call.has("dim") {
+        call.int("dim")?
     } else {
-        "topk_indices"
+        -1
     };
-    let line = format!("{{y}} = {function}({{self}}, count={count}, axis={axis})");
-    (is_largest && call.is_alone()).then_some(lines(line))
+    let is_largest = !call.has("largest") || call.flag("largest");
+    let line = match (call.index, call.output(1).filter(|_| call.uses(1))) {
+        (0, Some(indices)) => format!("{{y}} = gather({{self}}, {}, axis={axis})", indices.name),
+        (0, None) => format!("{{y}} = topk({{self}}, count={count}, axis={axis})"),
+        _ => format!("{{y}} = topk_indices({{self}}, count={count}, axis={axis})"),
+    };
+    is_largest.then_some(Becomes::lines(line))
 }
 
-/// The sorted values, or their indices. Where both are read, one kernel gives both.
 pub(super) fn sort(call: &Call<'_>) -> Option<Becomes> {
-    let axis = last_axis(call)?;
+    let axis = if call.has("dim") {
+        call.int("dim")?
+    } else {
+        -1
+    };
     let order = if call.flag("descending") {
         ", descending=true"
     } else {
         ""
     };
-    let gives_indices = call.index == 1 || call.operator == "argsort";
-    let function = if gives_indices { "argsort" } else { "sort" };
-    let line = format!("{{y}} = {function}({{self}}, axis={axis}{order})");
-    call.is_alone().then_some(lines(line))
-}
-
-/// The axis that is named, else the last.
-fn last_axis(call: &Call<'_>) -> Option<i64> {
-    if call.has("dim") {
-        call.int("dim")
-    } else {
-        Some(-1)
-    }
+    let is_places = call.index == 1 || call.operator == "argsort";
+    let line = match call.output(1).filter(|_| call.uses(1)) {
+        _ if is_places => format!("{{y}} = argsort({{self}}, axis={axis}{order})"),
+        Some(indices) => format!("{{y}} = gather({{self}}, {}, axis={axis})", indices.name),
+        None => format!("{{y}} = sort({{self}}, axis={axis}{order})"),
+    };
+    Some(lines(line))
 }

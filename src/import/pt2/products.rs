@@ -179,8 +179,8 @@ pub(super) fn attention(call: &Call<'_>) -> Option<Becomes> {
 }
 
 /// FLOPs of an operator without a function, where they follow from shapes: einsum of two tensors,
-/// which multiplies and adds once for all values of its letters, recurrent layers, distances of few
-/// rows, and what gives values and their indices, as the functions that give one of them count.
+/// which multiplies and adds once for all values of its letters, recurrent layers, and distances of
+/// few rows.
 pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
     match call.operator {
         "einsum" => equation_flops(call).map(Flops::matrix),
@@ -190,8 +190,6 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
             let differences = elements(&call.shape)?.mul(length)?;
             differences.mul(&Size::from(3)).map(Flops::vector)
         }
-        "topk" => elements(call.shape_of("self")?).map(Flops::vector),
-        "sort" => Some(Flops::vector(Size::from(0))),
         "lstm" | "gru" | "rnn_tanh" | "rnn_relu" | "lstm_cell" | "gru_cell" | "rnn_tanh_cell"
         | "rnn_relu_cell" => (recurrent_flops(call)?.mul(&Size::from(2))).map(Flops::matrix),
         _ => None,
