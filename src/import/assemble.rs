@@ -124,7 +124,7 @@ impl Writer {
     }
 }
 
-/// What is said of loops of which one iteration counts.
+/// The note on loops that count one iteration.
 fn loops_note(loops: usize) -> Option<String> {
     match loops {
         0 => None,

@@ -40,7 +40,7 @@ pub struct Imported {
     pub opaque: IndexMap<String, usize>,
     /// Ops of unknown shape.
     pub shapeless: usize,
-    /// Loops of which one iteration counts. An op of unknown shape stands for the others of each.
+    /// Loops that count one iteration. An op of unknown shape stands for the other iterations.
     pub loops: usize,
     /// Other remarks on the import, one sentence each.
     pub notes: Vec<String>,

@@ -61,7 +61,7 @@ impl Flops {
     }
 }
 
-/// A loop with an unknown number of iterations, of which the program has one.
+/// A loop with an unknown number of iterations. The program has one iteration.
 #[derive(Debug)]
 pub(crate) struct OpenLoop {
     /// The indices of its results.
@@ -82,8 +82,8 @@ impl OpenLoop {
 }
 
 impl Writer {
-    /// Remembers a loop of which one iteration is written. An op of unknown shape that reads its
-    /// results stands for the others, so that all totals are lower bounds.
+    /// Remembers a loop that counts one iteration. An op of unknown shape reads its results and
+    /// stands for the other iterations, so that all totals are lower bounds.
     pub(crate) fn open_loop(&mut self, operator: &str, results: &[usize]) {
         let parts = [Part {
             known: Known {

@@ -56,7 +56,7 @@ pub(crate) struct Writer {
     /// Outputs of operators that no function gives, by index, with the index that all outputs of
     /// one operator share.
     pub(crate) operator_of: HashMap<usize, usize>,
-    /// Loops of which one iteration is written.
+    /// Loops that count one iteration.
     pub(crate) open_loops: Vec<OpenLoop>,
     /// What is left of [`MAX_READS`].
     reads_left: usize,

@@ -196,6 +196,17 @@ fn several_results_are_parts_of_one_op() {
          v = part(TopK_all) : f32[4, 2]\n\
          i = part(TopK_all) : i64[4, 2]"
     );
+    // No function gives the smallest values.
+    let smallest = [attribute_int("largest", 0)];
+    assert_eq!(
+        statements(
+            &["x f32[4, 8]"],
+            &[ints("k", &[2])],
+            &[node("TopK", "x k", "v i", &smallest)],
+            "v"
+        ),
+        "v = opaque(x, name=TopK, flops=32, units=vector) : f32[4, 2]"
+    );
     // One sum for the norm and the result.
     let skip = node("SkipLayerNormalization", "x r g b c", "n - - s", &[]);
     assert_eq!(

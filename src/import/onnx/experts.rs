@@ -144,7 +144,7 @@ impl Layer {
         call.has(self.bias) || self.column_scales(call).is_some()
     }
 
-    /// The matrices as the product reads them; what is before it; and the columns of the result.
+    /// The second operand of the product, the lines before it, and the columns of the result.
     fn matrices(
         &self,
         call: &Call<'_>,

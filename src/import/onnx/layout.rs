@@ -293,16 +293,15 @@ fn scaled(call: &Call<'_>, size: &Size, scale: impl Fn(f64) -> f64) -> Option<Si
     Some(whole(scale(call.fixed(size)? as f64))?.computed_from(size))
 }
 
-/// The largest values. Where their indices are read, too, one kernel gives both.
+/// The largest values, or their indices. Where both are read, one kernel gives both. No function
+/// gives the smallest.
 pub(super) fn topk(call: &Call<'_>) -> Option<String> {
     let axis = call.int("axis").unwrap_or(-1);
-    let is_alone = !call.is_read(1);
-    is_alone.then(|| format!("{{y}} = topk({{0}}, count={{count}}, axis={axis})"))
-}
-
-/// The indices of the largest values, where the values are not read.
-pub(super) fn topk_indices(call: &Call<'_>) -> Option<String> {
-    let axis = call.int("axis").unwrap_or(-1);
-    let is_alone = !call.is_read(0);
-    is_alone.then(|| format!("{{y}} = topk_indices({{0}}, count={{count}}, axis={axis})"))
+    let (function, other) = match call.output_index {
+        0 => ("topk", 1),
+        _ => ("topk_indices", 0),
+    };
+    let is_largest = call.int("largest").unwrap_or(1) != 0;
+    (is_largest && !call.is_read(other))
+        .then(|| format!("{{y}} = {function}({{0}}, count={{count}}, axis={axis})"))
 }

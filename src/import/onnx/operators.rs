@@ -172,7 +172,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("CumSum", "{cumulated}"),
     lines!("CumProd", "{y} = reduction({0}) : {output}"),
     lines!("Hardmax", "{y} = reduction({0}) : {output}"),
-    row("TopK", &[Rule::Lines(&["{topk}"]), Rule::Lines(&["{topk_indices}"])]),
+    row("TopK", &[Rule::Lines(&["{topk}"]), Rule::Lines(&["{topk}"])]),
     lines!("MeanVarianceNormalization", "{y}_mean = mean({0}, axis={norm_axes})", "{y}_centred = sub({0}, {y}_mean)", "{y}_var = var({0}, axis={norm_axes})", "{y}_std = sqrt({y}_var)", "{y} = div({y}_centred, {y}_std)"),
     lines!("NegativeLogLikelihoodLoss", "{likelihood_loss}"),
     row("SoftmaxCrossEntropyLoss", &[Rule::Lines(&["{entropy_loss}"]), Rule::Lines(&["{y} = log_softmax({0}, axis=1)"])]),

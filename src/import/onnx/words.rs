@@ -12,7 +12,7 @@ use crate::onnx::fused::{
     skip_sum, slope,
 };
 use crate::onnx::integers::{integer_function, integer_product};
-use crate::onnx::layout::{gather, image, pad, piece, slices, topk, topk_indices};
+use crate::onnx::layout::{gather, image, pad, piece, slices, topk};
 use crate::onnx::losses::{entropy_loss, likelihood_loss};
 use crate::onnx::products::{fused_matmul, gemm, matmul, short_product};
 use crate::onnx::proto::{Number, element_type};
@@ -95,7 +95,6 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         "quantized" => quantized(call),
         "dequantized" => dequantized(call),
         "topk" => topk(call),
-        "topk_indices" => topk_indices(call),
         "einsum" => einsum(call),
         "attention" => attention(call),
         "present" => present(call),

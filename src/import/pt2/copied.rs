@@ -67,7 +67,7 @@ pub(super) fn with_copies(ops: &[OpStatement], copies: &[ValueCopy<'_>]) -> Vec<
             after[copy] = after[copy].max(at + 1);
         }
     }
-    // The copy that overwrites the value of each one, which may be itself.
+    // For each copy the one that overwrites its value, which may be itself.
     let overwrites: Vec<Option<usize>> = (copies.iter())
         .map(|own| targets.get(own.value()?).copied())
         .collect();
@@ -76,7 +76,7 @@ pub(super) fn with_copies(ops: &[OpStatement], copies: &[ValueCopy<'_>]) -> Vec<
         waits_for[other] += 1;
     }
     let mut ready: VecDeque<usize> = (0..copies.len()).filter(|&at| waits_for[at] == 0).collect();
-    // What is put where, at each place what keeps a value first.
+    // The ops to insert, each with its position. At a position, those that keep a value are first.
     let mut put: Vec<(usize, bool, OpStatement)> = Vec::new();
     let (mut is_put, mut is_kept) = (vec![false; copies.len()], vec![false; copies.len()]);
     let mut rest = 0..copies.len();
@@ -92,7 +92,7 @@ pub(super) fn with_copies(ops: &[OpStatement], copies: &[ValueCopy<'_>]) -> Vec<
             put.push((after[copy], true, op));
             (copy, after[copy])
         } else if let Some(copy) = rest.find(|&copy| !is_put[copy]) {
-            // All copies that are left wait for one another.
+            // All other copies wait for one another.
             is_kept[copy] = true;
             put.push((behind_value[copy], false, copies[copy].keeping()));
             (copy, behind_value[copy])
