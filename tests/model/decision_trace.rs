@@ -136,6 +136,36 @@ fn a_view_that_joins_the_kernel_that_inlines_it_is_not_recomputed() {
     }
 }
 
+/// `b` is a view of what `a` views, and is copied on its way to the caller.
+#[test]
+fn views_of_views_run_in_order_at_each_step() {
+    let op = |name, op_type, inputs: &[&str], bytes| {
+        Op::new(name, op_type, inputs, name, &[6, 10], bytes)
+    };
+    let (elementwise, reshape) = (OpType::Elementwise, OpType::Reshape);
+    let ops = [
+        op("t0", elementwise, &["x2"], 2),
+        op("t1", elementwise, &["t0"], 2),
+        op("t2", elementwise, &["t1"], 2),
+        op("t3", reshape, &["t2"], 2),
+        op("t4", reshape, &["t3"], 2),
+        op("t5", elementwise, &["t4"], 2),
+        op("t6", elementwise, &["t5"], 2),
+        op("t7", OpType::Reduction, &["t6"], 2),
+        op("t8", reshape, &["t4"], 4),
+        op("t9", elementwise, &["x0", "t2"], 4),
+        op("t10", elementwise, &["t9", "t9", "t4"], 4),
+    ];
+    let inputs = [
+        TensorDecl::new("x2", &[1, 10], 2),
+        TensorDecl::new("x0", &[6, 10], 2),
+    ];
+    let graph = build_graph(&ops, &inputs).unwrap();
+    for options in all_options() {
+        check_replay(&graph, &options);
+    }
+}
+
 /// Two kernels compute the softmax, one its row values and one its elements, and both carry its
 /// name.
 #[test]

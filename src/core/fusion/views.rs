@@ -4,8 +4,9 @@
 use crate::cost::views::Views;
 use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::{Decision, Log};
+use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::partition::Partition;
 
 /// The partition without kernels of free views alone.
@@ -108,4 +109,48 @@ fn renumbered(
     log.renumber(|kernel| number[kernel]);
     // The copy of a view for a library counts with the view.
     partition.renumbered(&number, kept.len())
+}
+
+/// The tensor that a view shows, seen through the views before it.
+pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
+    let mut tensor = graph.output[view];
+    while let Some(op) = graph.tensors[tensor].producer
+        && graph.ops[op].is_view()
+        && let Some(&source) = graph.inputs[op].first()
+    {
+        tensor = source;
+    }
+    tensor
+}
+
+/// The partition in which each op is in its kernel of `kernel_of`, and the other kernels of
+/// `computed_in` compute it again. A view that an earlier kernel reads is in the kernel that writes
+/// what it shows, also where a later kernel computes that again. `O(ops + reads)`, times the length
+/// of chains of views.
+pub(super) fn with_placed_views(
+    graph: &Graph,
+    mut kernel_of: IdVec<OpId, KernelId>,
+    computed_in: &Adjacency<OpId, KernelId>,
+    kernels: usize,
+) -> Partition {
+    // From the end, so that the views of a view are placed before it.
+    for op in graph.ops.ids().rev().filter(|&op| graph.ops[op].is_view()) {
+        let mut readers = graph.successors[op].iter();
+        if readers.any(|&reader| kernel_of[reader] < kernel_of[op])
+            && let Some(writer) = graph.tensors[viewed_base(graph, op)].producer
+        {
+            kernel_of[op] = kernel_of[writer];
+        }
+    }
+    let mut again = Adjacency::with_capacity(graph.ops.len(), 0);
+    for (op, own) in kernel_of.iter_enumerated() {
+        let others = computed_in[op].iter().copied();
+        again.push(others.filter(|kernel| kernel != own));
+    }
+    let recomputes = again.iter().any(|kernels| !kernels.is_empty());
+    let mut partition = Partition::of_ops(kernel_of, kernels);
+    if recomputes {
+        partition.recomputed = again.inverted(kernels);
+    }
+    partition
 }

@@ -4,6 +4,7 @@ use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::NodeId;
 use crate::fusion::decision_trace::{Decision, DecisionTrace};
 use crate::fusion::none;
+use crate::fusion::views::with_placed_views;
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
@@ -184,7 +185,7 @@ impl<'a> Replay<'a> {
         }
 
         let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(count);
-        let mut again = Adjacency::with_capacity(count, 0);
+        let mut all = Adjacency::with_capacity(count, count);
         for (viewed, kernels) in self.viewed.iter().zip(&mut computed_in) {
             kernels.sort_unstable();
             kernels.dedup();
@@ -193,14 +194,9 @@ impl<'a> Replay<'a> {
                 Some(viewed) => kernel_of[viewed],
                 None => kernels.first().copied().unwrap_or(KernelId::new(0)),
             });
-            again.push(kernels.iter().copied().skip(1));
+            all.push(kernels.iter().copied());
         }
-        let recomputes = computed_in.iter().any(|kernels| kernels.len() > 1);
-        let mut partition = Partition::of_ops(kernel_of, kernels);
-        if recomputes {
-            partition.recomputed = again.inverted(kernels);
-        }
-        Some(partition)
+        Some(with_placed_views(self.graph, kernel_of, &all, kernels))
     }
 
     /// For each cell its kernel, numbered by final kernels, and the number of kernels.

@@ -163,15 +163,3 @@ pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
         axes => axes,
     }
 }
-
-/// The tensor that a view shows, seen through the views before it.
-pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
-    let mut tensor = graph.output[view];
-    while let Some(op) = graph.tensors[tensor].producer
-        && graph.ops[op].is_view()
-        && let Some(&source) = graph.inputs[op].first()
-    {
-        tensor = source;
-    }
-    tensor
-}

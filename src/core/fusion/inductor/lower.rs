@@ -4,7 +4,7 @@
 use super::attention::{flash_kernels, result_layout};
 use super::facts::{
     copies_before, elements, is_across, is_call, is_crossing, is_windowed, keeps_shape, operations,
-    viewed_base, window_of,
+    window_of,
 };
 use super::in_place::BufferReaders;
 use super::layout::{Layouts, is_copied_reshape, layouts};
@@ -15,6 +15,7 @@ use super::value::{BufferView, LoweredValue, buffer_value, hidden_part};
 use super::view::{View, broadcast, view_of_op};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
+use crate::fusion::views::viewed_base;
 use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};

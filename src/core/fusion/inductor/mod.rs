@@ -37,6 +37,7 @@ mod value;
 mod view;
 
 use super::decision::{Decision, Log, PlacedNode};
+use crate::fusion::views::with_placed_views;
 use crate::model::adjacency::Adjacency;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -44,7 +45,6 @@ use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
 use crate::model::options::{Options, ReshapeCost};
 use crate::model::partition::Partition;
-use facts::viewed_base;
 use lower::Target;
 use node::{NodeId, SchedulerNode};
 use schedule::Fused;
@@ -105,8 +105,7 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, SchedulerNode>, log: &mut Log
 }
 
 /// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel
-/// that writes it, also where a later kernel computes what the view shows again. A kernel without
-/// ops is a further launch of the one that writes what it reads.
+/// that writes it. A kernel without ops is a further launch of the one that writes what it reads.
 fn assemble(
     graph: &Graph,
     reshape: ReshapeCost,
@@ -170,25 +169,7 @@ fn assemble(
         });
         kernel_of.push(first);
     }
-    // From the end, so that the views of a view are placed before it.
-    for op in graph.ops.ids().rev().filter(|&op| graph.ops[op].is_view()) {
-        let mut readers = graph.successors[op].iter();
-        if readers.any(|&reader| kernel_of[reader] < kernel_of[op])
-            && let Some(writer) = graph.tensors[viewed_base(graph, op)].producer
-        {
-            kernel_of[op] = kernel_of[writer];
-        }
-    }
-    let mut again = Adjacency::with_capacity(graph.ops.len(), 0);
-    for (op, own) in kernel_of.iter_enumerated() {
-        let others = computed_in[op].iter().copied();
-        again.push(others.filter(|kernel| kernel != own));
-    }
-    let recomputes = again.iter().any(|kernels| !kernels.is_empty());
-    let mut partition = Partition::of_ops(kernel_of, kernels);
-    if recomputes {
-        partition.recomputed = again.inverted(kernels);
-    }
+    let mut partition = with_placed_views(graph, kernel_of, &computed_in, kernels);
     if further.iter().any(|&launches| launches > 0) {
         partition.further_launches = further;
     }
