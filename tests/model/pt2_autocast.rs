@@ -28,15 +28,14 @@ fn operands_are_cast_to_the_type_in_which_an_op_computes() {
         node("relu.default", &["x"], "a"),
         node("add.Tensor", &["x", "a"], "y"),
     ];
-    // The first op gives another type than it reads.
+    // The first op gives another type than it reads, and the second promotes what it reads.
     let lines = lines_of(&nodes, &[("a", half)]);
     assert_eq!(
         lines,
         [
             "cast = cast(x, dtype=f16)",
             "relu = relu(cast) : f16[4, 8]",
-            "cast_2 = cast(relu, dtype=f32)",
-            "add = add(x, cast_2) : f32[4, 8]"
+            "add = add(x, relu) : f32[4, 8]"
         ]
     );
 }

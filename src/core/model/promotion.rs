@@ -127,7 +127,11 @@ impl Function {
         } else {
             leading.first().copied().flatten()?.dtype
         };
-        let is_widened = self.is_fractional() && !dtype.is_float();
-        Some(if is_widened { DType::F32 } else { dtype })
+        Some(match dtype {
+            // A sum of truth values is their count.
+            DType::Bool if self == Self::Sum => DType::I64,
+            _ if self.is_fractional() && !dtype.is_float() => DType::F32,
+            _ => dtype,
+        })
     }
 }

@@ -4,9 +4,11 @@ use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
 use crate::pt2::operators::{self, Rule};
 use crate::pt2::schema::{Argument, Whole};
-use crate::statement::distinct_name;
+use crate::statement::{distinct_name, dtype_of, statements};
 use crate::template::filled;
+use crate::writer::Known;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::promotion::promoted;
 use std::fmt::Write;
 
@@ -67,7 +69,37 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
         }
     }
     let lines: Vec<&str> = lines.lines().collect();
+    if !text.is_empty() {
+        let casts = std::mem::take(&mut call.cast);
+        if let Some(line) = promoting(&lines, call, &output) {
+            return Some(line);
+        }
+        call.cast = casts;
+    }
     Some(text + &filled(&lines, call, &output)?)
+}
+
+/// The one line without casts, if its function itself promotes the operands to the type of the
+/// output. Eager PyTorch runs one kernel for both.
+fn promoting(lines: &[&str], call: &Call<'_>, output: &str) -> Option<String> {
+    let &[line] = lines else { return None };
+    let text = filled(&[line], call, output)?;
+    let [op] = &statements(&text)?[..] else {
+        return None;
+    };
+    let function = op.function()?;
+    let names = call.node.tensors();
+    let known: Vec<&Known> = names
+        .filter_map(|name| call.known(*call.tensors.get(name)?))
+        .collect();
+    let inputs = op.inputs.iter().map(|input| {
+        let own = known.iter().find(|known| known.name == input.text);
+        own.copied()
+    });
+    let inputs: Vec<Option<&Known>> = inputs.collect();
+    let compares = function.row().result_dtype == Some(DType::Bool);
+    let is_promoted = function.promotes() || compares || function == Function::Sum;
+    (is_promoted && dtype_of(Some(function), op, &inputs) == Some(call.dtype)).then_some(text)
 }
 
 /// The type in which PyTorch compares operands.

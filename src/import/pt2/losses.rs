@@ -132,8 +132,7 @@ pub(super) fn cross_entropy(call: &Call<'_>) -> Option<Becomes> {
     Some(in_result_type(format!(
         "{lines}\n\
          {{y}}_counts = ne({{target}}, {ignored})\n\
-         {{y}}_ones = cast({{y}}_counts, dtype=i64)\n\
-         {{y}}_total = sum({{y}}_ones, axis={axes}, keepdim=false)\n\
+         {{y}}_total = sum({{y}}_counts, axis={axes}, keepdim=false)\n\
          {{y}}_number = cast({{y}}_total, dtype={dtype})\n\
          {{y}}_sum = sum({{y}}_losses, axis={axes}, keepdim=false)\n\
          {{y}} = div({{y}}_sum, {{y}}_number)"
