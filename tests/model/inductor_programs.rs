@@ -284,13 +284,13 @@ const RANDOM: &[(&str, usize, usize, Option<usize>)] = &[
     ("1", 150, 150, None),
     ("11", 149, 149, Some(148)),
     ("12", 150, 149, Some(138)),
-    ("13", 150, 148, Some(146)),
-    ("14", 120, 118, Some(114)),
+    ("13", 150, 149, Some(146)),
+    ("14", 120, 119, Some(114)),
     ("15", 150, 147, Some(143)),
     ("2", 200, 199, None),
-    ("20", 158, 156, Some(156)),
-    ("21", 160, 154, Some(154)),
-    ("3", 148, 145, Some(143)),
+    ("20", 158, 157, Some(156)),
+    ("21", 160, 155, Some(154)),
+    ("3", 148, 146, Some(143)),
 ];
 
 /// How many of these lists there are by seed, and how many of them have the kernels of the code

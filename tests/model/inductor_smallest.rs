@@ -230,3 +230,38 @@ fn a_reshape_of_transposed_results_is_a_copy() {
         ),
     ]);
 }
+
+#[test]
+fn masks_are_no_part_of_an_index() {
+    check(&[
+        (
+            "input x : f32[512, 3, 128]\nweight w : f32[3, 512, 129]\np = pad(x, pad=[1, 0])\nt = transpose(p, perm=[1, 0, 2])\na = maximum(t, w)\nn = layer_norm(p)",
+            1,
+        ),
+        (
+            "input x : f32[4096, 3]\np = pad(x, pad=[1, 0])\ns = sum(p, axis=1)\nm = min(x, axis=1)",
+            1,
+        ),
+        (
+            "input x : f32[64, 48, 128]\np = pad(x, pad=[1, 1, 2, 0])\na = relu(p)\nt = transpose(p)\nb = exp(t)",
+            1,
+        ),
+        // Of the nine elements of a window the middle one is that of the image.
+        (
+            "input x : f32[4, 32, 56, 56]\np = max_pool2d(x, kernel=3, stride=1, padding=1)\ny = sub(x, p)\nm = avg_pool2d(x, kernel=3, stride=1, padding=1)\nz = exp(m)",
+            1,
+        ),
+        (
+            "input x : f16[7, 48, 768]\ninput y : f16[7, 48, 768]\nc = concat(x, y, axis=0)\nn = softmax(c)\nr = reshape(c, shape=[14, 48, 16, 48])\nz = exp(r)",
+            1,
+        ),
+        (
+            "input x : f16[7, 48, 768]\ninput y : f16[7, 48, 768]\nc = concat(x, y, axis=0)\nt = transpose(c, perm=[1, 2, 0])\nr = relu(t)\nz = exp(c)",
+            1,
+        ),
+        (
+            "input x : f32[512, 64]\ninput y : f32[512, 64]\nc = concat(x, y, axis=1)\na = relu(c)\nd = concat(x, y, axis=1)\nb = exp(d)",
+            1,
+        ),
+    ]);
+}

@@ -243,6 +243,8 @@ pub struct Indexing {
     pub step: u64,
     /// The window of a pool.
     pub window: Option<Window>,
+    /// For each dimension the width of the border in front of it.
+    pub borders: Vec<u64>,
     /// Groups of channels that are normalized separately; 0 for other ops.
     pub groups: u64,
 }

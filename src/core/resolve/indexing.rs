@@ -81,6 +81,18 @@ pub(super) fn indexing_of(
             step: 1,
             ..Indexing::default()
         },
+        ShapeRule::Pad => {
+            // Stated before and behind, the last dimension first.
+            let stated = attributes.sizes(AttributeName::Pad).ok().flatten()?;
+            let mut borders = vec![0; rank];
+            for (border, sides) in borders.iter_mut().rev().zip(stated.chunks(2)) {
+                *border = u64::try_from(*sides.first()?).ok()?;
+            }
+            Indexing {
+                borders,
+                ..Indexing::default()
+            }
+        }
         ShapeRule::Pool2d => {
             let size = attributes.pair(AttributeName::Kernel, 1, [1, 1]).ok()?;
             Indexing {

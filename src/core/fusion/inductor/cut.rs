@@ -46,7 +46,7 @@ impl Pieces {
                 read.bytes = width.saturating_mul(read.width.into());
             }
             read.dependency = match seen {
-                Some((view, true)) if is_equal && !is_divided => view.dependency(&cut, &order),
+                Some(view) if is_equal && !is_divided => view.dependency(&cut, &order),
                 _ => Dependency::opaque(read.access.number(), order.len()),
             };
         }

@@ -7,9 +7,8 @@ use super::value::LoweredValue;
 /// axes, and how many across. Source: `Reduction.num_splits` in `torch/_inductor/ir.py`.
 pub(super) fn directions(value: &LoweredValue, shape: &[u64], axes: u32) -> (usize, usize) {
     let (mut inner, mut outer) = (0, 0);
-    for (view, is_whole) in value.reads.iter().filter_map(|read| read.seen()) {
-        // What an op picks along an axis has an index there, but no stride.
-        if is_whole && !view.covers(shape) {
+    for view in value.reads.iter().filter_map(|read| read.view.as_ref()) {
+        if !view.covers(shape) {
             continue;
         }
         let steps = view.steps_along(shape, axes);

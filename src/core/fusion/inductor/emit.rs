@@ -48,7 +48,7 @@ impl Lowering<'_> {
     ) -> SchedulerNode {
         let reads = value.reads.iter().enumerate().map(|(rank, read)| {
             let access = BufferAccess::of_read(read, shape, axes, self.width_of(read.buffer));
-            let seen = read.seen().map(|(view, is_whole)| (view.clone(), is_whole));
+            let seen = read.view.clone();
             let loads = read.loads;
             (
                 BufferAccess {
@@ -59,7 +59,7 @@ impl Lowering<'_> {
                 seen,
             )
         });
-        let mut reads: Vec<(BufferAccess, Option<(View, bool)>)> = reads.collect();
+        let mut reads: Vec<(BufferAccess, Option<View>)> = reads.collect();
         // A reader waits for every piece. Without an index it shares a kernel with none of them.
         let beside = value
             .reads

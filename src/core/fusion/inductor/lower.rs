@@ -11,7 +11,7 @@ use super::layout::{Layouts, is_copied_reshape, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::node::{BufferId, NodeId, SchedulerNode};
 use super::uses::{Uses, uses};
-use super::value::{BufferView, LoweredValue, buffer_value, hidden_part};
+use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
 use super::view::{View, broadcast, view_of_op};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
@@ -302,7 +302,11 @@ impl Lowering<'_> {
             if let Some(window) = window_of(definition) {
                 // Each element of the window is another read.
                 let image = graph.tensor_shape(tensor).unwrap_or(&[]);
-                for (element, view) in View::of_window(image, definition, window).enumerate() {
+                let (image, border) = with_border(image, window);
+                if let Some(border) = border {
+                    input.place(&border, (op, place));
+                }
+                for (element, view) in View::of_window(&image, definition, window).enumerate() {
                     let mut seen = input.clone();
                     seen.see(view.as_ref(), (op, element));
                     value.append(&seen);
@@ -311,9 +315,12 @@ impl Lowering<'_> {
             }
             let seen = self.seen_by(definition, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
-            match hidden_part(graph, op, tensor, place) {
-                Some(part) => input.hide(&part, (op, place)),
-                None => input.see(seen.as_ref(), (op, place)),
+            if let Some(part) = looked_up(graph, op, tensor, place) {
+                input.look_up(&part, (op, place));
+            } else if let Some(part) = placed(graph, op, tensor, place) {
+                input.place(&part, (op, place));
+            } else {
+                input.see(seen.as_ref(), (op, place));
             }
             value.append(&input);
         }

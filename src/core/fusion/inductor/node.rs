@@ -133,8 +133,8 @@ pub(super) struct Indices {
     pub(super) shape: Vec<u64>,
     /// The bits of the reduced dimensions.
     pub(super) axes: u32,
-    /// For each read what of its index a view says, and whether that is the whole index.
-    pub(super) reads: Vec<Option<(View, bool)>>,
+    /// For each read its index, if a view says it.
+    pub(super) reads: Vec<Option<View>>,
     pub(super) write: Option<View>,
 }
 
@@ -188,7 +188,7 @@ impl BufferAccess {
     pub(super) fn of_read(read: &BufferView, shape: &[u64], axes: u32, width: u32) -> Self {
         let seen = Self::of(read.buffer, read.view.as_ref(), shape, width);
         let step = read.view.as_ref().and_then(|view| view.step(shape, axes));
-        let Some(index) = read.hidden_index() else {
+        let Some(index) = read.hidden else {
             return Self { step, ..seen };
         };
         // An index that no digits describe equals the index of another reader through the same op
@@ -352,10 +352,7 @@ impl SchedulerNode {
         let deciding = write.as_ref().filter(|_| !is_of_rows);
         steps.extend(deciding.map(|view| (view.steps(&written), 1)));
         for (read, seen) in self.reads.iter().zip(&reads) {
-            steps.extend(
-                seen.iter()
-                    .map(|(view, _)| (view.steps(&shape), read.loads)),
-            );
+            steps.extend(seen.iter().map(|view| (view.steps(&shape), read.loads)));
         }
         let is_fixed = matches!(self.space, Loop::Library | Loop::Template(_));
         let order = if is_fixed {
@@ -380,7 +377,7 @@ impl SchedulerNode {
             self.writes.loops = view.loops(&written);
         }
         for (read, seen) in self.reads.iter_mut().zip(&reads) {
-            if let Some((view, true)) = seen {
+            if let Some(view) = seen {
                 read.dependency = view.dependency(&shape, &order);
                 self.moves.push(Moves {
                     buffer: read.buffer,

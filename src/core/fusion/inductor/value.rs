@@ -5,6 +5,7 @@ use super::view::{View, broadcast_to};
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
+use crate::model::op::Window;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -24,20 +25,11 @@ pub(super) struct BufferView {
     pub(super) buffer: BufferId,
     /// `None` if no view says it.
     pub(super) view: Option<View>,
-    hidden: Option<Hidden>,
+    /// If no view says it, a hash of the op that picks the element, of its input, and of all views
+    /// before and behind: equal hashes are equal indices.
+    pub(super) hidden: Option<u64>,
     /// How often an expression loads it.
     pub(super) loads: u32,
-}
-
-/// Elements that no view describes, because an op picks them.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Hidden {
-    /// A hash of the op, of its input, and of all views before and behind: equal hashes are equal
-    /// indices.
-    index: u64,
-    /// Where the elements would lie if the op picked the first one along its axis: what the
-    /// compiler sees of the index.
-    part: Option<View>,
 }
 
 impl BufferView {
@@ -50,18 +42,6 @@ impl BufferView {
         }
     }
 
-    /// A number for the index, if no view describes it.
-    pub(super) fn hidden_index(&self) -> Option<u64> {
-        self.hidden.as_ref().map(|hidden| hidden.index)
-    }
-
-    /// The part of the index that views describe, and whether it is the whole index.
-    pub(super) fn seen(&self) -> Option<(&View, bool)> {
-        let part = || self.hidden.as_ref()?.part.as_ref();
-        let whole = self.view.as_ref().map(|view| (view, true));
-        whole.or_else(|| part().map(|part| (part, false)))
-    }
-
     /// The same elements through a view, or in another way as an input of an op.
     fn see(&mut self, view: Option<&View>, input: (OpId, usize)) {
         if let (Some(view), Some(own)) = (view, self.view.as_ref())
@@ -70,24 +50,23 @@ impl BufferView {
             self.view = Some(seen);
             return;
         }
-        let part = (self.hidden.as_ref()).and_then(|hidden| view?.through(hidden.part.as_ref()?));
-        self.hide(part, view, input);
+        self.hide(view, input);
     }
 
-    fn hide(&mut self, part: Option<View>, by: Option<&View>, input: (OpId, usize)) {
+    fn hide(&mut self, by: Option<&View>, input: (OpId, usize)) {
         let mut hasher = FxHasher::default();
-        self.hidden_index().hash(&mut hasher);
+        self.hidden.hash(&mut hasher);
         self.view.take().hash(&mut hasher);
         match by {
             Some(view) => view.hash(&mut hasher),
             None => input.hash(&mut hasher),
         }
         // A view of everything in order, such as a reshape, changes no index.
-        let index = match (by, &self.hidden) {
-            (Some(view), Some(hidden)) if view.is_flat() => hidden.index,
+        let index = match (by, self.hidden) {
+            (Some(view), Some(hidden)) if view.is_flat() => hidden,
             _ => hasher.finish(),
         };
-        self.hidden = Some(Hidden { index, part });
+        self.hidden = Some(index);
     }
 }
 
@@ -134,22 +113,33 @@ impl LoweredValue {
         }
     }
 
-    /// The value of what an op picks of this one.
-    pub(super) fn hide(&mut self, part: &HiddenPart<'_>, input: (OpId, usize)) {
+    /// The value of what an op looks up in this one.
+    pub(super) fn look_up(&mut self, part: &LookedUp<'_>, input: (OpId, usize)) {
         self.move_places(None, input);
         for read in &mut self.reads {
             let seen = read.view.as_ref().and_then(|view| part.view.through(view));
             // A buffer with one value for all elements along the axis is read as by any other op.
             let is_row = read.view.as_ref().is_some_and(|view| {
-                let axis = part.axis.filter(|&axis| axis < 32);
+                let axis = Some(part.axis).filter(|&axis| axis < 32);
                 let strides = axis.and_then(|axis| view.strides_along(part.shape, 1 << axis));
                 strides.is_some_and(|strides| strides.iter().all(|&stride| stride == 0))
             });
             if is_row && seen.is_some() {
                 read.view = seen;
             } else {
-                let by = (!part.is_masked).then_some(&part.view);
-                read.hide(seen.filter(|_| part.is_masked), by, input);
+                read.hide(Some(&part.view), input);
+            }
+        }
+    }
+
+    /// The value of a larger tensor in which this one lies.
+    pub(super) fn place(&mut self, part: &Placed<'_>, input: (OpId, usize)) {
+        self.move_places(None, input);
+        for read in &mut self.reads {
+            let view = read.view.as_ref();
+            match view.and_then(|view| view.placed(part)) {
+                Some(view) => read.view = Some(view),
+                None => read.hide(None, input),
             }
         }
     }
@@ -175,57 +165,94 @@ impl LoweredValue {
     }
 }
 
-/// What an op picks of an input.
-pub(super) struct HiddenPart<'a> {
+/// What an op looks up in an input.
+pub(super) struct LookedUp<'a> {
     /// The shape of the input.
     shape: &'a [u64],
-    /// The axis along which it picks.
-    axis: Option<usize>,
-    /// For each element of the output one of the input in the same row.
+    /// The axis along which it looks.
+    axis: usize,
+    /// For each element of the output one of the input in the same row. The index equals that of
+    /// any other look-up in the same rows, because the compiler names looked-up positions by their
+    /// number in an expression.
     view: View,
-    /// The op masks elements at an index of the loop. One that looks them up has an index that
-    /// equals that of any other look-up in the same rows, because the compiler names looked-up
-    /// positions by their number in an expression.
-    is_masked: bool,
 }
 
-/// For an input of a gather, a concatenation or a border, of which a reader also knows the row.
-pub(super) fn hidden_part(
+/// For an input of a gather or embedding, of which a reader also knows the row.
+pub(super) fn looked_up(
     graph: &Graph,
     op: OpId,
     tensor: TensorId,
-    place: usize,
-) -> Option<HiddenPart<'_>> {
+    rank: usize,
+) -> Option<LookedUp<'_>> {
     let definition = &graph.ops[op];
     let shape = graph.tensor_shape(tensor)?;
-    let axis = || definition.indexing.as_ref().map(|indexing| indexing.axis);
-    let (axis, is_masked) = match definition.function {
-        Some(Function::Gather) if place == 0 => (axis()?, false),
-        Some(Function::Embedding) if place == 1 => {
-            return Some(HiddenPart {
-                shape,
-                axis: Some(0),
-                view: broadcast_to(shape.get(1..)?, &definition.shape)?,
-                is_masked: false,
-            });
+    let (axis, view) = match (definition.function?, rank) {
+        (Function::Gather, 0) => {
+            let axis = definition.indexing.as_ref()?.axis;
+            (axis, View::of_rows(shape, axis, &definition.shape)?)
         }
-        Some(Function::Concat) => (axis()?, true),
-        Some(Function::Pad) => {
-            return Some(HiddenPart {
-                shape,
-                axis: None,
-                view: View::of_padded(shape, &definition.shape)?,
-                is_masked: true,
-            });
+        (Function::Embedding, 1) => (0, broadcast_to(shape.get(1..)?, &definition.shape)?),
+        _ => return None,
+    };
+    Some(LookedUp { shape, axis, view })
+}
+
+/// Where an input lies in a larger tensor, outside of which its elements are masked.
+pub(super) struct Placed<'a> {
+    /// The shape of the input.
+    pub(super) shape: &'a [u64],
+    /// For some dimensions the first position of the input, and how many positions there are.
+    pub(super) along: Vec<(usize, u64, u64)>,
+    /// The compiler does not expand positions in a piece of a concatenation.
+    pub(super) is_closed: bool,
+}
+
+/// For an input of a concatenation or a border.
+pub(super) fn placed(graph: &Graph, op: OpId, tensor: TensorId, rank: usize) -> Option<Placed<'_>> {
+    let definition = &graph.ops[op];
+    let shape = graph.tensor_shape(tensor)?;
+    let indexing = definition.indexing.as_ref()?;
+    (shape.len() == definition.shape.len()).then_some(())?;
+    let sized = |(axis, start)| Some((axis, start, *definition.shape.get(axis)?));
+    let is_closed = definition.function == Some(Function::Concat);
+    let along = match definition.function? {
+        Function::Concat => {
+            let axis = indexing.axis;
+            let before = graph.inputs[op].iter().take(rank);
+            let lengths = before.map(|&piece| graph.tensor_shape(piece)?.get(axis).copied());
+            let start = lengths.sum::<Option<u64>>()?;
+            vec![sized((axis, start))?]
+        }
+        Function::Pad => {
+            let borders = indexing.borders.iter().copied().enumerate();
+            borders.map(sized).collect::<Option<_>>()?
         }
         _ => return None,
     };
-    Some(HiddenPart {
+    Some(Placed {
         shape,
-        axis: Some(axis),
-        view: View::of_rows(shape, axis, &definition.shape)?,
-        is_masked,
+        along,
+        is_closed,
     })
+}
+
+/// The shape of an image with the border of a window around it, and where the image lies in it if
+/// there is one.
+pub(super) fn with_border(image: &[u64], window: Window) -> (Vec<u64>, Option<Placed<'_>>) {
+    let mut shape = image.to_vec();
+    let mut along = Vec::new();
+    let first = image.len().saturating_sub(window.padding.len());
+    for (axis, (size, border)) in shape.iter_mut().skip(first).zip(window.padding).enumerate() {
+        *size = size.saturating_add(border.saturating_mul(2));
+        along.push((first + axis, border, *size));
+    }
+    let is_bordered = window.padding != [0, 0];
+    let border = is_bordered.then_some(Placed {
+        shape: image,
+        along,
+        is_closed: false,
+    });
+    (shape, border)
 }
 
 pub(super) fn buffer_value(buffer: BufferId, view: View) -> LoweredValue {

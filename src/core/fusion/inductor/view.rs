@@ -5,6 +5,7 @@
 //! loop, in row-major order, is cut into digits, and each digit advances by its stride.
 
 mod access;
+mod composed;
 mod dependency;
 mod of_op;
 
@@ -16,14 +17,21 @@ pub(super) use access::{AccessedElements, Loops};
 pub(super) use dependency::{Dependency, loop_order};
 pub(super) use of_op::{broadcast, broadcast_to, view_of_op};
 
-/// Most digits of a view; others count as unknown.
-const DIGITS: usize = 24;
-
 /// A digit of a position: how many values it has, and how far apart in the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Digit {
     size: u64,
     stride: u64,
+    /// The term of the index in which the digit stands: 0 for the sum itself, else the one of
+    /// [`View::closed`] before this number.
+    term: usize,
+}
+
+impl Digit {
+    /// How far a step moves as the compiler sees it, which sees no stride in a closed term.
+    const fn step(self) -> u64 {
+        if self.term == 0 { self.stride } else { 0 }
+    }
 }
 
 /// The element of a buffer at each position of a loop. Outermost digit first; no digit has size 1,
@@ -31,32 +39,41 @@ struct Digit {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(super) struct View {
     digits: Vec<Digit>,
-    offset: u64,
+    /// Below 0 where the first positions are a border, whose elements are masked.
+    offset: i64,
+    /// The offsets of terms that the compiler does not expand: the positions in a piece of a
+    /// concatenation (`Identity` in `pointwise_cat` of `torch/_inductor/lowering.py`).
+    closed: Vec<i64>,
 }
 
 impl View {
     /// The position in a buffer in loops of these sizes, each of which moves by a stride.
     pub(super) fn of_loops(loops: impl Iterator<Item = (u64, u64)>) -> Self {
-        Self::of(loops.map(|(size, stride)| Digit { size, stride }).collect())
+        let digit = |(size, stride)| Digit {
+            size,
+            stride,
+            ..Digit::default()
+        };
+        Self::of(loops.map(digit).collect())
     }
 
     /// A buffer in the order in which it lies.
     pub(super) fn whole(elements: u64) -> Self {
-        Self::of(vec![Digit {
-            size: elements,
-            stride: 1,
-        }])
+        Self::of_loops(std::iter::once((elements, 1)))
     }
 
     fn of(digits: Vec<Digit>) -> Self {
         let mut view = Self {
             digits: Vec::with_capacity(digits.len()),
-            offset: 0,
+            ..Self::default()
         };
         // A canonical form, so that equal accesses have equal digits however their shapes were cut.
         for digit in digits.into_iter().filter(|digit| digit.size != 1) {
             match view.digits.last_mut() {
-                Some(outer) if outer.stride == digit.size.saturating_mul(digit.stride) => {
+                Some(outer)
+                    if outer.term == digit.term
+                        && outer.stride == digit.size.saturating_mul(digit.stride) =>
+                {
                     outer.size = outer.size.saturating_mul(digit.size);
                     outer.stride = digit.stride;
                 }
@@ -94,12 +111,7 @@ impl View {
     }
 
     fn strided(shape: &[u64], strides: &[u64]) -> Self {
-        let digits = shape.iter().zip(strides);
-        Self::of(
-            digits
-                .map(|(&size, &stride)| Digit { size, stride })
-                .collect(),
-        )
+        Self::of_loops(shape.iter().copied().zip(strides.iter().copied()))
     }
 
     /// The digits of each dimension; `None` if a digit spans dimensions in a way that no division
@@ -161,76 +173,15 @@ impl View {
         let mut digits = Vec::with_capacity(batch.len());
         for &size in batch.iter().rev() {
             // A dimension of size 1, or none at all, is the same matrix again at each step.
-            let again = vec![Digit { size, stride: 0 }];
+            let again = vec![Digit {
+                size,
+                ..Digit::default()
+            }];
             let dimension = own.pop().filter(|digits| !digits.is_empty());
             digits.push(dimension.unwrap_or(again));
         }
         digits.reverse();
         Self::of(digits.concat()).digits.len() <= 1
-    }
-
-    /// This view of what another view shows: `inner` gives the element of the buffer for each of
-    /// its positions, this one the position in `inner`.
-    pub(super) fn through(&self, inner: &Self) -> Option<Self> {
-        // In a flat view a position is the element itself.
-        if let [Digit { stride: 1, .. }] = inner.digits[..] {
-            let offset = self.offset.checked_add(inner.offset)?;
-            return Some(Self {
-                offset,
-                ..self.clone()
-            });
-        }
-        let mut digits = Vec::with_capacity(self.digits.len() + 2);
-        for digit in &self.digits {
-            inner.cut(*digit, &mut digits)?;
-        }
-        let offset = inner.offset.checked_add(inner.at(self.offset)?)?;
-        (digits.len() <= DIGITS).then(|| Self {
-            offset,
-            ..Self::of(digits)
-        })
-    }
-
-    /// Adds the digits of the buffer over which a digit of positions advances.
-    fn cut(&self, digit: Digit, digits: &mut Vec<Digit>) -> Option<()> {
-        if digit.stride == 0 {
-            digits.push(digit);
-            return Some(());
-        }
-        let (mut reach, mut left, mut own) = (1_u64, digit, Vec::new());
-        for inner in self.digits.iter().rev() {
-            let end = reach.checked_mul(inner.size)?;
-            if left.stride < end && left.size > 1 {
-                // A step that is no multiple of the digits further in would carry: its index is a
-                // division.
-                (left.stride % reach == 0).then_some(())?;
-                let steps = left.stride / reach;
-                let room = inner.size.div_ceil(steps);
-                let stride = inner.stride.checked_mul(steps)?;
-                let size = left.size.min(room);
-                own.insert(0, Digit { size, stride });
-                (left.size % size == 0).then_some(())?;
-                left.size /= size;
-                if left.size > 1 {
-                    (inner.size % steps == 0).then_some(())?;
-                }
-                left.stride = left.stride.checked_mul(size)?;
-            }
-            reach = end;
-        }
-        digits.extend(own);
-        (left.size <= 1).then_some(())
-    }
-
-    /// The element at one position, without the offset.
-    fn at(&self, mut place: u64) -> Option<u64> {
-        let mut element = 0_u64;
-        for digit in self.digits.iter().rev() {
-            let value = place % digit.size.max(1);
-            element = element.checked_add(value.checked_mul(digit.stride)?)?;
-            place /= digit.size.max(1);
-        }
-        Some(element)
     }
 
     /// The elements that are accessed in a loop over this shape. A digit that ends inside a
@@ -255,7 +206,7 @@ impl View {
         moved.sort_by_key(|digit| std::cmp::Reverse(digit.stride));
         let mut hasher = FxHasher::default();
         Self::of(moved).digits.hash(&mut hasher);
-        self.offset.hash(&mut hasher);
+        (self.offset, &self.closed).hash(&mut hasher);
         AccessedElements::Of(hasher.finish())
     }
 
@@ -277,7 +228,11 @@ impl View {
 
     /// Whether neighbours of the loop are neighbours in the buffer.
     pub(super) fn is_flat(&self) -> bool {
-        matches!(self.digits[..], [] | [Digit { stride: 1, .. }])
+        match self.digits[..] {
+            [] => true,
+            [digit] => digit.step() == 1,
+            _ => false,
+        }
     }
 
     /// If another loop than the innermost one moves to the next element of the buffer, the size of
@@ -285,9 +240,9 @@ impl View {
     /// `SIMDScheduling.candidate_tilings` in `torch/_inductor/codegen/simd.py`.
     pub(super) fn tile(&self) -> Option<u64> {
         let size = |digits: &[Digit]| digits.iter().fold(1, |n: u64, d| n.saturating_mul(d.size));
-        let at = self.digits.iter().position(|digit| digit.stride == 1)?;
+        let at = self.digits.iter().position(|digit| digit.step() == 1)?;
         let (outer, inner) = self.digits.split_at_checked(at + 1)?;
-        let is_moved = inner.iter().any(|digit| digit.stride != 0);
+        let is_moved = inner.iter().any(|digit| digit.step() != 0);
         // Multiples of a warp's 32 threads; each doubles the score, as in the source.
         let is_good = |size: u64| size >= 32 && size.is_multiple_of(32);
         let (outer, inner) = (size(outer), size(inner));
@@ -318,7 +273,7 @@ impl View {
         let mut reach = 1_u64;
         for (place, &size) in shape.iter().enumerate().rev() {
             if size > 1 && place < 32 && axes >> place & 1 == 1 {
-                steps.extend(self.at(reach));
+                steps.extend(self.at(reach, 0));
             }
             reach = reach.saturating_mul(size);
         }

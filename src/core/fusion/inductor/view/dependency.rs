@@ -44,7 +44,7 @@ impl View {
             let start = reach;
             reach = reach.saturating_mul(size);
             if size > 1 {
-                self.at(start).unwrap_or(0)
+                self.at(start, 0).unwrap_or(0)
             } else {
                 0
             }
@@ -77,8 +77,8 @@ impl View {
             .copied()
             .collect();
         Dependency {
-            exact: hash((&ordered, self.offset)),
-            merged: hash((Self::of(digits).digits, self.offset)),
+            exact: hash((&ordered, self.offset, &self.closed)),
+            merged: hash((Self::of(digits).digits, self.offset, &self.closed)),
             loops: ordered.len(),
         }
     }

@@ -1,6 +1,6 @@
 //! The views through which the ops of a program read their inputs.
 
-use super::{Digit, View};
+use super::View;
 use crate::model::functions::ShapeRule;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
@@ -8,15 +8,15 @@ use crate::model::op::{Op, Window, element_count};
 use crate::model::operand_parts::{Heads, heads_between};
 
 impl View {
-    /// For each element of a window the one of the image that each element of the pool's output
-    /// reads there, if no border is around it.
+    /// For each element of a window the one of the image with its border that each element of the
+    /// pool's output reads there.
     pub(in crate::fusion::inductor) fn of_window(
         image: &[u64],
         pool: &Op,
         window: Window,
     ) -> impl Iterator<Item = Option<Self>> {
         let [rows, columns] = window.size;
-        let is_regular = window.padding == [0, 0] && !window.stride.contains(&0);
+        let is_regular = !window.stride.contains(&0);
         let strides: Option<[u64; 4]> = dense_strides(image).try_into().ok();
         (0..rows.saturating_mul(columns)).map(move |element| {
             let [batch, channel, row, column] = strides.filter(|_| is_regular)?;
@@ -28,6 +28,7 @@ impl View {
                 column.checked_mul(right)?,
             ];
             let offset = (element / columns).checked_mul(row)? + element % columns;
+            let offset = i64::try_from(offset).ok()?;
             (pool.shape.len() == moved.len()).then(|| Self {
                 offset,
                 ..Self::strided(&pool.shape, &moved)
@@ -81,17 +82,7 @@ impl View {
         let sized = shape.iter().copied().zip(strides).enumerate();
         let (mut moved, last): (Vec<_>, Vec<_>) = sized.partition(|&(place, _)| place != dimension);
         moved.extend(last);
-        let digits = moved
-            .into_iter()
-            .map(|(_, (size, stride))| Digit { size, stride });
-        Self::of(digits.collect())
-    }
-
-    /// For each element of an output of the same rank the one of a padded input, were there no
-    /// border.
-    pub(in crate::fusion::inductor) fn of_padded(input: &[u64], output: &[u64]) -> Option<Self> {
-        let strides = dense_strides(input);
-        (strides.len() == output.len()).then(|| Self::strided(output, &strides))
+        Self::of_loops(moved.into_iter().map(|(_, loops)| loops))
     }
 
     /// For each element of an output one of an input of the same rank, always the first along an
@@ -114,23 +105,24 @@ impl View {
         keeps_shape: bool,
     ) -> Vec<Self> {
         let strides = dense_strides(shape);
-        let (mut kept, mut offsets) = (Vec::with_capacity(shape.len()), vec![0_u64]);
+        let (mut kept, mut offsets) = (Vec::with_capacity(shape.len()), vec![0_i64]);
         for (place, (&size, &stride)) in shape.iter().zip(&strides).enumerate() {
             if place < 32 && axes >> place & 1 == 1 {
                 let steps = offsets.iter().flat_map(|&offset| {
-                    (0..size).map(move |step| offset.saturating_add(step.saturating_mul(stride)))
+                    let along = move |step: u64| step.saturating_mul(stride);
+                    (0..size).map(move |step| offset.saturating_add_unsigned(along(step)))
                 });
                 offsets = steps.collect();
                 if keeps_shape {
-                    kept.push(Digit { size, stride: 0 });
+                    kept.push((size, 0));
                 }
             } else {
-                kept.push(Digit { size, stride });
+                kept.push((size, stride));
             }
         }
         let view = |offset| Self {
             offset,
-            ..Self::of(kept.clone())
+            ..Self::of_loops(kept.iter().copied())
         };
         offsets.into_iter().map(view).collect()
     }
@@ -159,7 +151,7 @@ pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option
             let indexing = definition.indexing.as_ref()?;
             let mut strides = strides;
             let stride = strides.get_mut(indexing.axis)?;
-            let offset = stride.checked_mul(indexing.start)?;
+            let offset = i64::try_from(stride.checked_mul(indexing.start)?).ok()?;
             *stride = stride.checked_mul(indexing.step)?;
             let view = View::strided(&definition.shape, &strides);
             Some(View { offset, ..view })
