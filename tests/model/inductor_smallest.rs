@@ -169,6 +169,11 @@ fn a_concatenation_copies_a_piece_whose_layout_is_fixed() {
             "input x : f32[1000, 5, 48]\ninput y : f32[1000, 1, 48]\nm = max(x, axis=1)\nd = sub(x, m)\nc = concat(m, y, axis=2)\nz = exp(y)",
             4,
         ),
+        // By a minimum of all, for which it is cut into pieces.
+        (
+            "input x : f32[768, 12, 256]\na = abs(x)\nm = min(a, axis=[0, 1, 2])\nc = concat(a, x, axis=2)",
+            4,
+        ),
         // By a matmul.
         (
             "input x : bf16[256, 3000]\nweight w : bf16[3000, 64]\na = relu(x)\nc = concat(x, a, axis=1)\ny = matmul(a, w)",

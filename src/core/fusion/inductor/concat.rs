@@ -234,7 +234,8 @@ impl Lowering<'_> {
     }
 
     /// Whether a concatenation may take a piece as an expression: one that is inlined, external, a
-    /// result, or in a layout that is fixed, because a library chose it or a view of it was read.
+    /// result, or in a layout that is fixed, because a library chose it, or a view of it or a
+    /// reduction to a single value read it.
     fn is_open(&self, tensor: TensorId, concatenation: OpId) -> bool {
         let graph = self.graph;
         let Some(producer) = graph.tensors[tensor].producer else {
@@ -256,6 +257,7 @@ impl Lowering<'_> {
             || chooses_layout
             || definition.is_view()
             || !self.values[tensor].ops.is_empty()
+            || self.fixed.contains(&tensor)
             || readers.len() > 1 && readers.iter().any(|&reader| fixes_layout(reader))
     }
 

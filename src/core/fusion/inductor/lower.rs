@@ -101,6 +101,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         widths: (graph.tensors.iter())
             .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
             .collect(),
+        fixed: HashSet::new(),
         reduced: HashMap::new(),
         readers: BufferReaders::of(graph),
         variances: HashSet::new(),
@@ -170,6 +171,8 @@ pub(super) struct Lowering<'a> {
     pub(super) readers: BufferReaders,
     /// The buffers of row values that are a mean and a variance.
     pub(super) variances: HashSet<BufferId>,
+    /// The tensors whose layout a reduction to a single value has fixed.
+    pub(super) fixed: HashSet<TensorId>,
     /// For each buffer of the elements of a norm the loop of its row values.
     pub(super) normed: HashMap<BufferId, Loop>,
 }

@@ -11,7 +11,9 @@ use crate::model::ids::OpId;
 use crate::model::op::element_count;
 
 impl Lowering<'_> {
-    /// Writes the input of a reduction to one value in pieces to a buffer, which later ops read.
+    /// Writes the input of a reduction to one value in pieces to a buffer, which later ops read,
+    /// and fixes its layout.
+    ///
     /// Source: `Reduction.check_for_split_dense_dim_reindexing` in `torch/_inductor/ir.py`.
     pub(super) fn write_input(&mut self, op: OpId) {
         let graph = self.graph;
@@ -27,8 +29,12 @@ impl Lowering<'_> {
             tensor = source;
         }
         let value = self.values[tensor].clone();
-        let is_inlined =
-            !value.ops.is_empty() && !self.converts(op) && !is_variance(&graph.ops[op]);
+        // A conversion or a variance reads what is computed from the input.
+        if self.converts(op) || is_variance(&graph.ops[op]) {
+            return;
+        }
+        self.fixed.insert(tensor);
+        let is_inlined = !value.ops.is_empty();
         let producer = graph.tensors[tensor].producer;
         let is_read_later = producer.is_some_and(|producer| self.is_read_after(producer, op));
         if let (true, true, Some(producer)) = (is_inlined, is_read_later, producer) {
