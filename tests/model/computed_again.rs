@@ -52,3 +52,21 @@ b = neg(a)
         .collect();
     assert_eq!(reads, [whole, whole / 64], "{reads:?}");
 }
+
+/// Each of two kernels computes the half that its own slice names, also the first.
+#[test]
+fn two_kernels_compute_a_half_each() {
+    const TEXT: &str = "\
+input x : f32[64, 1024]
+m = tanh(x)
+a = slice(m, start=0, end=512, axis=1)
+b = mul(a, 2)
+c = slice(m, start=512, end=1024, axis=1)
+e = relu(c)
+";
+    let analysis = compiled(TEXT);
+    let reads: Vec<u64> = (analysis.fused.kernels.iter())
+        .map(|kernel| kernel.bytes_read)
+        .collect();
+    assert_eq!(reads, [64 * 512 * 4; 2]);
+}

@@ -133,9 +133,19 @@ pub fn kernel_traffic<'a>(
     } else {
         Adjacency::from_pairs(partition.kernels.len(), copies)
     };
+    let mut is_recomputed = IdVec::from_elem(false, graph.ops.len());
+    for &op in partition.recomputed.iter().flatten() {
+        is_recomputed[op] = true;
+    }
     partition.kernels.ids().map(move |kernel| {
         let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
-        let in_part = computed_in_part(graph, &count.views, again, |op| {
+        // What each kernel computes for itself alone, this one, too.
+        let inlined = own
+            .iter()
+            .filter(|&&op| is_recomputed[op] && !is_written[op]);
+        let mut inlined: Vec<OpId> = inlined.chain(again).copied().collect();
+        inlined.sort_unstable();
+        let in_part = computed_in_part(graph, &count.views, &inlined, |op| {
             partition.kernel_of[op] == kernel
         });
         let mut traffic = count.of_kernel(
