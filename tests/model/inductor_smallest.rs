@@ -230,6 +230,19 @@ fn a_reshape_of_transposed_results_is_a_copy() {
             3,
         ),
         (
+            "input q : bf16[1, 2048, 32, 128]\nn = rms_norm(q)\nt = transpose(n, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[1, 8, 8192, 128])",
+            2,
+        ),
+        (
+            "input q : bf16[1, 2048, 32, 128]\ninput k : bf16[1, 8, 2048, 128]\nn = rms_norm(q)\nt = transpose(n, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[1, 8, 8192, 128])\ns = matmul(r, k, transpose_b=true)",
+            3,
+        ),
+        // A kernel computes the rotation, and another one lays it out for the library.
+        (
+            "input q : bf16[1, 2048, 32, 128]\ninput cos : bf16[1, 1, 2048, 128]\ninput sin : bf16[1, 1, 2048, 128]\ninput k : bf16[1, 8, 2048, 128]\nt = transpose(q, perm=[0, 2, 1, 3])\nh = rotary(t, cos, sin)\nr = reshape(h, shape=[1, 8, 8192, 128])\ns = matmul(r, k, transpose_b=true)",
+            3,
+        ),
+        (
             "input x : bf16[4, 512, 1024]\nweight a : bf16[1024, 1024]\nweight b : bf16[512, 64]\nh = linear(x, a)\nh4 = reshape(h, shape=[4, 512, 16, 64])\nt = transpose(h4, perm=[0, 2, 3, 1])\nr = reshape(t, shape=[4096, 512])\no = matmul(r, b)",
             3,
         ),

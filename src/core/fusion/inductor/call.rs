@@ -166,14 +166,15 @@ impl Lowering<'_> {
 
     /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut
     /// and joined: the compiler does not see that the elements keep their order. Source:
-    /// `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
-    pub(super) fn copy_crossing_view(&mut self, op: OpId) {
+    /// `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`. Returns whether it
+    /// gets one.
+    pub(super) fn copy_crossing_view(&mut self, op: OpId) -> bool {
         let graph = self.graph;
         let output = graph.output[op];
         let uses = self.uses[output];
         let is_seen = uses.is_result || uses.feeds_library;
         if !is_seen || !is_crossing(graph, op) {
-            return;
+            return false;
         }
         let mut source = op;
         while graph.ops[source].is_view()
@@ -184,9 +185,11 @@ impl Lowering<'_> {
         }
         let definition = &graph.ops[source];
         let has_bias = definition.is_convolution() && graph.inputs[source].len() > 2;
-        if definition.op_type == OpType::Elementwise || has_bias {
+        let is_copied = definition.op_type == OpType::Elementwise || has_bias;
+        if is_copied {
             self.launch_beside(BufferId::of_tensor(graph.output[source]));
         }
+        is_copied
     }
 
     /// The bias that a pointwise op adds afterwards: that of each convolution, and of some linear

@@ -242,37 +242,34 @@ impl Lowering<'_> {
         };
         let mut value = self.values[input].clone();
         value.see(view_of_op(graph, op).as_ref(), (op, 0));
-        let is_copy = is_copied_reshape(graph, &self.layouts, op);
+        let is_launched = self.copy_crossing_view(op);
+        let is_copy = !is_launched && is_copied_reshape(graph, &self.layouts, op);
         let is_of_buffer = value.ops.is_empty() && !graph.tensors[input].is_external() && !is_copy;
         if !is_of_buffer {
             value.ops.push(op);
         }
         let output = graph.output[op];
-        self.copy_crossing_view(op);
         self.copy_part(op);
-        let is_computed = |&op: &OpId| !graph.ops[op].is_view();
+        let is_computed = (value.ops.iter()).any(|&op| !graph.ops[op].is_view());
         let bytes = graph.tensors[output].bytes().unwrap_or(0);
         let is_free = self.target.reshape.is_free_view(graph, op);
         let space = Loop::Pointwise(elements(&graph.ops[op]));
-        // A reshape that copies computes what it views, in loops over the old shape.
-        if graph.is_final(output) && is_copy && !is_crossing(graph, op) {
-            let shape = graph.tensor_shape(input).unwrap_or(&graph.ops[op].shape);
+        if graph.is_final(output) && is_copy {
             let producer = graph.tensors[viewed_base(graph, op)].producer;
-            if value.ops.iter().any(is_computed) {
+            let is_stored = |op: OpId| is_call(&graph.ops[op]) || keeps_shape(graph, op);
+            if is_computed && !is_crossing(graph, op) {
+                // It computes what it views, in loops over the old shape.
+                let shape = graph.tensor_shape(input).unwrap_or(&graph.ops[op].shape);
                 self.write(value.clone(), space, output, shape);
-            } else if producer.is_some_and(|producer| is_call(&graph.ops[producer])) {
+            } else if !is_computed && producer.is_some_and(is_stored) {
                 if is_free {
                     self.note_copy(op, output, [bytes; 2]);
                 }
-                self.write(value.clone(), space, output, shape);
+                self.write(value.clone(), space, output, &graph.ops[op].shape);
             }
         }
         // A library reads a copy of an input that no strides show in the new shape.
-        if self.uses[output].feeds_library
-            && is_copy
-            && !value.ops.iter().any(is_computed)
-            && !is_of_buffer
-        {
+        if self.uses[output].feeds_library && is_copy && !is_computed {
             if is_free {
                 self.note_copy(op, output, [bytes; 2]);
             }
@@ -281,8 +278,7 @@ impl Lowering<'_> {
         }
         // A result is written where it is lowered, and who reads it later reads that buffer.
         let base = viewed_base(graph, op);
-        if graph.is_final(output) && value.ops.iter().any(is_computed) && self.uses[base].is_viewed
-        {
+        if graph.is_final(output) && is_computed && self.uses[base].is_viewed {
             self.read_from_buffer(base);
             value = buffer_value(BufferId::of_tensor(base), self.layouts[output].clone());
         }
