@@ -269,8 +269,8 @@ impl Lowering<'_> {
             }
         }
         // A library reads a copy of an input that no strides show in the new shape.
-        if self.uses[output].feeds_library && is_copy && !is_computed {
-            if is_free {
+        if self.uses[output].feeds_library && is_copy && !(is_computed && is_crossing(graph, op)) {
+            if is_free && !is_computed {
                 self.note_copy(op, output, [bytes; 2]);
             }
             self.write(value, space, output, &graph.ops[op].shape);

@@ -72,7 +72,9 @@ pub(super) fn uses(
                     of_input.is_viewed |= is_viewed;
                     of_input.is_result |= of_output.is_result && !graph.is_final(output);
                 }
-                of_input.feeds_library |= of_output.feeds_library;
+                // The copy of what no strides show computes what it copies.
+                let is_copy = !is_crossing(graph, op) && is_copied_reshape(graph, layouts, op);
+                of_input.feeds_library |= of_output.feeds_library && !is_copy;
                 of_input.feeds_window |= of_output.feeds_window;
             }
             // An add that a library call includes reads its operand as the call does.
