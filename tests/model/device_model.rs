@@ -3,9 +3,10 @@
 use fuseline_core::analysis::device_model::{Product, Tile, device_count};
 use fuseline_core::device;
 use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::options::ReshapeCost;
 use fuseline_core::notation::edit::{ShownKernels, state_kernels};
 use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, Options, Policy, analyze_program};
+use fuseline_core::{Analysis, Conventions, Options, Policy, analyze_program};
 use fuseline_view::present::headline::headline;
 
 const TILE: Tile = Tile {
@@ -214,6 +215,27 @@ fn an_h100_is_estimated_from_the_h200() {
     let product = "input a : bf16[8192, 8192]\ninput b : bf16[8192, 8192]\ny = matmul(a, b)\n";
     let [h200, h100] = ["h200", "h100"].map(|id| of(product, id).fused_s);
     assert!((h100 / h200 - 1.0).abs() < 1e-9, "{h100} {h200}");
+}
+
+/// Eager PyTorch sees one operand with a stride of 0, whichever way the list broadcasts it.
+#[test]
+fn a_broadcast_takes_as_long_as_an_expanded_view() {
+    let declared = "input x : bf16[64, 128, 1024]\ninput v : bf16[64, 1, 1024]\n";
+    let expanded = "e = expand(v) : bf16[64, 128, 1024]\ny = add(x, e)\n";
+    let [broadcast, view] = ["y = add(x, v)\n", expanded].map(|more| {
+        let options = Options {
+            conventions: Conventions {
+                reshape: ReshapeCost::View,
+                ..Conventions::default()
+            },
+            device: device("h200").unwrap().clone(),
+            ..Options::of_policy(Policy::None)
+        };
+        let text = [declared, more].concat();
+        let outcome = analyze_program(&parse(&text).program, &options);
+        outcome.analysis.unwrap().predicted.unwrap().fused_s
+    });
+    assert!((view / broadcast - 1.0).abs() < 1e-9, "{view} {broadcast}");
 }
 
 /// Rows, columns, and the times of `var` and `argmax` along rows of f16 in µs: eager PyTorch 2.11

@@ -17,9 +17,9 @@ use std::path::PathBuf;
 #[rustfmt::skip]
 const MODELS: &[(&str, usize, &[u64], usize, usize)] = &[
     ("bert", 257, &[12], 155, 124),
-    ("gpt2", 501, &[12], 276, 100),
-    ("llama", 1007, &[16], 677, 244),
-    ("mixtral", 735, &[8], 493, 188),
+    ("gpt2", 500, &[12], 275, 100),
+    ("llama", 1006, &[16], 676, 244),
+    ("mixtral", 734, &[8], 492, 188),
     ("resnet50", 175, &[2, 3, 5, 2], 174, 104),
     // Its layers differ in width or in what they read: what goes down is read again on the way up.
     ("unet", 452, &[], 304, 279),

@@ -283,3 +283,12 @@ fn masks_are_no_part_of_an_index() {
         ),
     ]);
 }
+
+/// The place of an extreme is found in one pass, however long the rows are.
+#[test]
+fn the_place_of_an_extreme_is_not_split() {
+    check(&[
+        ("input x : bf16[8, 128256]\ny = argmax(x, axis=1)", 1),
+        ("input x : bf16[8, 128256]\ny = max(x, axis=1)", 2),
+    ]);
+}

@@ -141,6 +141,8 @@ const PROMOTED: &[(&[&str], &str, &str)] = &[
     // Functions with fractions as their values give f32 of integers.
     (&["i64[64]"], "exp(a)", "f32"),
     (&["bool[64]"], "sum(a)", "i64"),
+    (&["bool[64]"], "prod(a)", "i64"),
+    (&["bool[64]"], "cumsum(a)", "i64"),
     (&["bool[64]"], "sigmoid(a)", "f32"),
     (&["i32[64]"], "softsign(a)", "f32"),
     (&["f16[64]"], "rsqrt(a)", "f16"),

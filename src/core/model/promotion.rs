@@ -129,7 +129,7 @@ impl Function {
         };
         Some(match dtype {
             // A sum of truth values is their count.
-            DType::Bool if self == Self::Sum => DType::I64,
+            DType::Bool if matches!(self, Self::Sum | Self::Prod | Self::Cumsum) => DType::I64,
             _ if self.is_fractional() && !dtype.is_float() => DType::F32,
             _ => dtype,
         })

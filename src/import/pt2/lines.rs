@@ -98,7 +98,8 @@ fn promoting(lines: &[&str], call: &Call<'_>, output: &str) -> Option<String> {
     });
     let inputs: Vec<Option<&Known>> = inputs.collect();
     let compares = function.row().result_dtype == Some(DType::Bool);
-    let is_promoted = function.promotes() || compares || function == Function::Sum;
+    let counts = matches!(function, Function::Sum | Function::Prod | Function::Cumsum);
+    let is_promoted = function.promotes() || compares || counts;
     (is_promoted && dtype_of(Some(function), op, &inputs) == Some(call.dtype)).then_some(text)
 }
 

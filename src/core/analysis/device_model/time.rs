@@ -10,7 +10,7 @@ use crate::cost::work::op_work;
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
 use crate::model::functions::{Function, SlowOperation};
-use crate::model::ids::OpId;
+use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
 use crate::model::sizes::part_elements;
@@ -250,8 +250,8 @@ impl KernelView<'_> {
     }
 
     /// Whether the op has operands of another shape than its result, casts to a wider type, or
-    /// copies into another order: the library then accesses element by element. A single number
-    /// does not count as an operand. Opaque ops have kernels of their own, which step through no
+    /// copies into another order: the library then accesses element by element. An operand that a
+    /// free view expands has the shape before. A single number does not count as an operand. Opaque ops have kernels of their own, which step through no
     /// operand, and a free view reads none.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
         if op.op_type == OpType::Opaque || self.model.is_free_view(id) {
@@ -259,13 +259,26 @@ impl KernelView<'_> {
         }
         let count = element_count(&op.shape);
         let inputs = self.model.graph.inputs[id].iter();
-        let mut counts = inputs.filter_map(|&t| self.model.graph.tensors[t].elements());
+        let mut counts = inputs.filter_map(|&tensor| self.stored_elements(tensor));
         let is_wider = op.function == Some(Function::Cast)
             && self.model.graph.inputs[id].iter().any(|&t| {
                 let bytes = self.model.graph.tensors[t].bytes_per_element;
                 bytes.is_some_and(|bytes| bytes < op.bytes_per_element)
             });
         op.op_type == OpType::Reshape || is_wider || counts.any(|n| n > 1 && Some(n) != count)
+    }
+
+    /// Elements of an operand, or of what free views expand to it.
+    fn stored_elements(&self, mut tensor: TensorId) -> Option<u64> {
+        let graph = self.model.graph;
+        while let Some(view) = graph.tensors[tensor].producer
+            && graph.ops[view].function == Some(Function::Expand)
+            && self.model.is_free_view(view)
+            && let Some(&source) = graph.inputs[view].first()
+        {
+            tensor = source;
+        }
+        graph.tensors[tensor].elements()
     }
 }
 

@@ -286,6 +286,10 @@ impl Lowering<'_> {
     }
 
     fn pieces(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> u64 {
+        // Source: `should_split` in `num_splits`, `torch/_inductor/ir.py`.
+        if let Some(Function::Argmax | Function::Argmin) = self.graph.ops[op].function {
+            return 1;
+        }
         let domain = RowDomain::of_op(self.graph, op);
         let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
         let (inner, outer) = directions(value, shape, axes);
