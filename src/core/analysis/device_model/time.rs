@@ -251,8 +251,8 @@ impl KernelView<'_> {
 
     /// Whether the op has operands of another shape than its result, casts to a wider type, or
     /// copies into another order: the library then accesses element by element. An operand that a
-    /// free view expands has the shape before. A single number does not count as an operand. Opaque ops have kernels of their own, which step through no
-    /// operand, and a free view reads none.
+    /// free view expands has the shape before. A single number does not count as an operand. Opaque
+    /// ops have kernels of their own, which step through no operand, and a free view reads none.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
         if op.op_type == OpType::Opaque || self.model.is_free_view(id) {
             return false;
