@@ -390,3 +390,15 @@ fn only_an_epilogue_that_the_library_has_runs_at_its_rate() {
         assert!(predicted_s(ops) > 1.05 * alone_s, "{ops}");
     }
 }
+
+/// A reduction alone takes no longer in a kernel of its own than by the library, which also cuts
+/// few long rows.
+#[test]
+fn a_lone_reduction_of_few_long_rows_fills_the_device() {
+    for call in ["sum(x)", "mean(x)", "max(x)"] {
+        let text = format!("input x : bf16[1, 16777216]\ny = {call}\n");
+        let [library, own] =
+            [Policy::None, Policy::Rules].map(|policy| time_s(&text, policy, "h200").unwrap());
+        assert!(own < 2.0 * library, "{call}: {own} {library}");
+    }
+}

@@ -237,6 +237,10 @@ fn a_reshape_of_transposed_results_is_a_copy() {
             "input q : bf16[1, 2048, 32, 128]\ninput k : bf16[1, 8, 2048, 128]\nn = rms_norm(q)\nt = transpose(n, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[1, 8, 8192, 128])\ns = matmul(r, k, transpose_b=true)",
             3,
         ),
+        (
+            "input x : bf16[4, 512, 4096]\nweight w : bf16[4096, 4096]\ninput k : bf16[4, 8, 512, 128]\nq = linear(x, w)\nh = reshape(q, shape=[4, 512, 32, 128])\nt = transpose(h, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[4, 8, 2048, 128])\ns = matmul(r, k, transpose_b=true)",
+            4,
+        ),
         // A kernel computes the rotation, and another one lays it out for the library.
         (
             "input q : bf16[1, 2048, 32, 128]\ninput cos : bf16[1, 1, 2048, 128]\ninput sin : bf16[1, 1, 2048, 128]\ninput k : bf16[1, 8, 2048, 128]\nt = transpose(q, perm=[0, 2, 1, 3])\nh = rotary(t, cos, sin)\nr = reshape(h, shape=[1, 8, 8192, 128])\ns = matmul(r, k, transpose_b=true)",

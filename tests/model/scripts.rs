@@ -206,6 +206,8 @@ const CASES: &[(&str, &str)] = &[
     ("y = where(m, places, 0)", "torch.where(m, places, 0)"),
     ("y = clamp(x, min=0, max=6)", "torch.clamp(x, min=0.0, max=6.0)"),
     ("y = clamp(j, min=0, max=6)", "torch.clamp(j, min=0, max=6)"),
+    ("y = shift(j, amount=1)", "j + 1"),
+    ("y = scale(j, factor=2)", "j * 2"),
     ("y = batch_norm(image, c, c)", "image * c.view(-1, 1, 1) + c.view(-1, 1, 1)"),
     ("y = batch_norm(image, c, c, c, c)", "F.batch_norm(image, c, c, c, c, eps=1e-5)"),
     ("y = batch_norm(image, c, c, training=true)", "F.batch_norm(image, None, None, c, c, training=True, eps=1e-5)"),

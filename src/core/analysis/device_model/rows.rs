@@ -6,6 +6,7 @@ use crate::analysis::device_model::{KernelOrigin, KernelView, Rows};
 use crate::model::device::Measured;
 use crate::model::functions::Function;
 use crate::model::op_type::OpType;
+use crate::model::options::Policy;
 use smallvec::smallvec;
 
 /// A generated kernel holds rows of up to this many elements in registers and reads them once.
@@ -16,6 +17,9 @@ const ROW_BLOCKS: f64 = 4.0;
 const TWICE_BLOCKS: f64 = 2.0;
 /// Elements that such a block processes at once: one long row or a few short ones.
 const ROW_ELEMENTS: f64 = 4096.0;
+/// With fewer rows than this for each multiprocessor, longer than this, the compiler cuts them.
+const FEW_ROWS: f64 = 2.0;
+const LONG_ROW: f64 = 8192.0;
 /// Columns of up to this many elements are held, in blocks of few columns.
 const HELD_COLUMN: f64 = 64.0;
 
@@ -33,6 +37,8 @@ struct Reduced {
     /// Whether it reduces along another axis than the last.
     is_columns: bool,
     is_pool: bool,
+    /// Whether a launch that is not in the kernels joins pieces of its rows.
+    is_joined: bool,
 }
 
 impl KernelView<'_> {
@@ -45,6 +51,8 @@ impl KernelView<'_> {
         let reduced = self.reduced();
         let (read, written) = (self.launch.read, self.launch.written);
         let compute = self.arithmetic(m);
+        let launches = if reduced.is_joined { 2.0 } else { 1.0 };
+        let fixed_s = launches * m.kernel_s;
         // Read once, so in a single phase. A pool reduces windows: the length of its input's last
         // axis says nothing about them.
         if reduced.widest <= HELD_ROW || reduced.is_pool {
@@ -58,7 +66,7 @@ impl KernelView<'_> {
             };
             held.add(RatedWork::HeldElements, reduced.padded, per_s);
             let moved = bytes(m, self.launch.moved(), 0.0);
-            return Breakdown::overlapping([moved, held, compute], m.kernel_s);
+            return Breakdown::overlapping([moved, held, compute], fixed_s);
         }
         // All passes but the last read, and the last writes; they do not overlap.
         // A row longer than `ROW_ELEMENTS` still takes one block, which loops over it.
@@ -87,7 +95,7 @@ impl KernelView<'_> {
             // At the barriers of its reductions a row waits for its last thread, and nothing
             // overlaps that.
             phases: smallvec![first, last, smallvec![waits]],
-            fixed_s: m.kernel_s,
+            fixed_s,
             pipeline_s: 0.0,
         }
     }
@@ -131,12 +139,19 @@ impl KernelView<'_> {
         if let (Some(count), true) = (has_max, has_exp) {
             reduced.online += 2.0 * count;
         }
-        // Pieces of long rows fill the device, and a second launch joins them.
-        if self.launch.further_launches > 0 {
+        // Pieces of long rows fill the device, and a second launch joins them. Whoever writes a
+        // kernel by hand cuts few long rows as the compiler does, in whose kernels it is decided.
+        let is_few = reduced.rows < FEW_ROWS * self.model.multiprocessors
+            && reduced.widest > LONG_ROW
+            && self.model.options.policy != Policy::Inductor
+            && !reduced.is_pool
+            && !self.writes_rows(&reduced);
+        if self.launch.further_launches > 0 || is_few {
             let blocks = self.model.multiprocessors * ROW_BLOCKS;
             let pieces = (blocks / reduced.rows.max(1.0)).max(1.0);
             reduced.rows *= pieces;
             reduced.widest /= pieces;
+            reduced.is_joined = is_few;
         }
         reduced
     }

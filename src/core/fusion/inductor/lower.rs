@@ -254,8 +254,8 @@ impl Lowering<'_> {
         let bytes = graph.tensors[output].bytes().unwrap_or(0);
         let is_free = self.target.reshape.is_free_view(graph, op);
         let space = Loop::Pointwise(elements(&graph.ops[op]));
+        let producer = graph.tensors[viewed_base(graph, op)].producer;
         if graph.is_final(output) && is_copy {
-            let producer = graph.tensors[viewed_base(graph, op)].producer;
             let is_stored = |op: OpId| is_call(&graph.ops[op]) || keeps_shape(graph, op);
             if is_computed && !is_crossing(graph, op) {
                 // It computes what it views, in loops over the old shape.
@@ -274,6 +274,11 @@ impl Lowering<'_> {
                 self.note_copy(op, output, [bytes; 2]);
             }
             self.write(value, space, output, &graph.ops[op].shape);
+            let is_of_call = producer.is_some_and(|producer| is_call(&graph.ops[producer]));
+            if is_of_call && is_crossing(graph, op) {
+                // The compiler does not see that the elements keep their order, and copies again.
+                self.launch_beside(BufferId::of_tensor(output));
+            }
             return;
         }
         // A result is written where it is lowered, and who reads it later reads that buffer.

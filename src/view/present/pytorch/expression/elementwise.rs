@@ -1,7 +1,7 @@
 //! Functions of single elements.
 
 use super::super::{shape_of, torch_dtype};
-use super::{Task, literal};
+use super::{Task, literal, number_of};
 use crate::present::pytorch::ScriptError;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
@@ -60,7 +60,7 @@ impl Task<'_> {
             }
             (Function::Full, _) => {
                 let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::F32));
-                let value = self.number(AttributeName::Value)?;
+                let value = number_of(self.call.required(AttributeName::Value)?);
                 Ok(format!(
                     "torch.full({shape}, {value}, dtype={dtype}, device=DEVICE)"
                 ))

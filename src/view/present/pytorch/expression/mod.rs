@@ -237,7 +237,7 @@ impl Task<'_> {
     }
 
     fn number(&self, attribute: AttributeName) -> Result<String, ScriptError> {
-        Ok(number_of(self.call.required(attribute)?))
+        Ok(literal(self.call.required(attribute)?, self.of_integers))
     }
 
     fn indexing(&self) -> Result<&Indexing, ScriptError> {
