@@ -296,3 +296,28 @@ fn the_place_of_an_extreme_is_not_split() {
         ("input x : bf16[8, 128256]\ny = max(x, axis=1)", 2),
     ]);
 }
+
+#[test]
+fn row_values_of_a_softmax_are_two_buffers() {
+    check(&[
+        // An op with two readers reads the logits, maximum and sum, the labels and old values, so
+        // it is a buffer and the two means share nothing.
+        (
+            "input a : f32[4096, 32000]\ninput b : i64[4096, 1]\ninput c : f32[4096, 1]\ninput d : f32[4096, 1]\nl = log_softmax(a, axis=1)\np = exp(l)\nq = mul(p, l)\ns = sum(q, axis=1)\ng = gather(l, b, axis=1)\ne = sub(g, d)\nr = exp(e)\nu = mul(r, c)\nk = clamp(r, min=0.8, max=1.2)\nv = mul(k, c)\nw = minimum(u, v)\nm = mean(w, axis=0)\nn = mean(s, axis=0)\no = sub(m, n)",
+            3,
+        ),
+        (
+            "input x : f32[4096, 6]\ninput u : f32[4096, 6]\ninput v : f32[4096, 6]\np = softmax(x)\na = mul(p, u)\nb = add(a, v)\ns = sum(b, axis=0)\nm = max(b, axis=1)",
+            5,
+        ),
+        (
+            "input x : f32[4096, 6]\ninput u : f32[4096, 6]\ninput v : f32[4096, 6]\np = softmax(x)\na = mul(p, u)\nb = add(a, v)\nm = max(b, axis=1)\ns = sub(b, m)",
+            4,
+        ),
+        // The sum over seven elements reads nine.
+        (
+            "input i0 : f32[4096, 7]\nt0 = softmax(i0)\nt1 = sum(t0, axis=1)\nt2 = concat(i0, t1, axis=1)\nt3 = transpose(t0, perm=[1, 0])",
+            2,
+        ),
+    ]);
+}

@@ -104,7 +104,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         fixed: HashSet::new(),
         reduced: HashMap::new(),
         readers: BufferReaders::of(graph),
-        variances: HashSet::new(),
+        pairs: HashSet::new(),
         normed: HashMap::new(),
         nodes: IdVec::new(),
         log,
@@ -169,8 +169,8 @@ pub(super) struct Lowering<'a> {
     pub(super) reduced: HashMap<BufferId, Loop>,
     /// What a write in place must wait for.
     pub(super) readers: BufferReaders,
-    /// The buffers of row values that are a mean and a variance.
-    pub(super) variances: HashSet<BufferId>,
+    /// The buffers of row values that are two buffers in the compiler.
+    pub(super) pairs: HashSet<BufferId>,
     /// The tensors whose layout a reduction to a single value has fixed.
     pub(super) fixed: HashSet<TensorId>,
     /// For each buffer of the elements of a norm the loop of its row values.
@@ -390,8 +390,7 @@ impl Lowering<'_> {
             tensor.is_none_or(|tensor| tensor.elements() != Some(1))
         };
         let reads = value.reads.iter().filter(is_counted);
-        // Mean and variance are two buffers.
-        let is_pair = |read: &&BufferView| self.variances.contains(&read.buffer);
+        let is_pair = |read: &&BufferView| self.pairs.contains(&read.buffer);
         let reads = reads.clone().count() + reads.filter(is_pair).count();
         let operations = self.operations(value);
         uses.is_result

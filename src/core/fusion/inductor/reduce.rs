@@ -65,13 +65,18 @@ impl Lowering<'_> {
         first.ops.push(op);
         let rows = self.rows(op, &first, shape);
         let is_split = self.pieces(op, &first, shape) > 1;
-        let row_value = self.new_buffer(ROW_VALUE_BYTES);
-        let mut row_values = vec![row_value];
-        if is_variance(definition) {
-            self.variances.insert(row_value);
+        let mut row_values = vec![self.new_buffer(ROW_VALUE_BYTES)];
+        if is_split && is_softmax(definition) && !self.target.is_2_15 {
+            // One kernel finds maximum and sum together. Split, each of them takes two kernels in
+            // torch 2.11 (`prepare_softmax_online` in `torch/_inductor/lowering.py`).
+            row_values.push(self.new_buffer(ROW_VALUE_BYTES));
+        } else if has_two_row_values(definition) {
+            self.pairs.extend(&row_values);
         }
         let mut read = value.clone();
-        read.append(&buffer_value(row_value, row_view.clone()));
+        for &buffer in &row_values {
+            read.append(&buffer_value(buffer, row_view.clone()));
+        }
         let is_buffer = self.is_buffer(&read, output) || self.uses[output].is_viewed;
         if !is_split && is_buffer {
             // The row values and the elements fuse in any case.
@@ -79,12 +84,6 @@ impl Lowering<'_> {
             self.write_along(value, space, output, shape, axes, Some(rows));
             self.normed.insert(BufferId::of_tensor(output), space);
             return;
-        }
-        let is_softmax = matches!(function, Some(Function::Softmax | Function::LogSoftmax));
-        if is_split && is_softmax && !self.target.is_2_15 {
-            // One kernel finds maximum and sum together. Split, each of them takes two kernels in
-            // torch 2.11 (`prepare_softmax_online` in `torch/_inductor/lowering.py`).
-            row_values.push(self.new_buffer(ROW_VALUE_BYTES));
         }
         let mut value = value;
         for (place, &buffer) in row_values.iter().enumerate() {
@@ -354,6 +353,15 @@ pub(super) fn is_variance(op: &Op) -> bool {
         op.function,
         Some(Function::Var | Function::LayerNorm | Function::GroupNorm | Function::BatchNormTrain)
     )
+}
+
+fn is_softmax(op: &Op) -> bool {
+    matches!(op.function, Some(Function::Softmax | Function::LogSoftmax))
+}
+
+/// Whether the row values are two buffers: mean and variance, or maximum and sum.
+pub(super) fn has_two_row_values(op: &Op) -> bool {
+    is_variance(op) || is_softmax(op)
 }
 
 /// For each element of a norm's output its row.

@@ -2,7 +2,7 @@
 
 use super::facts::{keeps_shape, reduced_axes};
 use super::lower::{Lowering, SHARED_OPERATIONS, SHARED_READS};
-use super::reduce::{ROW_VALUE_BYTES, is_variance, row_view};
+use super::reduce::{ROW_VALUE_BYTES, has_two_row_values, is_variance, row_view};
 use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::loops::Loop;
@@ -73,8 +73,8 @@ impl Lowering<'_> {
             }
             let rows = RowDomain::of_op(graph, op).rows;
             let buffer = self.new_buffer(ROW_VALUE_BYTES);
-            if is_variance(definition) {
-                self.variances.insert(buffer);
+            if has_two_row_values(definition) {
+                self.pairs.insert(buffer);
             }
             let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
             self.push(node.writing(buffer, &View::whole(rows), &[rows], ROW_VALUE_BYTES));
