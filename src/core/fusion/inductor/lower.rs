@@ -3,19 +3,17 @@
 
 use super::attention::{flash_kernels, result_layout};
 use super::facts::{
-    copies_before, elements, is_across, is_call, is_crossing, is_windowed, keeps_shape, operations,
-    window_of,
+    copies_before, elements, is_across, is_call, is_windowed, keeps_shape, operations, window_of,
 };
 use super::in_place::BufferReaders;
-use super::layout::{Layouts, is_copied_reshape, layouts};
+use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::node::{BufferId, NodeId, SchedulerNode};
 use super::uses::{Uses, uses};
 use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
-use super::view::{View, broadcast, view_of_op};
+use super::view::{View, broadcast};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
-use crate::fusion::views::viewed_base;
 use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
@@ -35,7 +33,7 @@ pub(super) const SHARED_OPERATIONS: u64 = 30;
 const READS: usize = 8;
 const OPERATIONS: u64 = 100;
 /// Most ops of an expression, views included.
-const INLINED_OPS: usize = 128;
+pub(super) const INLINED_OPS: usize = 128;
 
 /// Inputs of the compiler beside the graph.
 #[derive(Clone, Copy)]
@@ -233,67 +231,6 @@ impl Lowering<'_> {
         });
         self.readers.note_inlined(self.graph.output[op], &value);
         self.values[self.graph.output[op]] = value;
-    }
-
-    fn view(&mut self, op: OpId) {
-        let graph = self.graph;
-        let Some(&input) = graph.inputs[op].first() else {
-            return;
-        };
-        let mut value = self.values[input].clone();
-        value.see(view_of_op(graph, op).as_ref(), (op, 0));
-        let is_launched = self.copy_crossing_view(op);
-        let is_copy = !is_launched && is_copied_reshape(graph, &self.layouts, op);
-        let is_of_buffer = value.ops.is_empty() && !graph.tensors[input].is_external() && !is_copy;
-        if !is_of_buffer {
-            value.ops.push(op);
-        }
-        let output = graph.output[op];
-        self.copy_part(op);
-        let is_computed = (value.ops.iter()).any(|&op| !graph.ops[op].is_view());
-        let bytes = graph.tensors[output].bytes().unwrap_or(0);
-        let is_free = self.target.reshape.is_free_view(graph, op);
-        let space = Loop::Pointwise(elements(&graph.ops[op]));
-        let producer = graph.tensors[viewed_base(graph, op)].producer;
-        if graph.is_final(output) && is_copy {
-            let is_stored = |op: OpId| is_call(&graph.ops[op]) || keeps_shape(graph, op);
-            if is_computed && !is_crossing(graph, op) {
-                // It computes what it views, in loops over the old shape.
-                let shape = graph.tensor_shape(input).unwrap_or(&graph.ops[op].shape);
-                self.write(value.clone(), space, output, shape);
-            } else if !is_computed && producer.is_some_and(is_stored) {
-                if is_free {
-                    self.note_copy(op, output, [bytes; 2]);
-                }
-                self.write(value.clone(), space, output, &graph.ops[op].shape);
-            }
-        }
-        // A library reads a copy of an input that no strides show in the new shape.
-        if self.uses[output].feeds_library && is_copy && !(is_computed && is_crossing(graph, op)) {
-            if is_free && !is_computed {
-                self.note_copy(op, output, [bytes; 2]);
-            }
-            self.write(value, space, output, &graph.ops[op].shape);
-            let is_of_call = producer.is_some_and(|producer| is_call(&graph.ops[producer]));
-            if is_of_call && is_crossing(graph, op) {
-                // The compiler does not see that the elements keep their order, and copies again.
-                self.launch_beside(BufferId::of_tensor(output));
-            }
-            return;
-        }
-        // A result is written where it is lowered, and who reads it later reads that buffer.
-        let base = viewed_base(graph, op);
-        if graph.is_final(output) && is_computed && self.uses[base].is_viewed {
-            self.read_from_buffer(base);
-            value = buffer_value(BufferId::of_tensor(base), self.layouts[output].clone());
-        }
-        // Each view of an inlined value copies the value, so without a bound a chain of views
-        // would take quadratic time.
-        if value.ops.len() <= INLINED_OPS {
-            self.values[output] = value;
-        } else {
-            self.write(value, space, output, &graph.ops[op].shape);
-        }
     }
 
     /// The value of all inputs of an op: the buffers and ops from which they are computed.

@@ -35,6 +35,7 @@ mod unrolled;
 mod uses;
 mod value;
 mod view;
+mod viewed;
 
 use super::decision::{Decision, Log, PlacedNode};
 use crate::fusion::views::with_placed_views;
