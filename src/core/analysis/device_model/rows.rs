@@ -3,6 +3,7 @@
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
 use crate::analysis::device_model::time::bytes;
 use crate::analysis::device_model::{KernelOrigin, KernelView, Rows};
+use crate::fusion::inductor::{UnsplitReduction, pieces};
 use crate::model::device::Measured;
 use crate::model::functions::Function;
 use crate::model::op_type::OpType;
@@ -17,17 +18,14 @@ const ROW_BLOCKS: f64 = 4.0;
 const TWICE_BLOCKS: f64 = 2.0;
 /// Elements that such a block processes at once: one long row or a few short ones.
 const ROW_ELEMENTS: f64 = 4096.0;
-/// With fewer rows than this for each multiprocessor, longer than this, the compiler cuts them.
-const FEW_ROWS: f64 = 2.0;
-const LONG_ROW: f64 = 8192.0;
 /// Columns of up to this many elements are held, in blocks of few columns.
 const HELD_COLUMN: f64 = 64.0;
 
 /// The rows that a generated kernel reduces, and what it needs for them.
 #[derive(Default)]
 struct Reduced {
-    /// The widest of its rows and the largest number of them; fewer and wider if a second launch
-    /// joins pieces of them.
+    /// The largest number of its rows and the widest of them; pieces of rows, if a second launch
+    /// joins them.
     rows: f64,
     widest: f64,
     /// Elements of all reductions that are not pools, in rows of a power of two.
@@ -141,19 +139,32 @@ impl KernelView<'_> {
         }
         // Pieces of long rows fill the device, and a second launch joins them. Whoever writes a
         // kernel by hand cuts few long rows as the compiler does, in whose kernels it is decided.
-        let is_few = reduced.rows < FEW_ROWS * self.model.multiprocessors
-            && reduced.widest > LONG_ROW
-            && self.model.options.policy != Policy::Inductor
+        reduced.is_joined = self.model.options.policy != Policy::Inductor
             && !reduced.is_pool
-            && !self.writes_rows(&reduced);
-        if self.launch.further_launches > 0 || is_few {
+            && !self.writes_rows(&reduced)
+            && self.is_cut(&reduced);
+        if self.launch.further_launches > 0 || reduced.is_joined {
             let blocks = self.model.multiprocessors * ROW_BLOCKS;
             let pieces = (blocks / reduced.rows.max(1.0)).max(1.0);
             reduced.rows *= pieces;
             reduced.widest /= pieces;
-            reduced.is_joined = is_few;
         }
         reduced
+    }
+
+    /// Whether the compiler would cut such rows into pieces.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rows, their elements and multiprocessors are counts"
+    )]
+    fn is_cut(&self, reduced: &Reduced) -> bool {
+        let whole = UnsplitReduction {
+            rows: reduced.rows as u64,
+            width: reduced.widest as u64,
+            is_inner: !reduced.is_columns,
+        };
+        pieces(whole, self.model.multiprocessors as u64) > 1
     }
 
     /// Bytes that a generated kernel reads again in its second pass over rows that the cache has

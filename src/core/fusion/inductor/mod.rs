@@ -54,6 +54,7 @@ use std::collections::HashMap;
 pub(crate) use layout::operand_copies;
 pub use library::{OutsideCall, outside_call, takes_add};
 pub(crate) use library::{call_reason, first_opaque, is_one_call, library_call};
+pub(crate) use split::{UnsplitReduction, pieces};
 
 /// The kernels that the compiler launches on the device of the options. With `max_autotune` it
 /// generates its matmuls, which take an epilogue.

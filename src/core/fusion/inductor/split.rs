@@ -6,11 +6,11 @@
 
 /// A reduction before it is split.
 #[derive(Clone, Copy)]
-pub(super) struct UnsplitReduction {
-    pub(super) rows: u64,
-    pub(super) width: u64,
+pub(crate) struct UnsplitReduction {
+    pub(crate) rows: u64,
+    pub(crate) width: u64,
     /// Neighbours of a row are neighbours in memory, in most inputs that are read whole.
-    pub(super) is_inner: bool,
+    pub(crate) is_inner: bool,
 }
 
 /// Threads of a multiprocessor and of a warp, as all NVIDIA data-centre GPUs have them.
@@ -32,7 +32,7 @@ const AT_ONCE: u64 = 4;
 const BLOCK_ROWS: u64 = 128;
 
 /// Into how many pieces each row is cut; 1 if it is not.
-pub(super) fn pieces(shape: UnsplitReduction, multiprocessors: u64) -> u64 {
+pub(crate) fn pieces(shape: UnsplitReduction, multiprocessors: u64) -> u64 {
     let UnsplitReduction {
         rows,
         width,
