@@ -3,6 +3,13 @@
 use crate::onnx_files::{attribute_float, attribute_int, attribute_text};
 use crate::onnx_fused::{fused, lines};
 
+/// That each of these is a line of the text.
+fn assert_lines(text: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
+    }
+}
+
 #[test]
 fn a_mixture_of_experts_is_grouped_products_of_the_chosen_rows() {
     let experts = [
@@ -53,19 +60,20 @@ fn a_mixture_of_experts_has_its_biases_weights_and_gates() {
         attribute_float("swiglu_limit", 7.0),
     ];
     let text = lines(&experts, &fused("MoE", "x r w b v c", "y", &flags));
-    for line in [
-        "y_normalized = div(y_weights, y_weight)",
-        "y_first_product = matmul(y_tokens, w, transpose_b=true, k=64) : f16[N, 192]",
-        "y_first_bias = index(b, y_experts)",
-        "y_value = slice(y_first, start=1, step=2, axis=1)",
-        "y_low_gate = clamp(y_gate, max=7)",
-        "y_scaled_gate = scale(y_low_gate, factor=1.5)",
-        "y_moved = add(y_low_value, 1)",
-        "y_second_product = matmul(y_inner, v, transpose_b=true, k=96) : f16[N, 64]",
-        "y_second = add(y_second_product, y_second_bias)",
-    ] {
-        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
-    }
+    assert_lines(
+        &text,
+        &[
+            "y_normalized = div(y_weights, y_weight)",
+            "y_first_product = matmul(y_tokens, w, transpose_b=true, k=64) : f16[N, 192]",
+            "y_first_bias = index(b, y_experts)",
+            "y_value = slice(y_first, start=1, step=2, axis=1)",
+            "y_low_gate = clamp(y_gate, max=7)",
+            "y_scaled_gate = scale(y_low_gate, factor=1.5)",
+            "y_moved = add(y_low_value, 1)",
+            "y_second_product = matmul(y_inner, v, transpose_b=true, k=96) : f16[N, 64]",
+            "y_second = add(y_second_product, y_second_bias)",
+        ],
+    );
     // Two products that are not fused, with the matrices of older models.
     let apart = [
         "x f16[4, 64]",
@@ -76,14 +84,15 @@ fn a_mixture_of_experts_has_its_biases_weights_and_gates() {
     ];
     let flags = [attribute_text("activation_type", "relu2")];
     let text = lines(&apart, &fused("MoE", "x r w - v - u", "y", &flags));
-    for line in [
-        "y_third = matmul(y_tokens, u, k=64) : f16[4, 96]",
-        "y_active = square(y_positive)",
-        "y_inner = mul(y_active, y_third)",
-        "y_second = matmul(y_inner, v, k=96) : f16[4, 64]",
-    ] {
-        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
-    }
+    assert_lines(
+        &text,
+        &[
+            "y_third = matmul(y_tokens, u, k=64) : f16[4, 96]",
+            "y_active = square(y_positive)",
+            "y_inner = mul(y_active, y_third)",
+            "y_second = matmul(y_inner, v, k=96) : f16[4, 64]",
+        ],
+    );
 }
 
 const SHORT_EXPERTS: [&str; 6] = [
@@ -104,30 +113,32 @@ fn a_quantised_mixture_of_experts_reads_the_short_weights_of_the_chosen_rows() {
     ];
     let node = fused("QMoE", "x r w s - v t", "y", &flags);
     let text = lines(&SHORT_EXPERTS, &node);
-    for line in [
-        "y_first_short = part(w) : i4[16, 192, 64]",
-        "y_first_product = matmul(y_rows, y_first_short, transpose_b=true, k=64) : f16[4, 192]",
-        "y_first_scale = index(s, y_experts)",
-        "y_first = mul(y_first_product, y_first_scale)",
-        "y_second_product = matmul(y_inner, y_second_short, transpose_b=true, k=96) : f16[4, 64]",
-    ] {
-        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
-    }
+    assert_lines(
+        &text,
+        &[
+            "y_first_short = part(w) : i4[16, 192, 64]",
+            "y_first_product = matmul(y_rows, y_first_short, transpose_b=true, k=64) : f16[4, 192]",
+            "y_first_scale = index(s, y_experts)",
+            "y_first = mul(y_first_product, y_first_scale)",
+            "y_second_product = matmul(y_inner, y_second_short, transpose_b=true, k=96) : f16[4, 64]",
+        ],
+    );
     // Scales of blocks, biases, and the weights of the choice.
     let mut blocks = SHORT_EXPERTS;
     (blocks[3], blocks[5]) = ("s f16[16, 192, 2]", "t f16[16, 64, 3]");
     let blocks = [&blocks[..], &["b f16[16, 192]", "g f16[2, 16]"]].concat();
     let node = fused("QMoE", "x r w s b v t - - - - - - - g", "y", &flags);
     let text = lines(&blocks, &node);
-    for line in [
-        "y_chosen = topk_indices(r, count=2, axis=-1)",
-        "y_weights = gather(g, y_chosen, axis=-1)",
-        "y_first_bias = index(b, y_experts)",
-        "y_first = add(y_first_product, y_first_bias)",
-        "y_second = matmul(y_inner, y_second_short, transpose_b=true, k=96) : f16[4, 64]",
-    ] {
-        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
-    }
+    assert_lines(
+        &text,
+        &[
+            "y_chosen = topk_indices(r, count=2, axis=-1)",
+            "y_weights = gather(g, y_chosen, axis=-1)",
+            "y_first_bias = index(b, y_experts)",
+            "y_first = add(y_first_product, y_first_bias)",
+            "y_second = matmul(y_inner, y_second_short, transpose_b=true, k=96) : f16[4, 64]",
+        ],
+    );
 }
 
 #[test]

@@ -69,6 +69,7 @@ fn two_types_are_promoted_as_in_pytorch() {
 
 /// The types of the results of PyTorch 2.11. It refuses f8 beside another float and a condition
 /// that is no bool; the types of 4 bits are not its own.
+#[rustfmt::skip]
 const PROMOTED: &[(&[&str], &str, &str)] = &[
     (&["bf16[64, 4096]", "f32[64, 1]"], "mul(a, b)", "f32"),
     (&["f32[64, 1]", "bf16[64, 4096]"], "mul(a, b)", "f32"),
@@ -95,49 +96,25 @@ const PROMOTED: &[(&[&str], &str, &str)] = &[
     (&["bool[64]"], "add(a, 1)", "i64"),
     (&["f16[]"], "add(a, 1e3)", "f16"),
     // The condition of a choice does not count, nor do operands of a comparison.
-    (
-        &["bool[64]", "bf16[64]", "f32[64]"],
-        "where(a, b, c)",
-        "f32",
-    ),
-    (
-        &["bool[64]", "i64[64]", "bf16[64]"],
-        "where(a, b, c)",
-        "bf16",
-    ),
+    (&["bool[64]", "bf16[64]", "f32[64]"], "where(a, b, c)", "f32"),
+    (&["bool[64]", "i64[64]", "bf16[64]"], "where(a, b, c)", "bf16"),
     (&["bool[64]", "bf16[64]"], "where(a, b, -inf)", "bf16"),
     (&["bool[64]", "bf16[64]"], "where(a, 0, b)", "bf16"),
     (&["f64[64]", "bf16[64]", "f32[64]"], "where(a, b, c)", "f32"),
     (&["bf16[64]", "f32[64]"], "lt(a, b)", "bool"),
     (&["bf16[4, 64]", "f32[4, 64]"], "mask(a, b)", "f32"),
-    (
-        &["bf16[4, 64]", "f32[4, 64]", "f32[4, 64]"],
-        "rotary(a, b, c)",
-        "f32",
-    ),
+    (&["bf16[4, 64]", "f32[4, 64]", "f32[4, 64]"], "rotary(a, b, c)", "f32"),
     (&["bf16[4, 64]", "f32[4, 64]"], "concat(a, b)", "f32"),
     // Functions whose type does not depend on all operands.
     (&["bf16[64]", "f32[64]"], "copy(a, b)", "bf16"),
     (&["i4[64, 64]", "bf16[64]"], "dequantize(a, b)", "bf16"),
     (&["i64[64]", "bf16[64, 4]"], "embedding(a, b)", "bf16"),
-    (
-        &["bf16[4, 64]", "f32[64]", "f32[64]"],
-        "layer_norm(a, b, c)",
-        "bf16",
-    ),
-    (
-        &["bf16[4, 8, 4, 4]", "f32[8]", "f32[8]"],
-        "batch_norm(a, b, c)",
-        "bf16",
-    ),
+    (&["bf16[4, 64]", "f32[64]", "f32[64]"], "layer_norm(a, b, c)", "bf16"),
+    (&["bf16[4, 8, 4, 4]", "f32[8]", "f32[8]"], "batch_norm(a, b, c)", "bf16"),
     // In place, a tensor keeps its type.
     (&["bf16[64]", "f32[64]"], "add_(a, b)", "bf16"),
     (&["f32[64]", "bf16[64]"], "add_(a, b)", "f32"),
-    (
-        &["bf16[64, 4]", "i64[2]", "bf16[64, 2]"],
-        "index_copy_(a, b, c, axis=1)",
-        "bf16",
-    ),
+    (&["bf16[64, 4]", "i64[2]", "bf16[64, 2]"], "index_copy_(a, b, c, axis=1)", "bf16"),
     // Functions with fractions as their values give f32 of integers.
     (&["i64[64]"], "exp(a)", "f32"),
     (&["bool[64]"], "sum(a)", "i64"),

@@ -6,7 +6,7 @@ use crate::model::diagnostic::Span;
 use crate::model::dtype::DType;
 use crate::model::functions::{AttributeName, Function};
 use crate::model::op::TensorRole;
-use crate::model::promotion::{ArgumentType, with_numbers};
+use crate::model::promotion::{ArgumentType, type_of_call};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -212,10 +212,7 @@ impl OpStatement {
         function: Function,
         inputs: Vec<Option<ArgumentType>>,
     ) -> Option<DType> {
-        if self.is_in_place() {
-            return inputs.first().copied().flatten().map(ArgumentType::dtype);
-        }
-        function.result_type(&with_numbers(inputs, &self.literals))
+        type_of_call(function, self.is_in_place(), inputs, &self.literals)
     }
 
     /// Whether the call states K, so that its operands may be packed and are not checked.

@@ -45,18 +45,24 @@ impl ArgumentType {
     }
 }
 
-/// The types of all arguments of a call in their order: those of its inputs and of numbers between
-/// them. A number is whole if it is written without a point and an exponent.
-pub fn with_numbers(
+/// The element type of the result of a call with these inputs, `None` for an unknown one, and with
+/// numbers between them. A number is whole if it is written without a point and an exponent. A
+/// tensor that is written in place keeps its type.
+pub fn type_of_call(
+    function: Function,
+    is_in_place: bool,
     mut inputs: Vec<Option<ArgumentType>>,
     numbers: &[Literal],
-) -> Vec<Option<ArgumentType>> {
+) -> Option<DType> {
+    if is_in_place {
+        return inputs.first().copied().flatten().map(ArgumentType::dtype);
+    }
     for number in numbers {
         let is_whole = number.text.parse::<i64>().is_ok();
         let place = number.place.min(inputs.len());
         inputs.insert(place, Some(ArgumentType::number(is_whole)));
     }
-    inputs
+    function.result_type(&inputs)
 }
 
 impl DType {
@@ -115,6 +121,11 @@ impl Function {
             }
     }
 
+    /// Whether it gives whole numbers of truth values, such as their count.
+    pub const fn counts_truths(self) -> bool {
+        matches!(self, Self::Sum | Self::Prod | Self::Cumsum)
+    }
+
     /// The element type of the output for these arguments in their order, `None` for an unknown
     /// one. A cast and an op in place have types of their own.
     pub fn result_type(self, arguments: &[Option<ArgumentType>]) -> Option<DType> {
@@ -128,8 +139,7 @@ impl Function {
             leading.first().copied().flatten()?.dtype
         };
         Some(match dtype {
-            // A sum of truth values is their count.
-            DType::Bool if matches!(self, Self::Sum | Self::Prod | Self::Cumsum) => DType::I64,
+            DType::Bool if self.counts_truths() => DType::I64,
             _ if self.is_fractional() && !dtype.is_float() => DType::F32,
             _ => dtype,
         })

@@ -8,7 +8,6 @@ use crate::statement::{distinct_name, dtype_of, statements};
 use crate::template::filled;
 use crate::writer::Known;
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::functions::Function;
 use fuseline_core::model::promotion::promoted;
 use std::fmt::Write;
 
@@ -98,8 +97,7 @@ fn promoting(lines: &[&str], call: &Call<'_>, output: &str) -> Option<String> {
     });
     let inputs: Vec<Option<&Known>> = inputs.collect();
     let compares = function.row().result_dtype == Some(DType::Bool);
-    let counts = matches!(function, Function::Sum | Function::Prod | Function::Cumsum);
-    let is_promoted = function.promotes() || compares || counts;
+    let is_promoted = function.promotes() || compares || function.counts_truths();
     (is_promoted && dtype_of(Some(function), op, &inputs) == Some(call.dtype)).then_some(text)
 }
 

@@ -5,6 +5,7 @@ use crate::analysis::device_model::time::bytes;
 use crate::analysis::device_model::{KernelView, Rows};
 use crate::model::device::Measured;
 use crate::model::functions::Function;
+use crate::model::ids::OpId;
 use crate::model::op::Op;
 use crate::model::op_type::OpType;
 use smallvec::smallvec;
@@ -26,6 +27,8 @@ const WARP_ROW: f64 = 2048.0;
 /// which in its shared memory. Of a longer row it makes three passes.
 const BLOCK_ROW: f64 = 8192.0;
 const SHARED_ROW_BYTES: f64 = 49_152.0;
+/// Threads that a layer norm has for each row.
+const NORM_THREADS: f64 = 128.0;
 /// Threads of a block of a softmax over longer rows, or of columns.
 const SOFTMAX_THREADS: f64 = 1024.0;
 /// So many columns or fewer are shared by threads, if they are as long.
@@ -45,7 +48,7 @@ struct SumSchedule {
 
 impl SumSchedule {
     fn new(rows: Rows, multiprocessors: f64) -> Self {
-        let (blocks, mut each, threads) = if rows.stride > 1.0 {
+        let (blocks, mut each, threads) = if rows.are_columns() {
             // A thread takes as many adjacent columns as it can load at once.
             let vector = [4.0, 2.0].into_iter().find(|n| rows.stride % n == 0.0);
             let vector = vector.unwrap_or(1.0);
@@ -87,10 +90,9 @@ impl KernelView<'_> {
             return Breakdown::default();
         };
         let rows = Rows::of_op(self.model.graph, id);
-        let moved = self.launch.moved();
         let times = &m.library_row;
         let (what, per_s) = match op.function {
-            Some(Function::Softmax | Function::LogSoftmax) => return self.softmax(m, rows),
+            Some(Function::Softmax | Function::LogSoftmax) => return self.softmax(m, op, rows),
             Some(function) if function.is_pool() => (RatedWork::Pool, m.library_pool_per_s),
             Some(Function::RmsNorm | Function::LayerNorm | Function::GroupNorm) => {
                 (RatedWork::Norm, m.library_layer_norm_per_s)
@@ -103,16 +105,18 @@ impl KernelView<'_> {
             // A pool reduces windows.
             _ => 0.0,
         };
-        let mut class = BreakdownPart::new("library kernel");
-        class.add(what, rows.count * rows.width, per_s);
+        let moved = bytes(m, self.launch.moved(), 0.0);
         let row = one_row(rows.width, row_element_s);
-        Breakdown::overlapping([class, row, bytes(m, moved, 0.0)], m.kernel_s)
+        Breakdown::overlapping(
+            [class(what, rows.elements(), per_s), row, moved],
+            m.kernel_s,
+        )
     }
 
     fn sum(&self, m: &Measured, op: &Op, rows: Rows) -> Breakdown {
         let times = &m.library_row;
         let schedule = SumSchedule::new(rows, self.model.multiprocessors);
-        let is_columns = rows.stride > 1.0;
+        let is_columns = rows.are_columns();
         let element_s = if is_columns {
             times.column_element_s
         } else {
@@ -129,9 +133,7 @@ impl KernelView<'_> {
         let moved = bytes(m, self.launch.moved(), 0.0);
         let phases = if op.function.is_some_and(keeps_pair) {
             // Its class is a rate of whole blocks, which includes what their threads exchange.
-            let mut class = BreakdownPart::new("library kernel");
-            let count = rows.count * rows.width;
-            class.add(RatedWork::Sum, count, m.library_pair_per_s);
+            let class = class(RatedWork::Sum, rows.elements(), m.library_pair_per_s);
             row.add(RatedWork::RowWaves, 1.0, 1.0 / times.pair_s);
             smallvec![smallvec![class, row, moved]]
         } else {
@@ -147,12 +149,11 @@ impl KernelView<'_> {
         }
     }
 
-    fn softmax(&self, m: &Measured, rows: Rows) -> Breakdown {
+    fn softmax(&self, m: &Measured, op: &Op, rows: Rows) -> Breakdown {
         let times = &m.library_row;
-        let count = rows.count * rows.width;
-        let moved = bytes(m, self.launch.moved(), self.rows_read_again_bytes());
-        let mut class = BreakdownPart::new("library kernel");
-        if rows.stride > 1.0 {
+        let again_bytes = self.softmax_read_again_bytes(op, rows);
+        let moved = bytes(m, self.launch.moved(), again_bytes);
+        if rows.are_columns() {
             // A thread takes a column; of few columns, several threads share one.
             let threads = rows.stride.min(SOFTMAX_THREADS);
             let mut sharing = 1.0;
@@ -165,11 +166,8 @@ impl KernelView<'_> {
             let blocks = outer * (rows.stride / threads).ceil();
             let waves = (blocks / self.model.multiprocessors).max(1.0);
             let steps = waves * rows.width / sharing;
-            class.add(
-                RatedWork::RowElements,
-                steps,
-                1.0 / times.softmax_column_element_s,
-            );
+            let per_s = 1.0 / times.softmax_column_element_s;
+            let class = class(RatedWork::RowElements, steps, per_s);
             return Breakdown::overlapping([class, moved], m.kernel_s);
         }
         let (what, per_s) = match rows.width {
@@ -178,7 +176,7 @@ impl KernelView<'_> {
             ..=BLOCK_ROW => (RatedWork::WideSoftmax, m.library_wide_softmax_per_s),
             _ => (RatedWork::WideSoftmax, m.library_long_softmax_per_s),
         };
-        class.add(what, count, per_s);
+        let class = class(what, rows.elements(), per_s);
         let row = if rows.width <= WARP_ROW {
             one_row(rows.width, times.warp_softmax_element_s)
         } else {
@@ -190,16 +188,44 @@ impl KernelView<'_> {
         Breakdown::overlapping([class, row, moved], m.kernel_s)
     }
 
-    /// Bytes that a softmax reads again: over a row that no block holds it makes three passes.
-    pub(super) fn softmax_read_again_bytes(&self, op: &Op, rows: Rows) -> f64 {
+    /// Bytes that the kernel reads again, in further passes over its rows.
+    pub(super) fn library_read_again_bytes(&self) -> f64 {
+        let again_bytes = |&id: &OpId| {
+            let op = &self.model.graph.ops[id];
+            let rows = Rows::of_op(self.model.graph, id);
+            match op.function {
+                Some(Function::Softmax | Function::LogSoftmax) => {
+                    self.softmax_read_again_bytes(op, rows)
+                }
+                // It reads its rows twice, as many at once as fill the threads of the device.
+                Some(Function::LayerNorm) => {
+                    let row_bytes = rows.width * op.bytes_per_element.bytes();
+                    let at_once = self.model.multiprocessors * (THREADS / NORM_THREADS);
+                    self.lost_bytes(rows.count * row_bytes, at_once.min(rows.count) * row_bytes)
+                }
+                _ => 0.0,
+            }
+        };
+        self.launch.ops.iter().map(again_bytes).sum()
+    }
+
+    /// Those of a softmax: over a row that no block holds it makes three passes.
+    fn softmax_read_again_bytes(&self, op: &Op, rows: Rows) -> f64 {
         let row_bytes = rows.width * op.bytes_per_element.bytes();
-        if rows.stride > 1.0 || row_bytes <= SHARED_ROW_BYTES {
+        if rows.are_columns() || row_bytes <= SHARED_ROW_BYTES {
             return 0.0;
         }
         let blocks = self.model.multiprocessors * (THREADS / SOFTMAX_THREADS);
         let at_once = blocks.min(rows.count) * row_bytes;
         2.0 * self.lost_bytes(rows.count * row_bytes, at_once)
     }
+}
+
+/// So much work at the rate of a class of library kernels.
+fn class(what: RatedWork, amount: f64, per_s: f64) -> BreakdownPart {
+    let mut class = BreakdownPart::new("library kernel");
+    class.add(what, amount, per_s);
+    class
 }
 
 /// One row, or the part of one thread, whose elements follow each other.

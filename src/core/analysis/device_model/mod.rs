@@ -337,32 +337,6 @@ impl KernelView<'_> {
         }) as f64
     }
 
-    /// Bytes that a kernel along rows reads again. A library layer norm reads its rows twice, with
-    /// 128 threads for each row and as many rows at once as fill the threads of the device.
-    fn rows_read_again_bytes(&self) -> f64 {
-        const NORM_ROWS: f64 = 2048.0 / 128.0;
-        if self.code == KernelOrigin::Generated {
-            return self.generated_read_again_bytes();
-        }
-        let ops = self.launch.ops.iter();
-        ops.map(|&id| {
-            let op = &self.model.graph.ops[id];
-            let rows = Rows::of_op(self.model.graph, id);
-            match op.function {
-                Some(Function::Softmax | Function::LogSoftmax) => {
-                    self.softmax_read_again_bytes(op, rows)
-                }
-                Some(Function::LayerNorm) => {
-                    let row_bytes = rows.width * op.bytes_per_element.bytes();
-                    let at_once = (self.model.multiprocessors * NORM_ROWS).min(rows.count);
-                    self.lost_bytes(rows.count * row_bytes, at_once * row_bytes)
-                }
-                _ => 0.0,
-            }
-        })
-        .sum()
-    }
-
     /// Bytes of rows that the cache loses between two passes over them, so that the second one
     /// reads them from memory: as measured, none if the rows at once take at most 0.3 of the
     /// cache, all from 0.66 on.
@@ -388,6 +362,14 @@ impl Rows {
             width: domain.width.max(1) as f64,
             stride: domain.stride as f64,
         }
+    }
+
+    const fn are_columns(self) -> bool {
+        self.stride > 1.0
+    }
+
+    const fn elements(self) -> f64 {
+        self.count * self.width
     }
 }
 

@@ -82,7 +82,8 @@ impl KernelView<'_> {
         let mut row = BreakdownPart::new("one row");
         row.add(RatedWork::RowElements, reduced.widest, 1.0 / element_s);
         let mut first = smallvec![bytes(m, read, 0.0).named("reads"), statistics, row];
-        let mut last = smallvec![bytes(m, written, self.rows_read_again_bytes()).named("writes")];
+        let again_bytes = self.generated_read_again_bytes(&reduced);
+        let mut last = smallvec![bytes(m, written, again_bytes).named("writes")];
         // Without a second pass there is nothing that the arithmetic could wait for.
         if writes_rows {
             last.push(compute);
@@ -95,6 +96,14 @@ impl KernelView<'_> {
             phases: smallvec![first, last, smallvec![waits]],
             fixed_s,
             pipeline_s: 0.0,
+        }
+    }
+
+    /// Bytes that the kernel reads again in further passes over its rows.
+    pub(super) fn rows_read_again_bytes(&self) -> f64 {
+        match self.code {
+            KernelOrigin::Library => self.library_read_again_bytes(),
+            KernelOrigin::Generated => self.generated_read_again_bytes(&self.reduced()),
         }
     }
 
@@ -112,10 +121,10 @@ impl KernelView<'_> {
                 continue;
             }
             let rows = Rows::of_op(self.model.graph, id);
-            let count = rows.count * rows.width;
+            let count = rows.elements();
             reduced.widest = reduced.widest.max(rows.width);
             reduced.rows = reduced.rows.max(rows.count);
-            reduced.is_columns |= rows.stride > 1.0;
+            reduced.is_columns |= rows.are_columns();
             if op.function.is_some_and(Function::is_pool) {
                 reduced.is_pool = true;
                 continue;
@@ -169,9 +178,8 @@ impl KernelView<'_> {
 
     /// Bytes that a generated kernel reads again in its second pass over rows that the cache has
     /// lost since its first.
-    pub(super) fn generated_read_again_bytes(&self) -> f64 {
-        let reduced = self.reduced();
-        let is_twice = reduced.widest > HELD_ROW && !reduced.is_pool && self.writes_rows(&reduced);
+    fn generated_read_again_bytes(&self, reduced: &Reduced) -> f64 {
+        let is_twice = reduced.widest > HELD_ROW && !reduced.is_pool && self.writes_rows(reduced);
         if !is_twice {
             return 0.0;
         }

@@ -50,16 +50,15 @@ pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<SeparateKernels> {
         },
         ..Work::default()
     };
-    let elements =
-        |rows: u64, columns: u64, heads: u64| rows.saturating_mul(columns).saturating_mul(heads);
-    let bytes = |rows: u64, columns: u64, heads: u64| {
-        elements(rows, columns, heads).saturating_mul(shape.bytes_per_element.into())
+    let bytes = |rows: u64, columns: u64, heads: u64, width: u32| {
+        let elements = rows.saturating_mul(columns).saturating_mul(heads);
+        elements.saturating_mul(width.into())
     };
+    let (width, of_key) = (shape.bytes_per_element, shape.key_bytes_per_element);
     let kv_heads = shape.heads / shape.group.max(1);
-    let of_q = bytes(shape.queries, shape.head_size, shape.heads);
-    let of_k = elements(shape.keys, shape.head_size, kv_heads)
-        .saturating_mul(shape.key_bytes_per_element.into());
-    let matrix = bytes(shape.queries, shape.keys, shape.heads);
+    let of_q = bytes(shape.queries, shape.head_size, shape.heads, width);
+    let of_k = bytes(shape.keys, shape.head_size, kv_heads, of_key);
+    let matrix = bytes(shape.queries, shape.keys, shape.heads, width);
     // The product with V reads the scores and V and writes the result, which are as large as what
     // the first one reads and writes.
     let around_product = of_q.saturating_add(of_k).saturating_add(matrix);

@@ -66,14 +66,15 @@ pub(super) fn uses(
                 of_input.branches = of_input.branches.max(of_output.branches);
                 of_input.feeds_copy |= of_output.feeds_copy;
                 let is_viewed = of_output.is_viewed || graph.is_final(output);
-                if is_crossing(graph, op) {
+                let is_crossing = is_crossing(graph, op);
+                // The copy of what no strides show computes what it copies.
+                let is_copy = !is_crossing && is_copied_reshape(graph, layouts, op);
+                if is_crossing {
                     of_input.is_result |= of_output.is_result || is_viewed;
-                } else if !is_copied_reshape(graph, layouts, op) {
+                } else if !is_copy {
                     of_input.is_viewed |= is_viewed;
                     of_input.is_result |= of_output.is_result && !graph.is_final(output);
                 }
-                // The copy of what no strides show computes what it copies.
-                let is_copy = !is_crossing(graph, op) && is_copied_reshape(graph, layouts, op);
                 of_input.feeds_library |= of_output.feeds_library && !is_copy;
                 of_input.feeds_window |= of_output.feeds_window;
             }

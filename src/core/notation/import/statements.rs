@@ -10,7 +10,7 @@ use crate::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Literal, Name, OpStatement,
     Program, TypeAnnotation,
 };
-use crate::model::promotion::{ArgumentType, with_numbers};
+use crate::model::promotion::{ArgumentType, type_of_call};
 use crate::notation::spelling::quoted;
 use crate::resolve::infer_call;
 use std::collections::HashMap;
@@ -134,12 +134,7 @@ impl<'a> Inputs<'a> {
         let output = op.element_type().map(|own| (&op.shape[..], own));
         let types = self.known.iter().map(|known| known.or(output));
         let types = types.map(|known| known.map(|(s, d)| ArgumentType::tensor(d, s.len())));
-        let types: Vec<_> = types.collect();
-        let dtype = if op.in_place {
-            types.first().copied().flatten().map(ArgumentType::dtype)
-        } else {
-            function.result_type(&with_numbers(types, self.literals))
-        };
+        let dtype = type_of_call(function, op.in_place, types.collect(), self.literals);
         dtype.is_none_or(|dtype| Some(dtype) == op.element_type())
     }
 
