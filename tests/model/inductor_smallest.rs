@@ -321,3 +321,24 @@ fn row_values_of_a_softmax_are_two_buffers() {
         ),
     ]);
 }
+
+#[test]
+fn a_group_of_channels_is_normed_in_two_kernels() {
+    let of = |shape: &str, groups: u64| {
+        format!(
+            "input x : bf16[{shape}]\nweight w : bf16[64]\nweight b : bf16[64]\ny = group_norm(x, w, b, groups={groups})"
+        )
+    };
+    let (image, small) = ("32, 64, 112, 112", "512, 64, 7, 7");
+    for (text, expected) in [
+        // H200.
+        (of(image, 32), 2),
+        (of(small, 32), 2),
+        // A row is a channel, or all of them.
+        (of(image, 64), 1),
+        (of(small, 1), 1),
+        (of("512, 64", 1), 1),
+    ] {
+        check(&[(&text, expected)]);
+    }
+}

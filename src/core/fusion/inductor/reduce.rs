@@ -78,7 +78,7 @@ impl Lowering<'_> {
             read.append(&buffer_value(buffer, row_view.clone()));
         }
         let is_buffer = self.is_buffer(&read, output) || self.uses[output].is_viewed;
-        if !is_split && is_buffer {
+        if !is_split && is_buffer && !has_rows_of_channels(definition) {
             // The row values and the elements fuse in any case.
             let space = reduction_space(graph, op);
             self.write_along(value, space, output, shape, axes, Some(rows));
@@ -353,6 +353,15 @@ pub(super) fn is_variance(op: &Op) -> bool {
         op.function,
         Some(Function::Var | Function::LayerNorm | Function::GroupNorm | Function::BatchNormTrain)
     )
+}
+
+/// Whether a row has several channels, of which the norm has several rows. Its elements, which a
+/// weight addresses by channel, then find their row by a division, so their loop is not that of the
+/// rows.
+fn has_rows_of_channels(norm: &Op) -> bool {
+    let groups = norm.indexing.as_ref().map_or(0, |indexing| indexing.groups);
+    let channels = norm.shape.get(1).copied().unwrap_or(0);
+    (2..channels).contains(&groups)
 }
 
 fn is_softmax(op: &Op) -> bool {
