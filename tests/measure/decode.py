@@ -1,6 +1,6 @@
 """Times of decode steps on a real GPU: products of few rows, attention of few queries, small kernels, whole blocks.
 
-    python tests/measure/decode.py OUT.json SECONDS known|further|fresh
+    python tests/measure/decode.py OUT.json SECONDS known|further|fresh|drawn
 
 A time is that of one call among many in one CUDA graph, so no time is the replay's own. `time_us` repeats the call on
 the same tensors: weights and keys come from the L2 if they fit. `time_cold_us` takes another copy of all tensors for
@@ -8,6 +8,7 @@ each call, more than the L2 holds: they come from memory, as in a model of many 
 """
 
 import json
+import random
 import statistics
 import sys
 import time
@@ -177,6 +178,37 @@ def fresh():
         yield from ((pattern, size, "inductor_triton_gemm") for size in FEW + [(4, 3072, 8192), (48, 5120, 5120)])
 
 
+def drawn():
+    """Sizes drawn at random, for testing only."""
+    draw = random.Random(20261130)
+    widths = [768, 1280, 1536, 2304, 3584, 4608, 5376, 7168, 9216, 11008, 12288, 13824, 16384, 18432, 22016, 25600]
+    few = [1, 2, 3, 5, 6, 7, 9, 10, 14, 20, 28, 36, 40, 56, 72, 80, 112, 120, 128]
+    for _ in range(40):
+        yield "decode_linear", (draw.choice(few), draw.choice(widths), draw.choice(widths)), "eager"
+    for _ in range(14):
+        yield "decode_linear_f8", (draw.choice([1, 4, 16, 48, 80, 128, 300, 1536, 6144]), draw.choice(widths), draw.choice(widths)), "eager"
+    for _ in range(26):
+        d, g = draw.choice([64, 128]), draw.choice([1, 2, 4, 8, 16])
+        h, b, t = g * draw.choice([1, 4, 6, 8]), draw.choice([1, 2, 3, 6, 12, 20, 40, 64]), draw.choice([768, 1500, 3000, 6000, 12000, 24000, 50000, 100000])
+        if b * g * t * d <= 3 << 30:
+            yield "decode_attention", (b, h, g, 1, t, d), "eager"
+    for _ in range(10):
+        g = draw.choice([2, 4, 8])
+        h = g * draw.choice([1, 4, 6])
+        yield "decode_attention", (draw.choice([1, 2, 4]), h, g, draw.choice([2, 4, 8, 16, 50]), draw.choice([1500, 6000, 24000, 100000]), 128), "eager"
+    for pattern in ROW_PATTERNS:
+        for variant in ("eager", "inductor"):
+            for _ in range(2):
+                yield pattern, (draw.choice([1, 3, 6, 12, 20, 40, 80, 128]), draw.choice([1536, 2560, 3584, 5120, 7168, 9216, 13824])), variant
+    for size in [(2, 6000, 3584, 28, 4, 128, 18944), (32, 1500, 5120, 40, 8, 128, 13824)]:
+        yield from (("decode_block", size, variant) for variant in ("eager", "inductor"))
+    for pattern in ("decode_linear_bias", "decode_linear_add", "decode_gate", "decode_linear_int8"):
+        for variant in ("eager", "inductor"):
+            yield pattern, (draw.choice([2, 6, 24, 80]), draw.choice([3584, 7168]), draw.choice([4608, 9216])), variant
+    for size in [(6, 8, 12000, 128), (40, 4, 3000, 128)]:
+        yield from (("decode_cache", size, variant) for variant in ("eager", "inductor"))
+
+
 def bytes_of(arguments):
     return sum(t.numel() * t.element_size() for t in arguments)
 
@@ -253,4 +285,4 @@ def measure(out, seconds, cases, patterns):
 
 if __name__ == "__main__":
     path, seconds, which = sys.argv[1:4]
-    measure(path, float(seconds), {"known": known, "further": further, "fresh": fresh}[which](), PATTERNS)
+    measure(path, float(seconds), {"known": known, "further": further, "fresh": fresh, "drawn": drawn}[which](), PATTERNS)

@@ -22,6 +22,10 @@ def alone(*shape):
     return [tensor(*shape)]
 
 
+def image(b, c, s):
+    return tensor(b, c, s, s)
+
+
 # Name of the op list: inputs of a size, and the call.
 PATTERNS = {
     "loss": (lambda m, n: [tensor(m, n), target(m, n)], lambda x, t: -F.log_softmax(x, -1).gather(1, t).mean()),
@@ -33,6 +37,8 @@ PATTERNS = {
     "column_softmax": (alone, lambda x: torch.softmax(x, 0)),
     "channel_sum": (alone, lambda x: x.sum(1, keepdim=True)),
     "channel_softmax": (alone, lambda x: torch.softmax(x, 1)),
+    "batch_norm_train": (lambda b, c, s: [image(b, c, s), torch.randn(c, device="cuda"), torch.randn(c, device="cuda")], lambda x, w, b: F.batch_norm(x, None, None, w, b, True)),
+    "group_norm": (lambda b, c, s: [image(b, c, s), tensor(c), tensor(c)], lambda x, w, b: F.group_norm(x, 32, w, b)),
 }
 BOTH = ("eager", "inductor")
 
@@ -48,6 +54,8 @@ def known():
     columns = [(4096, 4096), (1024, 1024), (128, 65536), (65536, 128), (1024, 16384), (16384, 1024)]
     layers = [(8192, 8192), (16384, 2048), (65536, 1024), (4096, 16384), (131072, 512)]
     channels = [(32, 64, 4096), (64, 1000, 49), (16, 21, 65536), (4, 256, 16384)]
+    channels += [(16, c, 16384) for c in (32, 64, 96, 128, 256)] + [(4, 64, 65536), (64, 64, 1024), (64, 32, 4096), (8, 48, 50176)]
+    images = [(32, 64, 112), (32, 256, 56), (32, 2048, 7), (64, 512, 14), (8, 64, 256), (16, 1024, 14)]
     return of({
         "loss": [(4096, 128256), (512, 128256), (8192, 32000), (2048, 50257), (64, 128256)],
         "loss_f32": [(4096, 128256), (8192, 32000)],
@@ -55,9 +63,11 @@ def known():
         "long_softmax": [(1, 32000), (1, 128256), (8, 128256), (64, 128256), (64, 32768), (256, 32768), (2048, 131072), *layers],
         "long_rms_norm": [(1, 65536), (64, 32768), (2048, 65536)],
         "column_sum": columns + [(16, 65536)],
-        "column_softmax": columns,
+        "column_softmax": columns + [(2048, 64), (8192, 8192), (64, 131072), (500, 3000), (20000, 600)],
         "channel_sum": channels,
         "channel_softmax": channels,
+        "batch_norm_train": images + [(4, 32, 512)],
+        "group_norm": images,
     })
 
 

@@ -77,7 +77,7 @@ fn the_softmax_of_small_heads_counts_in_the_search() {
                 s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)";
     let best = in_time(text, Policy::Optimal);
     assert!(is_close(certified(&best), best.fused.time_s));
-    assert!(best.fused.time_s > 7e-6, "{}", best.fused.time_s);
+    assert!(best.fused.time_s > 6.7e-6, "{}", best.fused.time_s);
 }
 
 /// Twelve ops after an attention that is bound by its softmax are cheaper in the kernel of a

@@ -193,6 +193,17 @@ fn an_op_in_two_kernels_is_replayed() {
     }
 }
 
+/// The copy of a bias and that of heads have no op; one of them is the last kernel.
+#[test]
+fn a_last_launch_without_ops_is_replayed() {
+    let graph = graph_of(
+        "input x : f32[2, 4, 4, 16]\ninput w : f32[64, 64]\ninput b : f32[64]\ninput i : f32[2, 256, 2, 2]\ninput f : f32[256, 1, 3, 3]\ninput c : f32[256]\nt = transpose(x, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[2, 4, 64])\nm = matmul(r, w)\na = add(b, m)\ny = conv2d(i, f, c, padding=1, groups=256)",
+    );
+    for options in all_options() {
+        check_replay(&graph, &options);
+    }
+}
+
 #[test]
 fn more_kernels_than_ops_are_replayed() {
     let graph = graph_of(

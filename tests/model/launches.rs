@@ -49,7 +49,7 @@ fn small_kernels_wait_for_python() {
     }
     assert!(small.idle_share() > 0.8, "{}", small.idle_share());
     let words = claim(&small, Launcher::Python);
-    assert!(words.starts_with("The GPU waits for Python 8"), "{words}");
+    assert!(words.starts_with("The GPU waits for Python 90"), "{words}");
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn a_predicted_time_is_worked_out() {
     assert!(lines.iter().any(|line| line == class), "{lines:?}");
     assert_eq!(
         lines.last().unwrap(),
-        "predicted: the longest of library kernel, one row, bytes + 2.00 µs to launch, start and end = 300 µs"
+        "predicted: the longest of library kernel, one row, bytes + 1.70 µs to launch, start and end = 300 µs"
     );
 }
 
@@ -144,7 +144,7 @@ fn a_launch_takes_as_long_in_a_matmul_as_in_any_kernel() {
         let launch = format_seconds(product.options.device.launch_s.value);
         assert!(
             last.contains(&format!(
-                " + {launch} to launch, start and end + 1.60 µs to fill the pipeline of tiles and write the last one = "
+                " + {launch} to launch, start and end + 1.90 µs to fill the pipeline of tiles and write the last one = "
             )),
             "{last}"
         );

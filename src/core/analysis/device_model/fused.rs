@@ -41,12 +41,9 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
 pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
     analysis.predicted.as_ref()?;
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
-    let rates = &model.calibration.as_ref()?.rates;
-    let partition = &analysis.partition;
     let fused = analysis.fused.kernels.get(kernel)?;
-    let cold = ModeledKernel::cold(fused, kernel, partition);
-    let further_s = f64::from(partition.further_launches_of(kernel)) * rates.kernel_s;
-    Some(model.time_s(KernelOrigin::of(&analysis.options), cold)? + further_s)
+    let cold = ModeledKernel::cold(fused, kernel, &analysis.partition);
+    model.time_s(KernelOrigin::of(&analysis.options), cold)
 }
 
 /// The predicted time of the fused program when it starts with nothing in the shared cache, where
@@ -57,14 +54,11 @@ pub fn first_run_s(analysis: &Analysis) -> Option<f64> {
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let hits = model.hits(&analysis.fused, CacheStart::Cold)?;
     let code = KernelOrigin::of(&analysis.options);
-    let rates = &model.calibration.as_ref()?.rates;
     let kernels = analysis.fused.kernels.iter_enumerated();
     kernels
         .map(|(id, kernel)| {
             let launched = launch(kernel, id, &hits, Some(&analysis.partition));
-            let further = analysis.partition.further_launches_of(id);
-            let further_s = f64::from(further) * rates.kernel_s;
-            Some(model.time_s(code, launched)? + further_s)
+            model.time_s(code, launched)
         })
         .sum()
 }
@@ -76,12 +70,6 @@ pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
     let hits = model.hits(&analysis.fused, CacheStart::Warm)?;
     let fused = analysis.fused.kernels.get(kernel)?;
     let code = KernelOrigin::of(&analysis.options);
-    let mut breakdown = model.breakdown(
-        code,
-        launch(fused, kernel, &hits, Some(&analysis.partition)),
-    )?;
-    let further = analysis.partition.further_launches_of(kernel);
-    let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
-    breakdown.fixed_s += f64::from(further) * kernel_s;
-    Some(breakdown)
+    let launched = launch(fused, kernel, &hits, Some(&analysis.partition));
+    model.breakdown(code, launched)
 }

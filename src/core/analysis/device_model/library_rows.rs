@@ -2,8 +2,9 @@
 
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
 use crate::analysis::device_model::time::bytes;
-use crate::analysis::device_model::{KernelView, Rows};
+use crate::analysis::device_model::{KernelView, Rows, ramp};
 use crate::model::device::Measured;
+use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::Op;
@@ -94,14 +95,17 @@ impl KernelView<'_> {
         let (what, per_s) = match op.function {
             Some(Function::Softmax | Function::LogSoftmax) => return self.softmax(m, op, rows),
             Some(function) if function.is_pool() => (RatedWork::Pool, m.library_pool_per_s),
-            Some(Function::RmsNorm | Function::LayerNorm | Function::GroupNorm) => {
+            Some(Function::GroupNorm | Function::BatchNormTrain) => {
+                return self.channel_norm(m, op, rows);
+            }
+            Some(Function::RmsNorm | Function::LayerNorm) => {
                 (RatedWork::Norm, m.library_layer_norm_per_s)
             }
             _ => return self.sum(m, op, rows),
         };
         let row_element_s = match op.function {
             Some(Function::RmsNorm) => times.rms_norm_element_s,
-            Some(Function::LayerNorm | Function::GroupNorm) => times.layer_norm_element_s,
+            Some(Function::LayerNorm) => times.layer_norm_element_s,
             // A pool reduces windows.
             _ => 0.0,
         };
@@ -111,6 +115,39 @@ impl KernelView<'_> {
             [class(what, rows.elements(), per_s), row, moved],
             m.kernel_s,
         )
+    }
+
+    /// A norm of channels or groups of them: the mean and variance of each by a block, in a small
+    /// kernel their factors, and the elements. cuDNN has one kernel for a batch norm in f16 and
+    /// f32.
+    fn channel_norm(&self, m: &Measured, op: &Op, rows: Rows) -> Breakdown {
+        let times = &m.library_row;
+        let read = bytes(m, self.launch.read, 0.0);
+        let each = rows.width / SUM_THREADS;
+        let row = one_row(each, times.moments_element_s);
+        let class = class(RatedWork::Norm, rows.elements(), m.library_moments_per_s);
+        let moments = [class, row, read];
+        let is_batch = op.function == Some(Function::BatchNormTrain);
+        if is_batch && op.dtype != Some(DType::Bf16) {
+            let written = bytes(m, self.launch.written, 0.0);
+            let mut one = Breakdown::overlapping(moments, m.kernel_s + times.pair_s);
+            one.pipeline_s = times.pair_s;
+            one.phases.push(smallvec![written]);
+            return one;
+        }
+        let mut elements = BreakdownPart::new("library kernel");
+        let mut fixed_s = 3.0 * m.kernel_s + times.pair_s;
+        if !is_batch {
+            // It broadcasts two factors for each channel of each image.
+            elements.add(RatedWork::Strided, rows.elements(), m.strided_per_s);
+            fixed_s += m.strided_s;
+        }
+        let moved = bytes(m, self.launch.moved(), 0.0);
+        Breakdown {
+            phases: smallvec![moments.into_iter().collect(), smallvec![elements, moved]],
+            fixed_s,
+            pipeline_s: fixed_s - m.kernel_s,
+        }
     }
 
     fn sum(&self, m: &Measured, op: &Op, rows: Rows) -> Breakdown {
@@ -152,6 +189,7 @@ impl KernelView<'_> {
     fn softmax(&self, m: &Measured, op: &Op, rows: Rows) -> Breakdown {
         let times = &m.library_row;
         let again_bytes = self.softmax_read_again_bytes(op, rows);
+        let moved_bytes = self.launch.moved().bytes as f64;
         let moved = bytes(m, self.launch.moved(), again_bytes);
         if rows.are_columns() {
             // A thread takes a column; of few columns, several threads share one.
@@ -165,8 +203,16 @@ impl KernelView<'_> {
             let outer = rows.count / rows.stride;
             let blocks = outer * (rows.stride / threads).ceil();
             let waves = (blocks / self.model.multiprocessors).max(1.0);
-            let steps = waves * rows.width / sharing;
-            let per_s = 1.0 / times.softmax_column_element_s;
+            let mut steps = waves * rows.width / sharing;
+            if sharing > 1.0 {
+                // Its threads exchange what they found.
+                steps *= 2.0;
+            }
+            // Each step waits for an element. As measured, it comes from the cache if that holds
+            // the rows and the result.
+            let share = ramp(moved_bytes / m.l2_kept_bytes, 0.8, 2.4);
+            let [cached_s, other_s] = times.softmax_column_element_s;
+            let per_s = 1.0 / (cached_s + share * (other_s - cached_s));
             let class = class(RatedWork::RowElements, steps, per_s);
             return Breakdown::overlapping([class, moved], m.kernel_s);
         }

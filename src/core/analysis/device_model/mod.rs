@@ -202,14 +202,17 @@ impl<'a> DeviceModel<'a> {
         self.kernel(code, launch).outside()
     }
 
-    /// The time of a kernel in parts.
+    /// The time of a kernel in parts, with launches that no op stands for: they have no bytes
+    /// (`docs/inductor.md`), so only a fixed time.
     pub(crate) fn breakdown(
         &self,
         code: KernelOrigin,
         launch: ModeledKernel<'_>,
     ) -> Option<Breakdown> {
         let rates = &self.calibration.as_ref()?.rates;
-        Some(self.kernel(code, launch).breakdown(rates))
+        let mut breakdown = self.kernel(code, launch).breakdown(rates);
+        breakdown.fixed_s += f64::from(launch.further_launches) * rates.kernel_s;
+        Some(breakdown)
     }
 
     fn kernel<'k>(&'k self, code: KernelOrigin, launch: ModeledKernel<'k>) -> KernelView<'k> {

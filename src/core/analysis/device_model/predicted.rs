@@ -78,12 +78,7 @@ impl Predicted {
         let calibration = model.calibration.as_ref()?;
         let ops = times(&model, KernelOrigin::Library, unfused, None)?;
         // Each program has its own hits: unfused, more bytes lie between two accesses to a tensor.
-        let mut kernels = times(&model, KernelOrigin::of(options), fused, Some(partition))?;
-        for (time, &further) in kernels.iter_mut().zip(&partition.further_launches) {
-            // Launches that no op stands for have no bytes (`docs/inductor.md`), so only a fixed
-            // time.
-            time.time_s += f64::from(further) * calibration.rates.kernel_s;
-        }
+        let kernels = times(&model, KernelOrigin::of(options), fused, Some(partition))?;
         // Nothing but bytes would be predicted, which lower bounds already say. Of the ops, so that
         // all policies have predicted times or none has.
         if !ops.is_empty() && !ops.iter().any(KernelTime::has_rate) {

@@ -55,12 +55,13 @@ impl KernelView<'_> {
         // axis says nothing about them.
         if reduced.widest <= HELD_ROW || reduced.is_pool {
             let mut held = BreakdownPart::new("rows in registers");
-            let is_slow =
-                reduced.is_columns && (reduced.widest <= HELD_COLUMN || reduced.online > 0.0);
-            let per_s = if is_slow {
-                m.column_per_s
-            } else {
-                m.held_per_s
+            let is_short = reduced.widest <= HELD_COLUMN;
+            let [short_per_s, long_per_s] = m.online_column_per_s;
+            let per_s = match (reduced.is_columns, is_short, reduced.online > 0.0) {
+                (true, true, false) => m.column_per_s,
+                (true, true, true) => short_per_s,
+                (true, false, true) => long_per_s,
+                _ => m.held_per_s,
             };
             held.add(RatedWork::HeldElements, reduced.padded, per_s);
             let moved = bytes(m, self.launch.moved(), 0.0);
@@ -133,7 +134,12 @@ impl KernelView<'_> {
             reduced.padded = reduced.padded.max(rows.count * padded);
             match op.function {
                 // A running mean and variance.
-                Some(Function::LayerNorm | Function::GroupNorm | Function::Var) => {
+                Some(
+                    Function::LayerNorm
+                    | Function::GroupNorm
+                    | Function::BatchNormTrain
+                    | Function::Var,
+                ) => {
                     reduced.online += count;
                 }
                 // A running maximum, and a sum that is scaled whenever it changes.

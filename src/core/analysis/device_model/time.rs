@@ -61,11 +61,13 @@ impl KernelView<'_> {
                     )
                 };
                 match self.written_elements() {
-                    Some(elements) if self.is_in_place() => Breakdown::overlapping(
-                        [bytes(m, moved, 0.0), scattered(m, elements)],
-                        m.kernel_s,
-                    ),
-                    Some(elements) => loop_over_elements.then(write_into(m, elements)),
+                    Some(elements) if self.is_in_place() => {
+                        let moved = bytes(m, moved, 0.0);
+                        written_by_index(m, [scattered(m, elements), moved])
+                    }
+                    Some(elements) => {
+                        loop_over_elements.then(written_by_index(m, [scattered(m, elements)]))
+                    }
                     None => loop_over_elements,
                 }
             }
@@ -282,9 +284,12 @@ impl KernelView<'_> {
     }
 }
 
-/// The kernel that writes so many elements where an index says.
-fn write_into(m: &Measured, elements: f64) -> Breakdown {
-    Breakdown::overlapping([scattered(m, elements)], m.kernel_s)
+/// A kernel that writes where an index says.
+fn written_by_index(m: &Measured, parts: impl IntoIterator<Item = BreakdownPart>) -> Breakdown {
+    Breakdown {
+        pipeline_s: m.indexed_write_s,
+        ..Breakdown::overlapping(parts, m.kernel_s + m.indexed_write_s)
+    }
 }
 
 fn scattered(m: &Measured, elements: f64) -> BreakdownPart {

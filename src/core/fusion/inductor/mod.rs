@@ -119,11 +119,12 @@ fn assemble(
     for (node, &kernel) in fused.kernel_of.iter_enumerated() {
         has_ops[kernel] |= !nodes[node].ops.is_empty();
     }
-    // A kernel of a partition has ops. The other launches count with the kernel that owns them.
+    // A kernel of a partition has ops. Another launch counts with the kernel that owns it, and its
+    // nodes, which are not shown, with the kernel before.
     let mut kernels = 0;
     let number = has_ops.iter().map(|&has_ops: &bool| {
         kernels += usize::from(has_ops);
-        KernelId::new(kernels - usize::from(has_ops))
+        KernelId::new(kernels.saturating_sub(1))
     });
     let number: IdVec<KernelId, KernelId> = number.collect();
     if log.is_on() {

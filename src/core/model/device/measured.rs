@@ -98,6 +98,8 @@ pub struct Measured {
     pub strided_per_s: f64,
     /// The further fixed time of such a kernel.
     pub strided_s: f64,
+    /// That of one which writes where an index says.
+    pub indexed_write_s: f64,
     /// Elements of a library reduction that keeps two numbers, a mean and a variance or a value and
     /// its index.
     /// Measured on 2026-11-29: 0.75 to 1.1 elements a picosecond.
@@ -112,6 +114,8 @@ pub struct Measured {
     pub library_long_softmax_per_s: f64,
     /// Elements of a library layer norm.
     pub library_layer_norm_per_s: f64,
+    /// Elements of which a library takes the mean and the variance of channels or groups.
+    pub library_moments_per_s: f64,
     /// Elements of a library pooling with 2 x 2 windows, channels last. Measured: 0.21 to 0.38
     /// elements a picosecond from 5 to 67 million elements.
     pub library_pool_per_s: f64,
@@ -119,8 +123,10 @@ pub struct Measured {
     pub library_row: RowTimes,
     /// Elements that a generated kernel reduces in registers, in rows of a power of two.
     pub held_per_s: f64,
-    /// The same of short columns, and of a softmax or norm along columns of any length.
+    /// The same of short columns.
     pub column_per_s: f64,
+    /// The same of columns with running statistics: short ones, and longer ones.
+    pub online_column_per_s: [f64; 2],
     /// Time that each wave of rows waits at the barriers of its reductions, in a generated kernel
     /// with more than one pass over its rows.
     pub row_wave_s: f64,
@@ -155,12 +161,15 @@ pub struct RowTimes {
     pub softmax_element_s: f64,
     /// One further element of such a row.
     pub long_softmax_element_s: f64,
-    /// One element of a softmax along another axis, whose thread steps through its column.
-    pub softmax_column_element_s: f64,
+    /// One element of a softmax along another axis, whose thread steps through its column: from
+    /// the cache, and from memory.
+    pub softmax_column_element_s: [f64; 2],
     /// One element of an RMS norm.
     pub rms_norm_element_s: f64,
-    /// One element of a layer norm or a group norm.
+    /// One element of a layer norm.
     pub layer_norm_element_s: f64,
+    /// One element of a thread in the mean and variance of a channel or group.
+    pub moments_element_s: f64,
 }
 
 /// What the rates were measured with.
@@ -173,7 +182,7 @@ const H200: Measured = Measured {
     l2_kept_bytes: 42e6,
     matrix_f16_flops_per_s: 800e12,
     matrix_f8_flops_per_s: 1400e12,
-    kernel_s: 2.0e-6,
+    kernel_s: 1.7e-6,
     matmul_s: 3.6e-6,
     split_matmul_s: 2.8e-6,
     tile_load_bytes_per_s: 140e9,
@@ -193,28 +202,32 @@ const H200: Measured = Measured {
     division_per_s: 2.91e12,
     strided_per_s: 0.42e12,
     strided_s: 0.7e-6,
+    indexed_write_s: 1.0e-6,
     library_pair_per_s: 0.85e12,
     library_short_softmax_per_s: 0.65e12,
     library_softmax_per_s: 0.45e12,
     library_wide_softmax_per_s: 0.3e12,
     library_long_softmax_per_s: 0.6e12,
     library_layer_norm_per_s: 0.6e12,
+    library_moments_per_s: 0.35e12,
     library_pool_per_s: 0.25e12,
     library_row: RowTimes {
         sum_s: 1.0e-6,
-        pair_s: 3.6e-6,
+        pair_s: 3.9e-6,
         sum_element_s: 22e-9,
         column_element_s: 55e-9,
         joined_sum_s: 4.5e-6,
         warp_softmax_element_s: 3.2e-9,
         softmax_element_s: 0.4e-9,
         long_softmax_element_s: 0.21e-9,
-        softmax_column_element_s: 0.7e-6,
+        softmax_column_element_s: [0.52e-6, 1.32e-6],
         rms_norm_element_s: 0.75e-9,
         layer_norm_element_s: 1.15e-9,
+        moments_element_s: 0.45e-6,
     },
     held_per_s: 1.7e12,
-    column_per_s: 0.45e12,
+    column_per_s: 0.55e12,
+    online_column_per_s: [0.32e12, 0.45e12],
     row_wave_s: 0.3e-6,
     row_element_s: 0.06e-9,
     online_row_element_s: 0.1e-9,
@@ -341,7 +354,8 @@ impl RowTimes {
             warp_softmax_element_s: self.warp_softmax_element_s / by,
             softmax_element_s: self.softmax_element_s / by,
             long_softmax_element_s: self.long_softmax_element_s / by,
-            softmax_column_element_s: self.softmax_column_element_s / by,
+            softmax_column_element_s: self.softmax_column_element_s.map(|s| s / by),
+            moments_element_s: self.moments_element_s / by,
             rms_norm_element_s: self.rms_norm_element_s / by,
             layer_norm_element_s: self.layer_norm_element_s / by,
         }
@@ -385,9 +399,11 @@ impl Measured {
             library_wide_softmax_per_s: self.library_wide_softmax_per_s * by.units,
             library_long_softmax_per_s: self.library_long_softmax_per_s * by.units,
             library_layer_norm_per_s: self.library_layer_norm_per_s * by.units,
+            library_moments_per_s: self.library_moments_per_s * by.units,
             library_pool_per_s: self.library_pool_per_s * by.units,
             held_per_s: self.held_per_s * by.units,
             column_per_s: self.column_per_s * by.units,
+            online_column_per_s: self.online_column_per_s.map(|rate| rate * by.units),
             online_per_s: self.online_per_s * by.units,
             ..self
         }

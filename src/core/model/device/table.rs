@@ -57,13 +57,13 @@ pub static DEVICES: &[Device] = &[
     row("h100-pcie", "H100 PCIe", Source::Xla, sourced(2039.0), [s(51.2), s(378.6), s(757.2), s(1514.4), s(1514.4)],
         [s(114.0), s(1.755), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)).f64(s(25.6), s(51.2)),
     row("h100", "H100 SXM", Source::Xla, sourced(3352.3), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
-        [s(132.0), s(1.98), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)),
+        [s(132.0), s(1.98), gib(s(79.1)), mib(s(50.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)).launching(1.7),
     row("h20", "H20", Source::Recalled, sourced(4000.0), [s(44.0), s(74.0), s(148.0), r(296.0), s(296.0)],
         [s(78.0), None, gb(s(96.0)), mib(r(60.0))], OnChip::Multiprocessor(HOPPER)).f64(s(1.0), r(1.0)),
     row("gh200", "GH200", Source::Recalled, recalled(4000.0), [r(66.9), r(494.6), r(989.2), r(1978.3), r(1978.3)],
         [r(132.0), r(1.98), gb(r(96.0)), mib(r(60.0))], OnChip::Multiprocessor(HOPPER)).f64(r(33.5), r(66.9)),
     row("h200", "H200", Source::Xla, sourced(4800.0), [s(66.9), s(494.6), s(989.2), s(1978.3), s(1978.3)],
-        [s(132.0), s(1.98), gib(s(141.0)), mib(s(60.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)),
+        [s(132.0), s(1.98), gib(s(141.0)), mib(s(60.0))], OnChip::Multiprocessor(HOPPER)).f64(s(33.5), s(66.9)).launching(1.7),
     row("b200", "B200", Source::Xla, sourced(7672.3), [s(74.4), s(1112.6), s(2225.2), s(4450.3), s(4450.3)],
         [s(148.0), s(1.965), gib(s(178.4)), mib(s(126.5))], OnChip::Multiprocessor(BLACKWELL)).f64(s(37.2), s(37.2)).f4(s(8900.6)),
     row("gb200", "GB200", Source::Xla, sourced(7928.1), [s(80.2), s(1199.1), s(2398.1), s(4796.2), s(4796.2)],
@@ -215,6 +215,12 @@ impl Device {
     /// With the f4 rate of the matrix units, in TFLOP/s.
     const fn f4(mut self, matrix: Option<Figure>) -> Self {
         self.matrix_f4_flops_per_s = times(matrix, 1e12);
+        self
+    }
+
+    /// With a measured time of one launch, in microseconds.
+    const fn launching(mut self, us: f64) -> Self {
+        self.launch_s = sourced(us * 1e-6);
         self
     }
 
