@@ -202,6 +202,14 @@ fn a_measured_run_says_whether_its_caches_were_cold() {
 }
 
 #[test]
+fn unknown_flops_are_no_number() {
+    let text = "input x : f32[1024]\ny = opaque(x, name=foo) : f32[1024]\nz = relu(y)\n";
+    let report = json(&["analyze", "-", "--policy", "none"], text);
+    let flops = |kernel: usize| &report["kernels"][kernel]["flops"];
+    assert_eq!([flops(0), flops(1)], [&Value::Null, &value!(1024)]);
+}
+
+#[test]
 fn errors_of_a_command_are_json() {
     for (arguments, code, message) in [
         (&["analyze", "no/such/file"][..], 1, "no/such/file: "),

@@ -110,8 +110,8 @@ pub struct KernelReport {
     pub ops: Vec<String>,
     /// Names of the ops of other kernels that it computes again instead of reading their outputs.
     pub recomputed: Vec<String>,
-    /// Its arithmetic, on both kinds of units.
-    pub flops: u128,
+    /// Its arithmetic, on both kinds of units; `null` if some of it is not known.
+    pub flops: Option<u128>,
     pub bytes_read: u64,
     pub bytes_written: u64,
     /// Memory traffic of its ops as separate kernels.
@@ -226,7 +226,7 @@ impl Report {
                 .map(|((kernel, before), id)| KernelReport {
                     ops: names_of(graph, &kernel.ops),
                     recomputed: names_of(graph, &analysis.partition.recomputed[id]),
-                    flops: kernel.work.flops(),
+                    flops: (!kernel.work.is_unknown).then(|| kernel.work.flops()),
                     bytes_read: kernel.bytes_read,
                     bytes_written: kernel.bytes_written,
                     unfused_bytes: before.unfused_bytes,
