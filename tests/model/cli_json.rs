@@ -204,7 +204,7 @@ fn a_measured_run_says_whether_its_caches_were_cold() {
 #[test]
 fn unknown_flops_are_no_number() {
     let text = "input x : f32[1024]\ny = opaque(x, name=foo) : f32[1024]\nz = relu(y)\n";
-    let report = json(&["analyze", "-", "--policy", "none"], text);
+    let report = json(&["analyze", "-", "--policy", "none", "--json"], text);
     let flops = |kernel: usize| &report["kernels"][kernel]["flops"];
     assert_eq!([flops(0), flops(1)], [&Value::Null, &value!(1024)]);
 }
