@@ -131,6 +131,30 @@ fn the_optimum_keeps_at_most_one_row_that_does_not_fit() {
     }
 }
 
+/// Heads and the one token of a decoding step swap places: no element moves, as long as there is
+/// one token.
+#[test]
+fn a_transpose_of_dimensions_of_size_1_moves_no_elements() {
+    for (shape, perm, is_legal) in [
+        ("8, 1, 32, 128", "0, 2, 1, 3", true),
+        ("8, 2, 32, 128", "0, 2, 1, 3", false),
+        ("8, 1, 32, 128", "1, 0, 2, 3", true),
+        ("1, 1, 32, 128", "2, 0, 3, 1", true),
+        ("8, 1, 32, 128", "0, 1, 3, 2", false),
+        ("8, 1, 32, 128", "1, 2, 0, 3", false),
+    ] {
+        let found = whole(&format!(
+            "input x : f16[{shape}]\nn = rms_norm(x)\nt = transpose(n, perm=[{perm}])\ny = relu(t)\n"
+        ));
+        let is_refused = matches!(found, Err(Reason::MixesRows { .. }));
+        assert_eq!(
+            (found.is_ok(), is_refused),
+            (is_legal, !is_legal),
+            "[{shape}] by [{perm}]"
+        );
+    }
+}
+
 /// Squares, so that numbers of elements do not distinguish rows from columns.
 #[test]
 fn rows_are_the_same_elements_and_not_only_as_many() {

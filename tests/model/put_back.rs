@@ -102,6 +102,16 @@ fn the_order_of_elements_may_be_turned_and_turned_back() {
 }
 
 #[test]
+fn a_dimension_of_size_1_may_be_moved_in_between() {
+    let moved = LAYER.replace(
+        "back = reshape(w, shape=[1, 64, 128])",
+        "row = reshape(w, shape=[64, 1, 128])\nback = transpose(row, perm=[1, 0, 2])",
+    );
+    assert_ne!(moved, LAYER);
+    assert_eq!(codes(&moved), []);
+}
+
+#[test]
 fn a_put_of_another_part_reads_the_old_value_too_late() {
     for (old, new) in [
         // Another range, and other elements of the range.

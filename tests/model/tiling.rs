@@ -242,6 +242,20 @@ fn a_norm_of_each_head_needs_the_columns_of_a_head() {
     }
 }
 
+/// Behind a transpose of the one token and the heads a row is still a row of the tile.
+#[test]
+fn a_move_of_a_dimension_of_size_1_keeps_the_rows_of_a_tile() {
+    let text = "input x : f16[2048, 1024]\nweight w : f16[1024, 2048]\nq = matmul(x, w)\nheads = reshape(q, shape=[2048, 1, 16, 128])\n\
+        turned = transpose(heads, perm=[0, 2, 1, 3])\nqk_norm = rms_norm(turned)\n";
+    let found = followers_of(&analysis_of(text, Policy::Rules), "q", tile(128, 128, 64));
+    let needs: Vec<Needs> = found.iter().map(|found| found.needs).collect();
+    let row = Needs::Block {
+        rows: 1,
+        columns: 128,
+    };
+    assert_eq!(needs, [Needs::Element, Needs::Element, row]);
+}
+
 #[test]
 fn a_sum_over_the_rows_needs_a_whole_column() {
     let text = "input x : f16[512, 1024]\nweight w : f16[1024, 2048]\ny = matmul(x, w)\nt = sum(y, axis=0)\n";

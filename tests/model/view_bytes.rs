@@ -76,6 +76,37 @@ y = add(a, b)
     );
 }
 
+/// The one token of a decoding step changes places with the heads: the transpose is a reshape.
+#[test]
+fn a_transpose_of_dimensions_of_size_1_counts_as_a_reshape() {
+    let transposed = "\
+param T = 1
+input q : bf16[8, T, 32, 128]
+input cos : bf16[8, 1, T, 128]
+input sin : bf16[8, 1, T, 128]
+weight w : bf16[128]
+n = rms_norm(q, w)
+t = transpose(n, perm=[0, 2, 1, 3])
+y = rotary(t, cos, sin)
+";
+    let reshaped = transposed.replace(
+        "transpose(n, perm=[0, 2, 1, 3])",
+        "reshape(n, shape=[8, 32, T, 128])",
+    );
+    for &policy in Policy::VARIANTS {
+        for &reshape in ReshapeCost::VARIANTS {
+            let [transposed, reshaped] =
+                [transposed, &reshaped].map(|text| moved_by_kernel(text, policy, reshape));
+            assert_eq!(transposed, reshaped, "{policy:?} {reshape:?}");
+        }
+    }
+    let kernels = |tokens: &str| {
+        let text = transposed.replace("T = 1", tokens);
+        moved_by_kernel(&text, Policy::Optimal, ReshapeCost::View).len()
+    };
+    assert_eq!((kernels("T = 1"), kernels("T = 2")), (1, 2));
+}
+
 /// A cache with heads behind its keys, as models store it.
 #[test]
 fn a_view_of_a_cache_is_no_copy_of_it() {

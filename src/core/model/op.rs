@@ -200,6 +200,21 @@ impl Op {
             && self.function.is_none_or(|function| function.row().is_view)
     }
 
+    /// Whether the elements of the output have the row-major order of the input: a plain reshape,
+    /// or a transpose that moves dimensions of size 1 alone.
+    pub fn keeps_order(&self) -> bool {
+        self.op_type == OpType::Reshape
+            && match self.function {
+                Some(Function::Reshape) => true,
+                Some(Function::Transpose) => self.indexing.as_ref().is_some_and(|own| {
+                    let dimensions = own.perm.iter().zip(&self.shape);
+                    let longer = dimensions.filter(|&(_, &size)| size > 1);
+                    longer.map(|(from, _)| from).is_sorted()
+                }),
+                _ => false,
+            }
+    }
+
     /// Whether the output is one of the tensors that its input packs. It is free under every
     /// convention, because the kernel that writes the input has written it.
     pub fn is_part(&self) -> bool {

@@ -8,7 +8,6 @@ use crate::model::functions::{Function, ShapeRule};
 use crate::model::ids::{Id, IdVec};
 use crate::model::in_place::{MOST_VIEWS, OpsInPlace};
 use crate::model::op::{Indexing, Op};
-use crate::model::op_type::OpType;
 
 /// For each op in place that puts a part back where it is, the writes into that part.
 pub(crate) struct PutBacks<O> {
@@ -171,13 +170,12 @@ impl Order {
     /// Adds the view before. `None` if it does not show all elements once.
     fn view(&mut self, op: &Op, from: &[u64]) -> Option<()> {
         let perm = op.indexing.as_ref().map_or(&[][..], |own| &own.perm);
-        let is_plain = op.op_type == OpType::Reshape && op.function == Some(Function::Reshape);
         let before = match op.function?.row().shape_rule {
-            ShapeRule::Transpose => Step::Perm(perm.to_vec()),
-            _ if is_plain => Step::Shape {
+            _ if op.keeps_order() => Step::Shape {
                 from: from.to_vec(),
                 to: op.shape.clone(),
             },
+            ShapeRule::Transpose => Step::Perm(perm.to_vec()),
             _ => return None,
         };
         let joined = match (self.steps.pop(), before) {

@@ -132,8 +132,7 @@ fn needs(
             reduced(matmul, RowDomain::of_op(graph, op))
         }
         OpType::Elementwise => Needs::Element,
-        // A plain reshape keeps the elements in their order.
-        OpType::Reshape if definition.function == Some(Function::Reshape) => Needs::Element,
+        OpType::Reshape if definition.keeps_order() => Needs::Element,
         OpType::Reshape => Needs::Moved,
         OpType::Opaque => Needs::Scattered,
         // After a move, a row of the op need not be a row of the tile.

@@ -3,7 +3,6 @@
 use super::{Bits, LocalOp, Region, RegionRead, RegionValue, Set, ValueId};
 use crate::fusion::in_place;
 use crate::fusion::rows::RowDomain;
-use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
@@ -20,10 +19,7 @@ impl Region<'_> {
                 OpType::Matmul => self.matmuls |= bit,
                 OpType::Reduction => self.reductions |= bit,
                 OpType::Opaque => self.opaques |= bit,
-                // Only a plain reshape keeps the elements in row-major order.
-                OpType::Reshape if definition.function != Some(Function::Reshape) => {
-                    self.reordering |= bit;
-                }
+                OpType::Reshape if !definition.keeps_order() => self.reordering |= bit,
                 OpType::Elementwise | OpType::Reshape => {}
             }
             self.elements[place] = element_count(&definition.shape).unwrap_or(0);
