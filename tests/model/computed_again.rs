@@ -1,7 +1,9 @@
-//! What a kernel computes again, it computes where its readers ask for it.
+//! What a kernel computes for itself alone, it computes where its readers ask for it.
 
+use crate::view_bytes::moved;
 use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, Options, Policy, analyze_program};
+use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
+use strum::VariantArray;
 
 fn compiled(text: &str) -> Analysis {
     let options = Options::of_policy(Policy::Inductor);
@@ -69,4 +71,53 @@ e = relu(c)
         .map(|kernel| kernel.bytes_read)
         .collect();
     assert_eq!(reads, [64 * 512 * 4; 2]);
+}
+
+/// What one kernel alone computes and need not write, it computes where it is read, as
+/// torch.compile inlines it: of a quantised table the rows that are looked up, with their scales.
+#[test]
+fn one_kernel_alone_computes_what_its_readers_take() {
+    const X: &str = "input x : f32[64, 1024]\n";
+    const TABLE: &str = "weight q : i8[128256, 4096]\ninput ids : i64[8]\n";
+    let (row, whole) = (4 * 1024, 64 * 4 * 1024);
+    #[rustfmt::skip]
+    let cases: &[(&str, &str, u64, u128)] = &[
+        (TABLE, "weight s : bf16[128256, 1]\nw = dequantize(q, s)\ne = embedding(ids, w)\ny = mul(e, 2)",
+            8 * 4096 + 8 * 2 + 8 * 8, 8 * 4096 * (2 + 1)),
+        (TABLE, "weight s : bf16[128256, 32]\nw = dequantize(q, s)\ne = embedding(ids, w)\ny = mul(e, 2)",
+            8 * 4096 + 8 * 32 * 2 + 8 * 8, 8 * 4096 * (2 + 1)),
+        (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\ny = relu(b)", 8 * row, 2 * 8 * 1024),
+        // A slice of a slice, through a transpose.
+        (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\nt = transpose(b)\nc = slice(t, end=16, axis=0)\ny = relu(c)",
+            8 * 16 * 4, 2 * 8 * 16),
+        // Of what is broadcast as many elements.
+        (X, "input r : f32[64, 1]\ninput c : f32[1024]\na = mul(x, r)\nb = add(a, c)\nd = slice(b, end=8, axis=0)\ny = relu(d)",
+            8 * row + 8 * 4 + row, 3 * 8 * 1024),
+        // One element of a row for each index.
+        (X, "input i : i64[64, 1]\na = neg(x)\ng = gather(a, i, axis=1)\ny = relu(g)",
+            64 * (4 + 8), 2 * 64),
+        // The program returns all, which another kernel reads.
+        (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\ny = relu(b)\noutput a", whole + 8 * row, 0),
+    ];
+    for &(inputs, ops, read, flops) in cases {
+        let text = format!("{inputs}{ops}\n");
+        for &reshape in ReshapeCost::VARIANTS {
+            let [bytes, _] = moved(&text, Policy::Inductor, reshape);
+            assert_eq!(bytes, read, "{text} {reshape:?}");
+        }
+        let kernels = compiled(&text).fused.kernels;
+        if let [kernel] = kernels.as_slice() {
+            assert_eq!(kernel.work.flops(), flops, "{text}");
+        }
+        // Textbook rules keep FLOPs: each op is computed whole.
+        let options = Options::of_policy(Policy::Rules);
+        let analysis = analyze_program(&parse(&text).program, &options)
+            .analysis
+            .unwrap();
+        let [fused, unfused] = [&analysis.fused, &analysis.unfused].map(|execution| {
+            let flops = execution.kernels.iter().map(|kernel| kernel.work.flops());
+            flops.sum::<u128>()
+        });
+        assert_eq!(fused, unfused, "{text}");
+    }
 }

@@ -1,19 +1,25 @@
 //! Ops of which a kernel computes only the elements that it needs.
 //!
 //! What a kernel computes again, it computes where its readers ask for it: of a `log_softmax` whose
-//! one reader in the kernel is a `gather`, one element for each index. A reduction along rows is
-//! not computed again: its statistics come from the kernel that has them.
+//! one reader in the kernel is a `gather`, one element for each index. So it computes what it alone
+//! computes and does not write, where [`Partition::computes_where_read`] says so. A reduction along
+//! rows is not computed again: its statistics come from the kernel that has them.
+//!
+//! [`Partition::computes_where_read`]: crate::model::partition::Partition::computes_where_read
 
 use crate::cost::views::Views;
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
+use crate::model::op::Op;
 use crate::model::op_type::OpType;
 use crate::model::options::Externals;
-use crate::model::sizes::read_size;
+use crate::model::sizes::{ReadSize, read_size};
 use crate::model::work::Work;
+use smallvec::SmallVec;
 
 /// An op of which a kernel computes some elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComputedPart {
     /// The op.
     pub op: OpId,
@@ -21,6 +27,8 @@ pub struct ComputedPart {
     pub elements: u64,
     /// All elements of its output.
     pub of: u64,
+    /// For each dimension of its output the number of indices, at most, that these elements have.
+    along: SmallVec<[u64; 4]>,
 }
 
 impl ComputedPart {
@@ -35,6 +43,54 @@ impl ComputedPart {
         product.div_ceil(u128::from(self.of.max(1)))
     }
 
+    /// What these elements need of an operand, of which all elements need `read`.
+    pub(crate) fn read_of_operand(
+        &self,
+        graph: &Graph,
+        operand: TensorId,
+        read: ReadSize,
+    ) -> ReadSize {
+        let known = &graph.tensors[operand];
+        let bytes = if known.elements() == Some(self.of) {
+            u64::try_from(self.share_of(read.bytes.into())).ok()
+        } else if graph.ops[self.op].op_type == OpType::Elementwise {
+            let elements = self.elements_of_broadcast(graph, operand);
+            known
+                .bytes_per_element
+                .and_then(|size| size.bytes_of(elements))
+        } else {
+            None
+        };
+        match bytes {
+            Some(bytes) if bytes < read.bytes => ReadSize {
+                bytes,
+                part_of: read.part_of.or(Some(read.bytes)),
+                ..read
+            },
+            _ => read,
+        }
+    }
+
+    /// The elements of a broadcast operand, at most, that these elements meet: each meets one, and
+    /// an index of the operand belongs to one of the output, or to a group of them.
+    fn elements_of_broadcast(&self, graph: &Graph, operand: TensorId) -> u64 {
+        let op = &graph.ops[self.op];
+        let shape = graph.tensor_shape(operand).unwrap_or_default();
+        let function = op.function.filter(|_| shape.len() <= op.shape.len());
+        let aligns = |(&size, &of): (&u64, &u64)| match function {
+            Some(Function::Dequantize) => size > 0 && of.is_multiple_of(size),
+            Some(function) if function.row().shape_rule == ShapeRule::PerChannel => false,
+            Some(_) => size == 1 || size == of,
+            None => false,
+        };
+        if !shape.iter().rev().zip(op.shape.iter().rev()).all(aligns) {
+            return self.elements;
+        }
+        let met = shape.iter().rev().zip(self.along.iter().rev());
+        let met = met.map(|(&size, &along)| size.min(along));
+        met.fold(1, u64::saturating_mul).min(self.elements)
+    }
+
     /// The work on these elements.
     #[must_use]
     pub fn work_of(&self, all: Work) -> Work {
@@ -47,65 +103,110 @@ impl ComputedPart {
     }
 }
 
-/// What a kernel computes in part of the ops that it computes `again`, which ascend; `is_own` says
-/// of any other op whether the kernel computes it. Linear in these ops and in their readers.
+/// Whether each element of an op is computed on its own, so that a kernel that needs some of them
+/// need not compute the others.
+pub(crate) fn is_by_element(op: &Op) -> bool {
+    !op.in_place && matches!(op.op_type, OpType::Elementwise | OpType::Reshape)
+}
+
+/// What a kernel computes in part of the ops that it computes for itself alone: `inlined`, which
+/// ascend; `is_own` says of any other op whether the kernel computes it. Linear in these ops and in
+/// their readers.
 pub(crate) fn computed_in_part(
     graph: &Graph,
     views: &Views,
-    again: &[OpId],
+    inlined: &[OpId],
     is_own: impl Fn(OpId) -> bool,
 ) -> Vec<ComputedPart> {
     let mut parts: Vec<ComputedPart> = Vec::new();
     // From the end, so that the readers of an op are known before it.
-    for &op in again.iter().rev() {
+    for &op in inlined.iter().rev() {
         let output = graph.output[op];
         let Some(all) = graph.tensors[output].elements() else {
             continue;
         };
-        let is_again = |reader: OpId| again.binary_search(&reader).is_ok();
+        let is_inlined = |reader: OpId| inlined.binary_search(&reader).is_ok();
         let readers = graph.successors[op].iter().copied();
         let mut readers = readers
-            .filter(|&reader| is_again(reader) || is_own(reader))
+            .filter(|&reader| is_inlined(reader) || is_own(reader))
             .peekable();
         // What no op in the kernel reads is a part of a reduction that was split.
         if readers.peek().is_none() {
             continue;
         }
-        let asked = readers.map(|reader| {
-            let part = ComputedPart::of_op(&parts, reader);
-            let own = part.map(|part| part.elements);
-            let own = own.or(graph.tensors[graph.output[reader]].elements());
+        let mut asked = ComputedPart {
+            op,
+            elements: 0,
+            of: all,
+            along: SmallVec::new(),
+        };
+        for reader in readers {
             let by_element = match graph.ops[reader].op_type {
-                OpType::Elementwise => true,
-                OpType::Reduction => is_again(reader),
-                _ => false,
+                OpType::Elementwise | OpType::Reshape => true,
+                OpType::Reduction => is_inlined(reader),
+                OpType::Matmul | OpType::Opaque => false,
             };
-            asked_for(graph, reader, output, by_element, own.unwrap_or(all))
-        });
-        let elements = asked.fold(0_u64, u64::saturating_add);
-        if elements < all && !views.is_view[op] {
-            parts.push(ComputedPart {
-                op,
-                elements,
-                of: all,
-            });
+            let own = ComputedPart::of_op(&parts, reader);
+            asked.add(graph, reader, own, by_element);
+        }
+        if asked.elements < all {
+            parts.push(asked);
         }
     }
+    // A view computes nothing, but hands on what its readers ask for.
+    parts.retain(|part| !views.is_view[part.op]);
     parts.reverse();
     parts
 }
 
-/// The elements of `tensor` that `reader` needs for so many of its own. `by_element`: one of its
-/// elements needs one of an operand of its shape.
-fn asked_for(graph: &Graph, reader: OpId, tensor: TensorId, by_element: bool, own: u64) -> u64 {
-    let all = graph.tensors[tensor].elements().unwrap_or(u64::MAX);
-    let is_part = read_size(graph, reader, tensor, Externals::Declared)
-        .part_of
-        .is_some();
-    let is_same = || graph.tensors[graph.output[reader]].elements() == Some(all);
-    if is_part || by_element && is_same() {
-        own.min(all)
-    } else {
-        all
+impl ComputedPart {
+    /// Adds what a reader needs, which computes `part` of its own elements. `by_element`: one of
+    /// its elements needs one of an operand of its shape.
+    fn add(&mut self, graph: &Graph, reader: OpId, part: Option<&Self>, by_element: bool) {
+        let tensor = graph.output[self.op];
+        let (shape, to) = (&graph.ops[self.op].shape[..], &graph.ops[reader].shape[..]);
+        let along = part.map_or(to, |part| &part.along);
+        let own = part.map(|part| part.elements);
+        let own = own.or(graph.tensors[graph.output[reader]].elements());
+        let own = own.unwrap_or(self.of).min(self.of);
+        let takes = graph.ops[reader].op_type == OpType::Reshape
+            && read_size(graph, reader, tensor, Externals::Declared)
+                .part_of
+                .is_some();
+        let is_same = graph.tensors[graph.output[reader]].elements() == Some(self.of);
+        let (elements, along) = if takes {
+            (own, taken_along(&graph.ops[reader], shape, along))
+        } else if by_element && is_same {
+            (own, (shape == to).then(|| SmallVec::from_slice(along)))
+        } else {
+            (self.of, None)
+        };
+        let along = along.unwrap_or_else(|| SmallVec::from_slice(shape));
+        self.elements = self.elements.saturating_add(elements);
+        self.along.resize(shape.len(), 0);
+        for ((sum, own), &size) in self.along.iter_mut().zip(along).zip(shape) {
+            *sum = sum.saturating_add(own).min(size);
+        }
+    }
+}
+
+/// For each dimension of a tensor the number of indices, at most, that a reader takes a part of it
+/// by; `along` are those of its output. `None` where any may be.
+fn taken_along(reader: &Op, shape: &[u64], along: &[u64]) -> Option<SmallVec<[u64; 4]>> {
+    let all = along.iter().copied().fold(1, u64::saturating_mul);
+    match reader.function?.row().shape_rule {
+        ShapeRule::Slice | ShapeRule::Split => Some(SmallVec::from_slice(along)),
+        ShapeRule::Gather => {
+            let mut taken = SmallVec::from_slice(along);
+            *taken.get_mut(reader.indexing.as_ref()?.axis)? = all;
+            Some(taken)
+        }
+        // A row for each index.
+        ShapeRule::Embedding => {
+            let (&width, indices) = along.split_last()?;
+            let rows = indices.iter().copied().fold(1, u64::saturating_mul);
+            (shape.len() == 2).then(|| SmallVec::from_slice(&[rows, width]))
+        }
+        _ => None,
     }
 }

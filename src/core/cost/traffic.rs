@@ -1,6 +1,6 @@
 //! Bytes that each kernel reads from and writes to memory.
 
-use crate::cost::computed_in_part::{ComputedPart, computed_in_part};
+use crate::cost::computed_in_part::{ComputedPart, computed_in_part, is_by_element};
 use crate::cost::views::Views;
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::{Graph, SizeSource};
@@ -30,7 +30,7 @@ pub struct KernelTraffic {
     pub reads: SmallVec<[Access; 2]>,
     /// Tensors written to memory, in execution order.
     pub writes: SmallVec<[Access; 1]>,
-    /// What the kernel computes again in part, by ascending op.
+    /// What the kernel computes in part, by ascending op.
     pub in_part: Vec<ComputedPart>,
 }
 
@@ -139,10 +139,11 @@ pub fn kernel_traffic<'a>(
     }
     partition.kernels.ids().map(move |kernel| {
         let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
-        // What each kernel computes for itself alone, this one, too.
-        let inlined = own
-            .iter()
-            .filter(|&&op| is_recomputed[op] && !is_written[op]);
+        // What a kernel computes for itself alone.
+        let is_inlined = |op: OpId| {
+            is_recomputed[op] || partition.computes_where_read && is_by_element(&graph.ops[op])
+        };
+        let inlined = own.iter().filter(|&&op| !is_written[op] && is_inlined(op));
         let mut inlined: Vec<OpId> = inlined.chain(again).copied().collect();
         inlined.sort_unstable();
         let in_part = computed_in_part(graph, &count.views, &inlined, |op| {
@@ -279,13 +280,8 @@ impl<'a> TrafficCount<'a> {
         }
         last.op = op;
         let mut read = self.views.read(self.graph, op, tensor, self.externals);
-        // What is computed in part needs as many elements of an operand of its shape.
-        if let Some(part) = part
-            && self.graph.tensors[tensor].elements() == Some(part.of)
-        {
-            let whole = read.bytes;
-            read.bytes = u64::try_from(part.share_of(whole.into())).unwrap_or(whole);
-            read.part_of = read.part_of.or(Some(whole));
+        if let Some(part) = part {
+            read = part.read_of_operand(self.graph, tensor, read);
         }
         if !is_known {
             (last.kernel, last.place) = (self.kernels, self.reads.len());

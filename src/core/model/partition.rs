@@ -28,6 +28,10 @@ pub struct Partition {
     /// ascending. They are views under any counting convention. Empty for policies that compute
     /// every op.
     pub views: Vec<OpId>,
+    /// Whether a kernel computes of an op whose output it does not write only what the readers in
+    /// the kernel take, as a compiler does that computes an op where it is read. `false` for
+    /// policies whose kernels compute every op whole.
+    pub computes_where_read: bool,
 }
 
 /// A copy of an operand, made for a library call that cannot read the operand as it lies.
@@ -75,6 +79,7 @@ impl Partition {
             further_launches: IdVec::new(),
             copies: Vec::new(),
             views: Vec::new(),
+            computes_where_read: false,
         }
     }
 
@@ -105,6 +110,7 @@ impl Partition {
         }
         renumbered.copies.clone_from(&self.copies);
         renumbered.views.clone_from(&self.views);
+        renumbered.computes_where_read = self.computes_where_read;
         if !self.further_launches.is_empty() {
             renumbered.further_launches = IdVec::from_elem(0, count);
             for (kernel, &further) in self.further_launches.iter_enumerated() {

@@ -136,7 +136,7 @@ pub(crate) struct ModeledKernel<'a> {
     pub(crate) ops: &'a [OpId],
     /// Ops that it computes again.
     pub(crate) recomputed: &'a [OpId],
-    /// Those of which it computes only some elements.
+    /// Ops of which it computes only some elements.
     pub(crate) in_part: &'a [ComputedPart],
     pub(crate) work: Work,
     /// A view, which is not launched.

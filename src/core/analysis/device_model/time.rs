@@ -125,17 +125,13 @@ impl KernelView<'_> {
 
     /// Its ops, and those that it computes again, with the elements that it computes of each.
     fn computed(&self) -> impl Iterator<Item = (OpId, &Op, f64)> {
-        let again = self.launch.recomputed.iter();
-        let again = again.map(|&op| {
+        let all = self.launch.ops.iter().chain(self.launch.recomputed);
+        all.map(|&op| {
             let definition = &self.model.graph.ops[op];
             let part = ComputedPart::of_op(self.launch.in_part, op);
             let count = part.map_or_else(|| elements(definition), |part| part.elements as f64);
             (op, definition, count)
-        });
-        let own = self
-            .ops()
-            .map(|(op, definition)| (op, definition, elements(definition)));
-        own.chain(again)
+        })
     }
 
     fn matmul(

@@ -7,6 +7,7 @@ use crate::analysis::{Analysis, Kernel};
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::model::device::Multiprocessor;
 use crate::model::element_size::ElementSize;
+use crate::model::ids::OpId;
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
 
@@ -103,9 +104,11 @@ impl Estimate {
             };
         }
         let outputs = kernel.ops.iter().map(|&op| &graph.ops[op]);
-        let elements = outputs
-            .clone()
-            .filter_map(|op| element_count(&op.shape))
+        let computed = |&op: &OpId| match kernel.traffic.part_of(op) {
+            Some(part) => Some(part.elements),
+            None => element_count(&graph.ops[op].shape),
+        };
+        let elements = (kernel.ops.iter().filter_map(computed))
             .max()
             .unwrap_or(1)
             // A reduction reads more elements than it writes, and its blocks cover what it reads.

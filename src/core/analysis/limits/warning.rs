@@ -146,8 +146,8 @@ pub(super) fn warnings(
 }
 
 /// The op of a kernel that takes longest alone, and its blocks. Idle multiprocessors cost little in
-/// the other ops. Lower bounds do not count idle multiprocessors, so of ops with equal bounds the
-/// one with the most blocks is taken.
+/// the other ops, and nothing in one that the kernel computes in part. Lower bounds do not count
+/// idle multiprocessors, so of ops with equal bounds the one with the most blocks is taken.
 fn slowest_alone(
     analysis: &Analysis,
     kernel: &Kernel,
@@ -163,11 +163,13 @@ fn slowest_alone(
         };
         (op, launch.blocks::<u64>())
     };
+    let is_whole = |&op: &OpId| kernel.traffic.part_of(op).is_none();
     if let Some(predicted) = predicted {
-        return predicted.slowest_op.map(with_blocks);
+        return predicted.slowest_op.filter(is_whole).map(with_blocks);
     }
     let bound_s = |op: OpId| alone(op).placement.time_s;
-    let ops = kernel.ops.iter().copied().map(with_blocks);
+    let ops = kernel.ops.iter().copied().filter(is_whole);
+    let ops = ops.map(with_blocks);
     ops.max_by(|&(a, a_blocks), &(b, b_blocks)| {
         let by_time = bound_s(a).total_cmp(&bound_s(b));
         by_time.then(a_blocks.cmp(&b_blocks))

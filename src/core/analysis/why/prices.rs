@@ -246,12 +246,14 @@ impl<'a> Prices<'a> {
         recomputed.dedup();
         // What one kernel computes for itself the other need not compute again.
         recomputed.retain(|op| ops.binary_search(op).is_err());
-        let in_part = computed_in_part(
-            &self.analysis.graph,
-            self.writes.views(),
-            &recomputed,
-            |op| ops.binary_search(&op).is_ok(),
-        );
+        let in_part = [a, b].map(|kernel| kernels[kernel].traffic.in_part.iter());
+        let in_part = in_part.into_iter().flatten().map(|part| part.op);
+        let mut inlined: Vec<OpId> = recomputed.iter().copied().chain(in_part).collect();
+        inlined.sort_unstable();
+        inlined.dedup();
+        let in_part = computed_in_part(&self.analysis.graph, self.writes.views(), &inlined, |op| {
+            ops.binary_search(&op).is_ok()
+        });
         let launch = ModeledKernel {
             ops: &ops,
             recomputed: &recomputed,

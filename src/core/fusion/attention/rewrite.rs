@@ -119,6 +119,7 @@ impl RewrittenGraph {
         expanded.copies = copies.collect();
         let views = partition.views.iter();
         expanded.views = views.map(|&view| self.last_of[view]).collect();
+        expanded.computes_where_read = partition.computes_where_read;
         expanded
     }
 }

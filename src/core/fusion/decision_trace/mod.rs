@@ -29,6 +29,8 @@ pub struct DecisionTrace {
     copies: Vec<OperandCopy>,
     /// Of the final kernels.
     views: Vec<OpId>,
+    /// Of the final kernels.
+    computes_where_read: bool,
     /// Which ops are free views, for which alone nothing runs.
     is_view: IdVec<OpId, bool>,
 }
@@ -45,6 +47,7 @@ pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
         further_launches: plan.partition.further_launches,
         copies: plan.partition.copies,
         views: plan.partition.views,
+        computes_where_read: plan.partition.computes_where_read,
         is_view: Views::under(graph, options.conventions.reshape).is_view,
     }
 }

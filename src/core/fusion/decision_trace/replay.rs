@@ -29,6 +29,7 @@ impl DecisionTrace {
                 .clone_from(&self.further_launches);
             partition.copies.clone_from(&self.copies);
             partition.views.clone_from(&self.views);
+            partition.computes_where_read = self.computes_where_read;
         }
         partition
     }

@@ -177,6 +177,7 @@ fn assemble(
         partition.further_launches = further;
     }
     partition.views = views;
+    partition.computes_where_read = true;
     partition
 }
 

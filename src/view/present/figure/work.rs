@@ -17,17 +17,18 @@ use fuseline_core::model::work::Work;
 /// The FLOPs of the ops of a kernel.
 pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Derived {
     let kernel = &analysis.fused.kernels[id];
-    let own = kernel.ops.iter().map(|&op| op_flops(analysis, op, ""));
-    let again = analysis.partition.recomputed[id].iter();
-    let again = again.map(|&op| match kernel.traffic.part_of(op) {
+    let computed = |op: OpId, suffix: &str| match kernel.traffic.part_of(op) {
         Some(part) => {
             let name = op_name(&analysis.graph, op);
-            let name = format!("{name} once more, where it is needed");
+            let name = format!("{name}{suffix}, where it is needed");
             let flops = part.work_of(op_work(&analysis.graph, op)).flops();
             Term::given(name, Number::Flops(flops))
         }
-        None => op_flops(analysis, op, " once more"),
-    });
+        None => op_flops(analysis, op, suffix),
+    };
+    let own = kernel.ops.iter().map(|&op| computed(op, ""));
+    let again = analysis.partition.recomputed[id].iter();
+    let again = again.map(|&op| computed(op, " once more"));
     let mut terms: Vec<Term> = own.chain(again).collect();
     let of_ops = terms.iter().map(|term| match term.number {
         Number::Flops(flops) => flops,
