@@ -90,6 +90,8 @@ fn one_kernel_alone_computes_what_its_readers_take() {
         // A slice of a slice, through a transpose.
         (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\nt = transpose(b)\nc = slice(t, end=16, axis=0)\ny = relu(c)",
             8 * 16 * 4, 2 * 8 * 16),
+        // Two equal slices ask for the same rows.
+        (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\nc = slice(a, end=8, axis=0)\ny = mul(b, c)", 8 * row, 2 * 8 * 1024),
         // Of what is broadcast as many elements.
         (X, "input r : f32[64, 1]\ninput c : f32[1024]\na = mul(x, r)\nb = add(a, c)\nd = slice(b, end=8, axis=0)\ny = relu(d)",
             8 * row + 8 * 4 + row, 3 * 8 * 1024),

@@ -10,11 +10,39 @@ use fuseline_core::model::partition::Partition;
 use fuseline_core::{KernelId, OpId, analyze_program, notation};
 use strum::VariantArray;
 
+/// Parts and views of a tensor, some of which are equal.
+const EQUAL_PARTS: &str = "\
+input x : f16[64, 64]
+input i : i64[64, 2]
+input j : i64[64, 2]
+a = reshape(x, shape=[32, 128])
+b = reshape(x, shape=[32, 128])
+c = slice(a, end=8, axis=0)
+d = slice(b, end=8, axis=0)
+e = slice(b, start=8, end=16, axis=0)
+f = mul(c, d)
+g = add(f, e)
+t = transpose(x)
+u = transpose(x)
+k = gather(t, i, axis=1)
+l = gather(u, i, axis=1)
+m = gather(u, j, axis=1)
+n = mul(k, l)
+o = add(n, m)
+p = relu(t)
+q = add(p, u)
+r = slice(x, end=2, axis=1)
+s = split(x, parts=32, index=0, axis=1)
+v = mul(r, s)
+w = add(v, o)
+";
+
 /// The tables of a region give what [`kernel_traffic`] counts for the same ops.
 #[test]
 fn sets_of_a_region_cost_what_kernels_of_their_ops_cost() {
     let mut random = 1_u64;
-    for example in EXAMPLES {
+    let examples = EXAMPLES.iter().map(|example| (example.id, example.text));
+    for (id, text) in examples.chain([("equal parts", EQUAL_PARTS)]) {
         for (externals, reshape) in Externals::VARIANTS.iter().flat_map(|&externals| {
             ReshapeCost::VARIANTS
                 .iter()
@@ -28,7 +56,7 @@ fn sets_of_a_region_cost_what_kernels_of_their_ops_cost() {
                 },
                 ..Options::default()
             };
-            let program = notation::parse(example.text).program;
+            let program = notation::parse(text).program;
             let analysis = analyze_program(&program, &options).analysis;
             let analysis = analysis.unwrap_or_else(|| unreachable!());
             let graph = analysis.graph;
@@ -46,7 +74,7 @@ fn sets_of_a_region_cost_what_kernels_of_their_ops_cost() {
                 let kernels = Partition::of_ops(kernels, 2);
                 let mut traffic = kernel_traffic(&graph, &kernels, options.conventions);
                 let bytes = traffic.next().map_or(0, |kernel| kernel.total());
-                assert_eq!(region.bytes(set), bytes, "{} {set:b}", example.id);
+                assert_eq!(region.bytes(set), bytes, "{id} {set:b}");
                 let work = work_of_ops(ops.iter(), |op| op_work(&graph, op));
                 let is_free = ops.iter().all(|&op| context.is_view(op));
                 let time_s = place(&options, work, bytes, is_free).time_s;

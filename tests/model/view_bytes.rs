@@ -107,6 +107,56 @@ y = rotary(t, cos, sin)
     assert_eq!((kernels("T = 1"), kernels("T = 2")), (1, 2));
 }
 
+/// Two equal slices, lookups or views are one read; different ones are two.
+#[test]
+fn equal_parts_of_a_tensor_are_read_once() {
+    const X: &str = "input x : f32[64, 1024]\n";
+    let (row, index) = (4 * 1024, 64 * 8);
+    #[rustfmt::skip]
+    let cases = [
+        ("a = slice(x, end=8, axis=0)\nb = slice(x, end=8, axis=0)", 8 * row),
+        ("a = slice(x, end=8, axis=0)\nb = slice(x, start=8, end=16, axis=0)", 16 * row),
+        ("a = slice(x, end=8, axis=0)\nb = slice(x, end=64, step=8, axis=0)", 16 * row),
+        // A piece of a split is a slice.
+        ("a = slice(x, end=8, axis=0)\nb = split(x, parts=8, index=0, axis=0)", 8 * row),
+        ("a = slice(x, start=8, end=16, axis=0)\nb = split(x, parts=8, index=0, axis=0)", 16 * row),
+        ("input i : i64[64, 1]\na = gather(x, i, axis=1)\nb = gather(x, i, axis=1)", 64 * 4 + index),
+        ("input i : i64[64, 1]\ninput j : i64[64, 1]\na = gather(x, i, axis=1)\nb = gather(x, j, axis=1)", 2 * (64 * 4 + index)),
+    ];
+    for (parts, read) in cases {
+        let text = format!("{X}{parts}\ny = div(a, b)\n");
+        for policy in [Policy::Rules, Policy::Inductor, Policy::Optimal] {
+            for &reshape in ReshapeCost::VARIANTS {
+                let kernels = moved_by_kernel(&text, policy, reshape);
+                assert_eq!(kernels.len(), 1, "{text} {policy:?} {reshape:?}");
+                assert_eq!(kernels[0][0], read, "{text} {policy:?} {reshape:?}");
+            }
+        }
+    }
+    // Equal views of equal views.
+    let views = "\
+input x : f32[64, 1024]
+a = reshape(x, shape=[128, 512])
+b = reshape(x, shape=[128, 512])
+c = slice(a, end=8, axis=0)
+d = slice(b, end=8, axis=0)
+y = div(c, d)
+";
+    for policy in [Policy::Rules, Policy::Inductor, Policy::Optimal] {
+        assert_eq!(moved(views, policy, ReshapeCost::View)[0], 8 * 512 * 4);
+    }
+    // Without fusion each copy is memory of its own.
+    let copies = moved_by_kernel(
+        "input x : f32[64, 1024]\na = slice(x, end=8, axis=0)\nb = slice(x, end=8, axis=0)\ny = div(a, b)\n",
+        Policy::None,
+        ReshapeCost::Copy,
+    );
+    assert_eq!(
+        copies,
+        [[8 * row, 8 * row], [8 * row, 8 * row], [16 * row, 8 * row]]
+    );
+}
+
 /// A cache with heads behind its keys, as models store it.
 #[test]
 fn a_view_of_a_cache_is_no_copy_of_it() {

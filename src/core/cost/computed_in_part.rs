@@ -140,13 +140,22 @@ pub(crate) fn computed_in_part(
             of: all,
             along: SmallVec::new(),
         };
+        let mut taken: SmallVec<[TensorId; 4]> = SmallVec::new();
         for reader in readers {
+            let own = ComputedPart::of_op(&parts, reader);
+            if own.is_none() {
+                // Equal parts need the same elements.
+                let part = views.taken(graph, reader);
+                if taken.contains(&part) {
+                    continue;
+                }
+                taken.push(part);
+            }
             let by_element = match graph.ops[reader].op_type {
                 OpType::Elementwise | OpType::Reshape => true,
                 OpType::Reduction => is_inlined(reader),
                 OpType::Matmul | OpType::Opaque => false,
             };
-            let own = ComputedPart::of_op(&parts, reader);
             asked.add(graph, reader, own, by_element);
         }
         if asked.elements < all {

@@ -168,7 +168,8 @@ struct LastReader {
     op: OpId,
     /// The kernel, by its number in the count; the first is 1.
     kernel: usize,
-    /// The place of the tensor among the reads of that kernel.
+    /// The place among the reads of that kernel where its bytes count: its own, or that of an equal
+    /// view.
     place: usize,
 }
 
@@ -181,6 +182,11 @@ pub(crate) struct TrafficCount<'a> {
     kernels: usize,
     /// For each tensor what read it last.
     read_by: IdVec<TensorId, LastReader>,
+    /// For the first of equal views the kernel that read one of them last, and the place of the
+    /// first such read.
+    of_shown: IdVec<TensorId, (usize, usize)>,
+    /// For each part that equal ops take the kernel that took it last.
+    taken_by: IdVec<TensorId, usize>,
     /// For each tensor that is stored the kernel that read it or a view of it last, and the bytes.
     of_stored: IdVec<TensorId, (usize, u64)>,
     /// Reads and writes of the kernel that is being counted.
@@ -209,6 +215,8 @@ impl<'a> TrafficCount<'a> {
                 },
                 graph.tensors.len(),
             ),
+            of_shown: IdVec::from_elem((0, 0), graph.tensors.len()),
+            taken_by: IdVec::from_elem(0, graph.tensors.len()),
             of_stored: IdVec::from_elem((0, 0), graph.tensors.len()),
             reads: Vec::new(),
             writes: Vec::new(),
@@ -283,21 +291,29 @@ impl<'a> TrafficCount<'a> {
         if let Some(part) = part {
             read = part.read_of_operand(self.graph, tensor, read);
         }
+        if read.part_of.is_some() && part.is_none() {
+            let taken = self.views.taken(self.graph, op);
+            if std::mem::replace(&mut self.taken_by[taken], self.kernels) == self.kernels {
+                return;
+            }
+        }
         if !is_known {
-            (last.kernel, last.place) = (self.kernels, self.reads.len());
+            // The bytes of equal views count where the kernel read the first of them.
+            let (kernel, place) = &mut self.of_shown[self.views.shown(tensor)];
+            if std::mem::replace(kernel, self.kernels) != self.kernels {
+                *place = self.reads.len();
+            }
+            (last.kernel, last.place) = (self.kernels, *place);
             self.reads.push(Access {
                 tensor,
-                bytes: read.bytes,
+                bytes: 0,
                 source: read.source,
             });
-        } else if let Some(known) = self.reads.get_mut(last.place) {
+        }
+        if let Some(known) = self.reads.get_mut(last.place) {
             let bytes = read.joined(known.bytes);
             if bytes > known.bytes {
-                *known = Access {
-                    tensor,
-                    bytes,
-                    source: read.source,
-                };
+                (known.bytes, known.source) = (bytes, read.source);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Free views: ops that only index bytes that are there.
 
+use crate::cost::equal_parts::equal_parts;
 use crate::cost::named::Named;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, OpId, TensorId};
@@ -17,6 +18,8 @@ pub struct Views {
     pub base: IdVec<TensorId, TensorId>,
     /// For each view the bytes that it names of its base, at most.
     named: IdVec<TensorId, Option<u64>>,
+    /// For each tensor the first one that names the same elements of the same memory.
+    equal: IdVec<TensorId, TensorId>,
 }
 
 impl Views {
@@ -42,6 +45,7 @@ impl Views {
                 .collect(),
             base: graph.tensors.ids().collect(),
             named: IdVec::from_elem(None, graph.tensors.len()),
+            equal: IdVec::new(),
         };
         let mut named: HashMap<TensorId, Named> = HashMap::new();
         for (op, definition) in graph.ops.iter_enumerated() {
@@ -66,7 +70,24 @@ impl Views {
                 }
             }
         }
+        views.equal = equal_parts(graph, &views.is_view, &views.base);
         views
+    }
+
+    /// The tensor that stands for all that show the same elements in memory: for equal views the
+    /// first of them.
+    pub(crate) fn shown(&self, tensor: TensorId) -> TensorId {
+        if self.base[tensor] == tensor {
+            tensor
+        } else {
+            self.equal[tensor]
+        }
+    }
+
+    /// The part that an op takes of an input, which equal ops share. It is meaningful where the op
+    /// reads a part.
+    pub(crate) fn taken(&self, graph: &Graph, op: OpId) -> TensorId {
+        self.equal[graph.output[op]]
     }
 
     /// For each tensor the one that stands for all tensors in its memory. `O(tensors)`.

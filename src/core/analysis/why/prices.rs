@@ -106,7 +106,7 @@ impl<'a> Prices<'a> {
                 Read {
                     base: graph.tensors[stored].producer,
                     stored,
-                    tensor: access.tensor,
+                    tensor: views.shown(access.tensor),
                     bytes: access.bytes,
                     most: views.most_read(graph, stored, externals),
                     is_hit,

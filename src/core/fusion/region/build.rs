@@ -106,16 +106,17 @@ impl Region<'_> {
     pub(super) fn read_values(&mut self) {
         let graph = self.context.graph;
         // Sorted as one number each, which is several times as fast as pairs: the tensor that is
-        // stored, the one that is read, and a byte for the index of the op, of which there are at
-        // most MAX_OPS.
+        // stored, the first of the equal views that is read, the one that is read, and a byte for
+        // the index of the op, of which there are at most MAX_OPS.
         let mut readings: Vec<u128> = Vec::new();
-        let stored_in = &self.context.views.base;
+        let views = &self.context.views;
         for (place, &op) in self.ops.iter_enumerated() {
             let tensors = graph.inputs[op].iter().enumerate();
             let loaded = tensors.filter(|&(at, _)| loads(graph, op, at));
             readings.extend(loaded.map(|(_, &tensor)| {
-                let stored = stored_in[tensor].index() as u128;
-                stored << 64 | (tensor.index() as u128) << 8 | place.index() as u128
+                let stored = views.base[tensor].index() as u128;
+                let shown = views.shown(tensor).index() as u128;
+                stored << 72 | shown << 40 | (tensor.index() as u128) << 8 | place.index() as u128
             }));
         }
         self.readings = readings.len();
@@ -123,7 +124,7 @@ impl Region<'_> {
         readings.dedup();
         let mut last: Option<(TensorId, ValueId, Set)> = None;
         for reading in readings {
-            let tensor = TensorId::new((reading as u64 >> 8) as usize);
+            let tensor = TensorId::new((reading >> 8) as u32 as usize);
             let place = LocalOp::new((reading & 0xff) as usize);
             let (value, base) = match last {
                 Some((before, value, base)) if before == tensor => (value, base),
@@ -142,24 +143,26 @@ impl Region<'_> {
             self.values[value].readers |= place.bit();
             // A free view loads nothing; its readers count what they load through it.
             if self.views & place.bit() == 0 {
-                self.read(value, tensor, base, place);
+                self.read(tensor, base, place);
             }
         }
     }
 
     /// Adds a reader of a value.
-    fn read(&mut self, value: ValueId, tensor: TensorId, base: Set, place: LocalOp) {
+    fn read(&mut self, tensor: TensorId, base: Set, place: LocalOp) {
         let (graph, views) = (self.context.graph, &self.context.views);
         let externals = self.context.options.conventions.externals;
         let size = views.read(graph, self.ops[place], tensor, externals);
-        let mut of_value = self
+        let shown = views.shown(tensor);
+        let part = size.part_of.map(|_| views.taken(graph, self.ops[place]));
+        let mut of_shown = self
             .reads
             .iter_mut()
             .rev()
-            .take_while(|read| read.value == value);
-        // Parts add up, so each has an entry of its own.
-        let is_same = |read: &&mut RegionRead| read.size == size && size.part_of.is_none();
-        if let Some(same) = of_value.find(is_same) {
+            .take_while(|read| read.shown == shown);
+        // Different parts add up, so each has an entry of its own.
+        let is_same = |read: &&mut RegionRead| read.size == size && read.part == part;
+        if let Some(same) = of_shown.find(is_same) {
             same.readers |= place.bit();
             return;
         }
@@ -169,7 +172,8 @@ impl Region<'_> {
         let most = views.most_read(graph, stored, externals);
         let most = most.map(|most| most.max(size.bytes));
         self.reads.push(RegionRead {
-            value,
+            shown,
+            part,
             readers: place.bit(),
             base,
             stored,

@@ -117,8 +117,9 @@ pub struct Region<'a> {
     pub(super) reordering: Set,
     /// Tensors that ops of the region read.
     pub(super) values: IdVec<ValueId, RegionValue>,
-    /// For each value an entry for each size that its readers count, and for each reader of a part.
-    /// Entries of a value are adjacent, and those of values that are stored in one tensor.
+    /// For each value an entry for each size that its readers count, and for each part that they
+    /// take. Equal views are one value here. Entries of a value are adjacent, and those of values
+    /// that are stored in one tensor.
     pub(super) reads: Vec<RegionRead>,
     /// For each op the bytes of its output; 0 for a view.
     pub(super) written_bytes: IdVec<LocalOp, u64>,
@@ -149,7 +150,10 @@ pub(super) struct RegionValue {
 
 /// The load of a value by some readers, unless their kernel computes it.
 pub(super) struct RegionRead {
-    pub(super) value: ValueId,
+    /// The tensor that is read, the first of equal views.
+    pub(super) shown: TensorId,
+    /// The part that is taken, if it is not the whole.
+    pub(super) part: Option<TensorId>,
     /// The readers that count this size.
     pub(super) readers: Set,
     /// The op that computes the bytes, seen through views; empty if it is outside the region.
@@ -164,26 +168,26 @@ impl RegionRead {
     /// The bytes that the readers of each read take from memory in sum; `readers` of a read may be
     /// none. Reads of a value are adjacent, and values that are stored in one tensor.
     pub(super) fn bytes<'a>(reads: impl Iterator<Item = &'a Self>) -> u64 {
-        let (mut others, mut of_stored, mut of_value) = (0, 0, 0);
+        let (mut others, mut of_stored, mut of_shown) = (0, 0, 0);
         let mut last: Option<&Self> = None;
         for read in reads {
-            if let Some(last) = last.filter(|last| last.value != read.value) {
-                of_stored = last.with_value(of_stored, of_value);
-                of_value = 0;
+            if let Some(last) = last.filter(|last| last.shown != read.shown) {
+                of_stored = last.with_shown(of_stored, of_shown);
+                of_shown = 0;
                 if last.stored != read.stored {
                     others += of_stored;
                     of_stored = 0;
                 }
             }
-            of_value = read.size.joined(of_value);
+            of_shown = read.size.joined(of_shown);
             last = Some(read);
         }
-        others + last.map_or(0, |last| last.with_value(of_stored, of_value))
+        others + last.map_or(0, |last| last.with_shown(of_stored, of_shown))
     }
 
-    /// The bytes of the stored tensor with those of this value.
-    fn with_value(&self, of_stored: u64, of_value: u64) -> u64 {
-        let sum = of_stored + of_value;
+    /// The bytes of the stored tensor with those of this view.
+    fn with_shown(&self, of_stored: u64, of_shown: u64) -> u64 {
+        let sum = of_stored + of_shown;
         self.most.map_or(sum, |most| sum.min(most))
     }
 }
