@@ -266,21 +266,68 @@ fn an_epilogue_behind_a_large_matmul_hardly_pays() {
     );
 }
 
-/// Rows run along the reduced axes: 64 columns of 1048576 elements, none of which is kept on chip.
+/// Rows run along the reduced axes: 64 columns of 1048576 elements, two in a block, none of which
+/// is kept on chip.
 #[test]
 fn rows_of_a_reduction_lie_along_its_axes() {
     let x = "input x : f16[1048576, 64]\n";
     let kernel = &limits_of(&[x, "m = max(x, axis=0)\n"].concat(), "a100-80")[0];
-    assert_eq!((kernel.blocks, kernel.on_chip_bytes), (64, 0));
+    assert_eq!((kernel.blocks, kernel.on_chip_bytes), (32, 0));
     let all = "m = max(x, axis=[0, 1], keepdim=false)\n";
     assert_eq!(limits_of(&[x, all].concat(), "a100-80")[0].blocks, 1);
     let kernel = &limits_of(&[x, "m = softmax(x, axis=0)\n"].concat(), "a100-80")[0];
-    assert_eq!((kernel.blocks, kernel.on_chip_bytes), (64, 4 << 20));
+    assert_eq!((kernel.blocks, kernel.on_chip_bytes), (32, 8 << 20));
     let kernel = &limits_of(&[x, "m = softmax(x)\n"].concat(), "a100-80")[0];
     assert_eq!((kernel.blocks, kernel.on_chip_bytes), (1 << 20, 256));
     // Squares, whose shapes do not distinguish axes.
     let square = "input x : f16[64, 64, 64]\nm = max(x, axis=[0, 1], keepdim=false)\n";
-    assert_eq!(limits_of(square, "a100-80")[0].blocks, 64);
+    assert_eq!(limits_of(square, "a100-80")[0].blocks, 32);
+}
+
+/// Columns and their length, and the columns of a block and its warps that the heuristics of torch
+/// 2.11 choose (`_reduction_configs` and `_persistent_reduction_configs` of
+/// `torch/_inductor/runtime/triton_heuristics.py`, called for a sum along the first axis).
+#[test]
+fn a_block_has_as_many_columns_as_a_compilers() {
+    for (columns, length, own, warps) in [
+        (16, 8, 8, 2),
+        (16, 64, 8, 4),
+        (16, 100, 2, 2),
+        (64, 32, 32, 8),
+        (64, 4096, 2, 2),
+        (128, 8, 128, 8),
+        (128, 64, 32, 8),
+        (128, 100, 2, 2),
+        (512, 256, 4, 2),
+        (1024, 100, 8, 4),
+        (2048, 32, 128, 8),
+        (2048, 256, 16, 4),
+        (16_384, 4096, 16, 4),
+        (32_768, 100, 16, 4),
+        (65_536, 100, 64, 4),
+        (131_072, 256, 64, 4),
+        (1 << 20, 64, 32, 8),
+        (1 << 20, 4096, 256, 4),
+        (1 << 22, 100, 256, 4),
+    ] {
+        let text = format!("input x : f16[{length}, {columns}]\ny = sum(x, axis=0)\n");
+        let [kernel] = &limits_of(&text, "h200")[..] else {
+            panic!("one kernel");
+        };
+        let expected = (u64::div_ceil(columns, own), warps * 32);
+        assert_eq!(
+            (kernel.blocks, kernel.threads_per_block),
+            expected,
+            "{text}"
+        );
+    }
+    // The columns of each matrix of a batch.
+    let batch = "input x : f32[64, 4096, 512]\ny = softmax(x, axis=1)\n";
+    let kernel = &limits_of(batch, "h200")[0];
+    assert_eq!(
+        (kernel.blocks, kernel.on_chip_bytes),
+        (64 * 512 / 16, 16 * 4096 * 4)
+    );
 }
 
 /// Fusing an op with one value per row saves little, but the kernel is bound by memory.

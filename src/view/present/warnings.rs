@@ -15,7 +15,7 @@ pub fn warning_text(graph: &Graph, warning: &Warning) -> String {
             wanted_bytes,
             available_bytes,
         } => format!(
-            "a row needs {} on chip and a block has {}, so the kernel reads it again",
+            "the rows of a block need {} on chip and it has {}, so the kernel reads them again",
             format_bytes(wanted_bytes),
             format_bytes(available_bytes)
         ),

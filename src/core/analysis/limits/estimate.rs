@@ -1,6 +1,7 @@
 //! How a kernel is divided into blocks and threads, and what a block needs.
 
 use super::live::Live;
+use super::row_block::RowBlock;
 use crate::analysis::device_model::{Product, Tiling, operand_sizes};
 use crate::analysis::tiling::{BlockTile, COMPUTING_THREADS};
 use crate::analysis::{Analysis, Kernel};
@@ -13,11 +14,6 @@ use crate::model::op_type::OpType;
 
 /// Threads of a block of an elementwise kernel.
 const POINTWISE_THREADS: u64 = 128;
-/// Threads of a block along rows.
-const ROW_THREADS: u64 = 512;
-/// Elements of a row that a thread processes at once, whatever their type: a compiler chose blocks
-/// of 2048 to 8192 elements, see `tests/measure/results/h100_registers.json`.
-const ROW_ELEMENTS: u64 = 8;
 /// Bytes that one thread of an elementwise kernel loads at once.
 const LOAD_BYTES: u64 = 16;
 
@@ -44,16 +40,16 @@ pub enum Estimate {
         /// Size of an element of the left and of the right operand.
         element_sizes: [ElementSize; 2],
     },
-    /// A kernel with a reduction: a block for each row.
+    /// A kernel with a reduction: a block for each row, or for some adjacent columns.
     Rows {
         /// Elements of its largest tensor.
         elements: u64,
         /// Elements of the longest row that it reduces.
         row_elements: u64,
-        /// Values of which one row is kept on chip.
+        /// Values of which the rows of a block are kept on chip.
         kept_values: u64,
-        /// Elements of each value that a thread holds at once.
-        elements_per_thread: u64,
+        /// The rows of a block and its threads.
+        block: RowBlock,
         /// Tensors that it reads or writes.
         operands: u64,
     },
@@ -112,14 +108,14 @@ impl Estimate {
             .max()
             .unwrap_or(1)
             // A reduction reads more elements than it writes, and its blocks cover what it reads.
-            .max(live.reduced_elements);
+            .max(live.rows.full_elements());
         let operands = (kernel.traffic.reads.len() + kernel.traffic.writes.len()) as u64;
         if has_type(OpType::Reduction).is_some() {
             return Self::Rows {
                 elements,
-                row_elements: live.row_elements.max(1),
+                row_elements: live.rows.width.max(1),
                 kept_values: live.kept_values,
-                elements_per_thread: ROW_ELEMENTS,
+                block: RowBlock::of(live.rows),
                 operands,
             };
         }
@@ -148,7 +144,7 @@ impl Estimate {
             Self::Attention { .. } | Self::Matmul { .. } => {
                 COMPUTING_THREADS + u64::from(multiprocessor.loading_threads)
             }
-            Self::Rows { .. } => ROW_THREADS,
+            Self::Rows { block, .. } => block.threads,
             Self::Elements { .. } => POINTWISE_THREADS,
         }
     }

@@ -4,6 +4,7 @@
 //! whoever asks.
 
 use super::estimate::Estimate;
+use super::row_block::RowBlock;
 use crate::analysis::device_model::Tiling;
 use crate::analysis::tiling::registers_per_thread;
 use crate::fusion::on_chip::BYTES_PER_ELEMENT;
@@ -56,6 +57,7 @@ impl BlockLaunch {
             Estimate::Rows {
                 kept_values,
                 row_elements,
+                block,
                 ..
             } => {
                 let factors = [
@@ -63,7 +65,13 @@ impl BlockLaunch {
                     N::count("elements per row", row_elements),
                     N::bytes("", BYTES_PER_ELEMENT),
                 ];
-                N::product("", factors).by("values kept × elements per row × 4 B")
+                if block.rows == 1 {
+                    N::product("", factors).by("values kept × elements per row × 4 B")
+                } else {
+                    let rows = N::count("rows per block", block.rows);
+                    N::product("", factors.into_iter().chain([rows]))
+                        .by("values kept × elements per row × 4 B × rows per block")
+                }
             }
             Estimate::Elements { .. } => {
                 N::bytes("", 0).by("0, because each thread keeps its elements in registers")
@@ -80,7 +88,11 @@ impl BlockLaunch {
             ]),
             Estimate::Matmul { tile, .. } => registers_per_thread(tile.sides()),
             Estimate::Rows {
-                elements_per_thread,
+                block:
+                    RowBlock {
+                        elements_per_thread,
+                        ..
+                    },
                 operands,
                 ..
             }
@@ -125,11 +137,17 @@ impl BlockLaunch {
             Estimate::Rows {
                 elements,
                 row_elements,
+                block,
                 ..
             } => {
-                let rows = N::count("per row", row_elements);
-                N::floor("", N::count("elements", elements), rows)
-                    .by("elements / elements per row: one block per row")
+                let of_row = N::count("per row", row_elements);
+                let rows = N::floor("rows", N::count("elements", elements), of_row);
+                if block.rows == 1 {
+                    rows.by("elements / elements per row: one block per row")
+                } else {
+                    N::ceiling("", rows, N::count("rows per block", block.rows))
+                        .by("⌈elements / elements per row / rows per block⌉: neighbours in memory are in different rows, so a block has several")
+                }
             }
             Estimate::Elements {
                 elements,

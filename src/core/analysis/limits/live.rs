@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::fusion::on_chip::KeptRows;
+use crate::fusion::rows::RowDomain;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
@@ -14,10 +15,8 @@ pub(super) struct Live {
     /// Most values at any op: those that were loaded or computed and are still to be read, and the
     /// running values of reductions.
     pub(super) at_once: u64,
-    /// Elements of the longest row that it reduces; 1 without a reduction.
-    pub(super) row_elements: u64,
-    /// Elements of the largest tensor that it reduces.
-    pub(super) reduced_elements: u64,
+    /// The rows of its widest reduction; none without one.
+    pub(super) rows: RowDomain,
     /// Full-width values of which one row is kept on chip.
     pub(super) kept_values: u64,
 }
@@ -28,8 +27,7 @@ impl Live {
         let kept = KeptRows::of(graph, ops);
         Self {
             at_once: 0,
-            row_elements: kept.map_or(1, |kept| kept.rows.width),
-            reduced_elements: kept.map_or(0, |kept| kept.rows.full_elements()),
+            rows: kept.map_or(RowDomain::default(), |kept| kept.rows),
             kept_values: kept.map_or(0, |kept| kept.values as u64),
         }
     }

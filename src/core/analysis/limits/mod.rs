@@ -11,10 +11,12 @@
 mod estimate;
 mod launch;
 mod live;
+mod row_block;
 mod warning;
 
 pub use crate::analysis::limits::estimate::Estimate;
 pub use crate::analysis::limits::launch::BlockLaunch;
+pub use crate::analysis::limits::row_block::RowBlock;
 pub use crate::analysis::limits::warning::Warning;
 
 use crate::analysis::Analysis;
@@ -28,7 +30,7 @@ use serde::Serialize;
 /// Resources of one fused kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelLimits {
-    /// On-chip bytes that one block needs: one row of each value that is kept during reductions, 4
+    /// On-chip bytes that one block needs: its rows of each value that is kept during reductions, 4
     /// bytes for each element, or the tiles of a matmul's operands in flight.
     pub on_chip_bytes: u64,
     /// On-chip bytes that a block can allocate.
@@ -125,10 +127,11 @@ fn of_kernel(launch: BlockLaunch) -> KernelLimits {
 }
 
 /// Sets the FLOPs that the kernel computes again, and the bytes of these outputs that it need not
-/// read.
+/// read. Of what it computes in part it would read that part.
 fn recompute(analysis: &Analysis, kernel: KernelId, limits: &mut KernelLimits) {
+    let traffic = &analysis.fused.kernels[kernel].traffic;
     for &op in &analysis.partition.recomputed[kernel] {
-        let work = op_work(&analysis.graph, op);
+        let work = traffic.work_of(op, op_work(&analysis.graph, op));
         limits.recomputed_flops = limits.recomputed_flops.saturating_add(work.flops());
         let output = &analysis.graph.tensors[analysis.graph.output[op]];
         let readers = &analysis.graph.successors[op];
@@ -137,7 +140,10 @@ fn recompute(analysis: &Analysis, kernel: KernelId, limits: &mut KernelLimits) {
             .iter()
             .any(|&r| analysis.partition.kernel_of[r] == kernel)
         {
-            limits.recomputed_saved_bytes += output.bytes().unwrap_or(0);
+            let bytes = output.bytes().unwrap_or(0);
+            let part = traffic.part_of(op).map(|part| part.share_of(bytes.into()));
+            let part = part.and_then(|part| u64::try_from(part).ok());
+            limits.recomputed_saved_bytes += part.unwrap_or(bytes);
         }
     }
 }

@@ -17,8 +17,8 @@ pub enum Warning {
         /// Registers that it can have.
         available: u64,
     },
-    /// The values that a row needs after its reduction do not fit on chip: they are read or
-    /// computed again.
+    /// The values that the rows of a block need after their reduction do not fit on chip: they are
+    /// read or computed again.
     RowTooLong {
         /// Bytes that one block needs.
         wanted_bytes: u64,
