@@ -87,7 +87,8 @@ fn one_kernel_alone_computes_what_its_readers_take() {
         (TABLE, "weight s : bf16[128256, 32]\nw = dequantize(q, s)\ne = embedding(ids, w)\ny = mul(e, 2)",
             8 * 4096 + 8 * 32 * 2 + 8 * 8, 8 * 4096 * (2 + 1)),
         (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\ny = relu(b)", 8 * row, 2 * 8 * 1024),
-        // A slice of a slice, through a transpose.
+        // A slice of a slice, also through a transpose.
+        (X, "a = slice(x, end=32, axis=0)\nb = neg(a)\nc = slice(b, end=8, axis=0)\ny = relu(c)", 8 * row, 2 * 8 * 1024),
         (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\nt = transpose(b)\nc = slice(t, end=16, axis=0)\ny = relu(c)",
             8 * 16 * 4, 2 * 8 * 16),
         // Two equal slices ask for the same rows.

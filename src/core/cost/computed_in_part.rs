@@ -53,8 +53,8 @@ impl ComputedPart {
         let known = &graph.tensors[operand];
         let bytes = if known.elements() == Some(self.of) {
             u64::try_from(self.share_of(read.bytes.into())).ok()
-        } else if graph.ops[self.op].op_type == OpType::Elementwise {
-            let elements = self.elements_of_broadcast(graph, operand);
+        } else if graph.ops[self.op].op_type == OpType::Elementwise || read.part_of.is_some() {
+            let elements = self.elements_met(graph, operand);
             known
                 .bytes_per_element
                 .and_then(|size| size.bytes_of(elements))
@@ -71,9 +71,9 @@ impl ComputedPart {
         }
     }
 
-    /// The elements of a broadcast operand, at most, that these elements meet: each meets one, and
-    /// an index of the operand belongs to one of the output, or to a group of them.
-    fn elements_of_broadcast(&self, graph: &Graph, operand: TensorId) -> u64 {
+    /// The elements of an operand, at most, that these elements meet: each meets one. An index of a
+    /// broadcast operand belongs to one of the output, or to a group of them.
+    fn elements_met(&self, graph: &Graph, operand: TensorId) -> u64 {
         let op = &graph.ops[self.op];
         let shape = graph.tensor_shape(operand).unwrap_or_default();
         let function = op.function.filter(|_| shape.len() <= op.shape.len());

@@ -1,9 +1,9 @@
 //! The costs of kernels: bytes through memory, FLOPs, and the time that a device needs for both.
 
 pub(crate) mod computed_in_part;
-pub(crate) mod equal_parts;
+mod equal_parts;
 pub(crate) mod launch_order;
-mod named;
+pub(crate) mod named;
 pub mod roofline;
 pub mod traffic;
 pub mod views;
