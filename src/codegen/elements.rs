@@ -161,6 +161,10 @@ pub(crate) fn of_two<C: Calculator>(function: Function) -> Option<OfTwo<C>> {
             let quotient = c.binary(Binary::Divide, a, b);
             c.unary(Unary::Floor, quotient)
         }),
+        Function::TruncDivide => Box::new(|c, a, b| {
+            let quotient = c.binary(Binary::Divide, a, b);
+            c.unary(Unary::Trunc, quotient)
+        }),
         Function::Remainder => Box::new(|c, a, b| {
             // As in PyTorch, the result has the sign of the divisor; the primitive remainder has
             // the sign of the dividend.

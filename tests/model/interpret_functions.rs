@@ -106,6 +106,7 @@ fn elementwise() -> Vec<Case> {
         case(&[BITS], "logical_not(x)", &[0.0, 1.0]),
         case(&[BITS, OTHERS], "logical_xor(x, y)", &[0.0, 1.0]),
         case(&[X, Y], "floor_divide(x, y)", &[-1.0, 1.0, -1.0]),
+        case(&[X, Y], "trunc_divide(x, y)", &[0.0, 1.0, 0.0]),
         case(&[X, Y], "remainder(x, y)", &[2.0, 0.0, -2.0]),
         case(&[("x", "f32[1, 4]", &[1.0, 2.0, 3.0, 4.0]), ("c", "f32[4]", &[1.0, 0.5, 1.0, 0.5]), ("s", "f32[4]", &[0.0, 1.0, 0.0, 1.0])],
             "rotary(x, c, s)", &[1.0, -3.0, 3.0, 4.0]),

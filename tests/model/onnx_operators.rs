@@ -322,6 +322,51 @@ fn operators_become_functions() {
     }
 }
 
+/// ONNX divides integers without a remainder, and sums them in their own type.
+#[test]
+fn integers_keep_their_type() {
+    let axis = vec![ints("axis", &[1])];
+    let cases = [
+        (
+            "i i64[4, 8]",
+            vec![],
+            node("Div", "i i", "y", &[]),
+            "y = trunc_divide(i, i)",
+        ),
+        (
+            "i f16[4, 8]",
+            vec![],
+            node("Div", "i i", "y", &[]),
+            "y = div(i, i)",
+        ),
+        (
+            "i i64[4, 8]",
+            axis.clone(),
+            node("ReduceSum", "i axis", "y", &[]),
+            "y = sum(i, axis=1)",
+        ),
+        (
+            "i i32[4, 8]",
+            axis.clone(),
+            node("ReduceSum", "i axis", "y", &[]),
+            "y_wide = sum(i, axis=1)\ny = cast(y_wide, dtype=i32)",
+        ),
+        (
+            "i i32[4, 8]",
+            axis,
+            node("CumSum", "i axis", "y", &[]),
+            "y_wide = cumsum(i, axis=1)\ny = cast(y_wide, dtype=i32)",
+        ),
+    ];
+    for (input, weights, node, expected) in cases {
+        assert_eq!(
+            statements(&[input], &weights, &[node], "y"),
+            expected,
+            "{input}"
+        );
+    }
+}
+
 #[test]
 fn what_keeps_its_input_is_no_op() {
     let same = [

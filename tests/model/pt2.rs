@@ -263,6 +263,8 @@ fn arguments_decide_what_an_operator_is() {
         (one("pow.Tensor_Scalar", &[("exponent", int(2))]), vec!["square = square(x) : f32[4, 8]"]),
         (one("pow.Tensor_Scalar", &[("exponent", int(3))]), vec!["pow = pow(x, exponent=3) : f32[4, 8]"]),
         (one("add.Tensor", &[("other", float(0.5)), ("alpha", int(2))]), vec!["add = add(x, 1) : f32[4, 8]"]),
+        (one("div.Tensor_mode", &[("other", int(2)), ("rounding_mode", json!({ "as_string": "trunc" }))]), vec!["trunc_divide = trunc_divide(x, 2) : f32[4, 8]"]),
+        (one("div.Tensor_mode", &[("other", int(1)), ("rounding_mode", json!({ "as_string": "floor" }))]), vec!["floor_divide = floor_divide(x, 1) : f32[4, 8]"]),
         (one("div.Tensor_mode", &[("other", int(2)), ("rounding_mode", json!({ "as_string": "floor" }))]), vec!["floor_divide = floor_divide(x, 2) : f32[4, 8]"]),
         (one("clamp.default", &[("min", int(0))]), vec!["clamp = clamp(x, min=0) : f32[4, 8]"]),
         (one("hardtanh.default", &[("min_val", int(0)), ("max_val", float(6.0))]), vec!["clamp = clamp(x, min=0, max=6) : f32[4, 8]"]),

@@ -5,6 +5,7 @@ use crate::pt2_files::{file, named, node, node_of, program, tensor};
 use serde_json::{Value, json};
 
 /// Element types as the file numbers them.
+const I32: u32 = 4;
 const I64: u32 = 5;
 const F16: u32 = 6;
 const F32: u32 = 7;
@@ -38,6 +39,33 @@ fn operands_are_cast_to_the_type_in_which_an_op_computes() {
             "add = add(x, relu) : f32[4, 8]"
         ]
     );
+}
+
+/// PyTorch promotes the operands inside of its kernel, and gives i64 for sums of integers unless
+/// the call states another type.
+#[test]
+fn an_op_that_promotes_integers_reads_them_as_they_are() {
+    let x = |argument: &str| of(argument, "x");
+    let whole = |sizes: &[i64]| typed(I64, sizes);
+    let narrow = |sizes: &[i64]| typed(I32, sizes);
+    let dim = || named("dim", &json!({ "as_int": 1 }));
+    let dims = || named("dim", &json!({ "as_ints": [1] }));
+    let half = named("min", &json!({ "as_float": 0.5 }));
+    #[rustfmt::skip]
+    let cases = [
+        ("div.Tensor", whole(&[4, 8]), vec![x("self"), x("other")], typed(F32, &[4, 8]), &["div = div(x, x) : f32[4, 8]"][..]),
+        ("sqrt.default", whole(&[4, 8]), vec![x("self")], typed(F32, &[4, 8]), &["sqrt = sqrt(x) : f32[4, 8]"]),
+        ("clamp.default", whole(&[4, 8]), vec![x("self"), half], typed(F32, &[4, 8]), &["clamp = clamp(x, min=0.5) : f32[4, 8]"]),
+        ("sum.dim_IntList", narrow(&[4, 8]), vec![x("self"), dims()], whole(&[4]), &["sum = sum(x, axis=1, keepdim=false) : i64[4]"]),
+        ("cumsum.default", narrow(&[4, 8]), vec![x("self"), dim()], whole(&[4, 8]), &["cumsum = cumsum(x, axis=1) : i64[4, 8]"]),
+        ("cumsum.default", narrow(&[4, 8]), vec![x("self"), dim()], narrow(&[4, 8]), &["cumsum = cumsum(x, axis=1)", "cast = cast(cumsum, dtype=i32) : i32[4, 8]"]),
+        ("prod.dim_int", narrow(&[4, 8]), vec![x("self"), dim()], narrow(&[4]), &["prod = prod(x, axis=1, keepdim=false)", "cast = cast(prod, dtype=i32) : i32[4]"]),
+    ];
+    for (operator, input, inputs, result, expected) in cases {
+        let known = [("x", input), ("y", result)];
+        let lines = lines_of(&[node_of(operator, &inputs, "y")], &known);
+        assert_eq!(lines, expected, "{operator}");
+    }
 }
 
 #[test]

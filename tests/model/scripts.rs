@@ -142,6 +142,8 @@ const CASES: &[(&str, &str)] = &[
     ("y = logical_xor(m, m)", "torch.logical_xor(m, m)"),
     ("y = floor_divide(x, w)", "torch.floor_divide(x, w)"),
     ("y = floor_divide(i, 2)", "torch.floor_divide(i, 2)"),
+    ("y = trunc_divide(x, w)", "torch.div(x, w, rounding_mode=\"trunc\")"),
+    ("y = trunc_divide(i, 2)", "torch.div(i, 2, rounding_mode=\"trunc\")"),
     ("y = remainder(x, 3)", "torch.remainder(x, 3.0)"),
     ("y = prod(x, axis=[0, 1], keepdim=false)", "x.prod(1).prod(0)"),
     ("y = any(x)", "x.any(1, keepdim=True)"),
@@ -252,7 +254,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = add_(x, v)", "x.copy_((x + v).to(torch.float16))"),
     ("y = mul(j, 2)", "j * 2"),
     ("y = mul(j, 0.5)", "j * 0.5"),
-    ("y = add(b, 1)", "(b + 1.0).to(torch.int64)"),
+    ("y = add(b, 1)", "b + 1"),
 ];
 
 const DECLARED: &str = "input x : f16[4, 8]\ninput w : f16[4, 8]\ninput m : bool[4, 8]\ninput v : f32[8]\ninput g : f16[8]

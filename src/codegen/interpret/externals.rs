@@ -102,7 +102,11 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
         )
         | (
             Some(
-                Function::Div | Function::FloorDivide | Function::Remainder | Function::Dequantize,
+                Function::Div
+                | Function::FloorDivide
+                | Function::TruncDivide
+                | Function::Remainder
+                | Function::Dequantize,
             ),
             1,
         )

@@ -256,7 +256,8 @@ impl Function {
     pub const fn is_fractional(self) -> bool {
         matches!(
             self,
-            Self::Softsign
+            Self::Div
+                | Self::Softsign
                 | Self::Sigmoid
                 | Self::Tanh
                 | Self::Exp

@@ -212,7 +212,13 @@ impl OpStatement {
         function: Function,
         inputs: Vec<Option<ArgumentType>>,
     ) -> Option<DType> {
-        type_of_call(function, self.is_in_place(), inputs, &self.literals)
+        type_of_call(
+            function,
+            self.is_in_place(),
+            inputs,
+            &self.literals,
+            &self.attributes,
+        )
     }
 
     /// Whether the call states K, so that its operands may be packed and are not checked.

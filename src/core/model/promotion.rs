@@ -1,9 +1,9 @@
 //! The element type of a result of several operands, as PyTorch promotes them.
 
 use crate::model::dtype::DType;
-use crate::model::functions::{Function, ShapeRule};
+use crate::model::functions::{AttributeName, Function, ShapeRule};
 use crate::model::op_type::OpType;
-use crate::model::program::Literal;
+use crate::model::program::{Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Literal};
 
 /// The element type of an argument of a call, and the rank that says how much it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +46,14 @@ impl ArgumentType {
 }
 
 /// The element type of the result of a call with these inputs, `None` for an unknown one, and with
-/// numbers between them. A number is whole if it is written without a point and an exponent. A
-/// tensor that is written in place keeps its type.
+/// numbers between them. A number is whole if it is written without a point, an exponent and a
+/// division. A tensor that is written in place keeps its type.
 pub fn type_of_call(
     function: Function,
     is_in_place: bool,
     mut inputs: Vec<Option<ArgumentType>>,
     numbers: &[Literal],
+    attributes: &[Attribute],
 ) -> Option<DType> {
     if is_in_place {
         return inputs.first().copied().flatten().map(ArgumentType::dtype);
@@ -62,7 +63,31 @@ pub fn type_of_call(
         let place = number.place.min(inputs.len());
         inputs.insert(place, Some(ArgumentType::number(is_whole)));
     }
+    for &name in function.operand_attributes() {
+        let stated = attributes.iter().filter(|attribute| attribute.is(name));
+        inputs.extend(stated.map(|own| Some(ArgumentType::number(is_whole(&own.value)))));
+    }
     function.result_type(&inputs)
+}
+
+/// Whether the value of an attribute is a whole number. As in Python, a division gives a fraction.
+fn is_whole(value: &AttributeValue) -> bool {
+    match value {
+        AttributeValue::Number(text) => text.parse::<i64>().is_ok(),
+        AttributeValue::Size(expr) => has_no_division(expr),
+        AttributeValue::Word(_) | AttributeValue::Sizes(_) => true,
+    }
+}
+
+/// The recursion is safe because the parser bounds the nesting depth.
+fn has_no_division(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(_) | ExprKind::Param(_) => true,
+        ExprKind::Negate(operand) => has_no_division(operand),
+        ExprKind::Binary(operator, left, right) => {
+            *operator != BinaryOp::Div && has_no_division(left) && has_no_division(right)
+        }
+    }
 }
 
 impl DType {
@@ -121,9 +146,20 @@ impl Function {
             }
     }
 
-    /// Whether it gives whole numbers of truth values, such as their count.
-    pub const fn counts_truths(self) -> bool {
+    /// Whether it gives i64 of integers and of truth values, whatever their size.
+    pub const fn accumulates(self) -> bool {
         matches!(self, Self::Sum | Self::Prod | Self::Cumsum)
+    }
+
+    /// The attributes that are operands: `scale(x, factor=2)` is `mul(x, 2)`.
+    pub const fn operand_attributes(self) -> &'static [AttributeName] {
+        match self {
+            Self::Scale => &[AttributeName::Factor],
+            Self::Shift => &[AttributeName::Amount],
+            Self::Pow => &[AttributeName::Exponent],
+            Self::Clamp => &[AttributeName::Min, AttributeName::Max],
+            _ => &[],
+        }
     }
 
     /// The element type of the output for these arguments in their order, `None` for an unknown
@@ -134,12 +170,14 @@ impl Function {
         }
         let leading = arguments.get(self.leading_input()..)?;
         let dtype = if self.promotes() {
-            promoted(leading.iter().copied().flatten())?
+            // `square(x)` is `pow(x, 2)`.
+            let exponent = (self == Self::Square).then_some(ArgumentType::number(true));
+            promoted(leading.iter().copied().flatten().chain(exponent))?
         } else {
             leading.first().copied().flatten()?.dtype
         };
         Some(match dtype {
-            DType::Bool if self.counts_truths() => DType::I64,
+            _ if self.accumulates() && !dtype.is_float() => DType::I64,
             _ if self.is_fractional() && !dtype.is_float() => DType::F32,
             _ => dtype,
         })

@@ -246,7 +246,7 @@ pub const fn of_function(function: Function) -> Operations {
         F::Mul => MUL,
         F::Scale => MUL.and(DIV),
         F::Div => DIV,
-        F::FloorDivide => DIV.and(ROUND),
+        F::FloorDivide | F::TruncDivide => DIV.and(ROUND),
         F::Remainder => REMAINDER,
         F::Sign => SIGN,
         F::Rotary => MUL.and(ADD).and(NEG).and(CONCAT),

@@ -3,9 +3,10 @@
 use crate::onnx::call::Call;
 use crate::onnx::operators::{self, Rule};
 use crate::onnx::words::element;
-use crate::statement::distinct_name;
+use crate::statement::{distinct_name, statements};
 use crate::template::filled;
 use crate::writer::Known;
+use fuseline_core::model::dtype::DType;
 use std::fmt::Write;
 
 /// The text of a node by the table; empty where the output is the first input, `None` where the
@@ -32,7 +33,19 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
         (_, "Cast" | "CastLike") if is_same_type(call) => Some(String::new()),
         (Rule::Chain(_), _) if call.input_count() == 1 => Some(String::new()),
         (_, "Concat") if joined(call) == 1 => Some(String::new()),
-        (Rule::Lines(lines), _) => filled(lines, call, output),
+        (Rule::Lines(lines), _) => {
+            let text = filled(lines, call, output)?;
+            Some(match narrow_sum(call, &text) {
+                Some(dtype) => {
+                    let wide = filled(lines, call, &format!("{output}_wide"))?;
+                    format!(
+                        "{wide}\n{output} = cast({output}_wide, dtype={})",
+                        dtype.name()
+                    )
+                }
+                None => text,
+            })
+        }
         (Rule::Chain(function), _) => {
             let inputs: Option<Vec<&Known>> = call.inputs.iter().copied().collect();
             let mut inputs = inputs?.into_iter().map(|input| input.name.clone());
@@ -52,6 +65,14 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
             Some(text)
         }
     }
+}
+
+/// The type of the sums that these lines end with, if it is that of narrow integers, which a sum
+/// keeps in ONNX and widens in the notation.
+fn narrow_sum(call: &Call<'_>, lines: &str) -> Option<DType> {
+    let own = call.input(0)?.dtype?;
+    let function = statements(lines)?.last()?.function()?;
+    (function.accumulates() && own.is_integer() && own != DType::I64).then_some(own)
 }
 
 /// Number of inputs that a concatenation joins.

@@ -51,6 +51,12 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
     match name {
         "type" => element(call).map(str::to_owned),
         "output" => typed_output(call),
+        // Integers are divided without a remainder.
+        "divided" => Some(if call.input(0)?.dtype.is_some_and(DType::is_integer) {
+            "trunc_divide".to_owned()
+        } else {
+            "div".to_owned()
+        }),
         "clip" => Some(clip(call)),
         "slope" => slope(call),
         "inverse_alpha" => float_text(1.0 / call.float("alpha").unwrap_or(1.0)),

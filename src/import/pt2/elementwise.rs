@@ -14,13 +14,9 @@ fn binary(call: &Call<'_>, function: &str, neutral: Option<f64>) -> Option<Becom
     let function = match call.text("rounding_mode") {
         None => function,
         Some("floor") => "floor_divide",
-        Some(_) => {
-            return Some(lines(
-                Cast::Result,
-                "{y}_quotient = div({self}, {other})\n{y} = trunc({y}_quotient)",
-            ));
-        }
+        Some(_) => "trunc_divide",
     };
+    let neutral = neutral.filter(|_| call.text("rounding_mode").is_none());
     if let (Some(index), Some(number)) = (call.tensor_index("self"), call.number("other"))
         && neutral.is_some_and(|neutral| neutral.total_cmp(&number).is_eq())
         && call.tensor("self").and_then(|known| known.shape.as_ref()) == Some(&call.shape)

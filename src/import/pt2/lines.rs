@@ -97,7 +97,8 @@ fn promoting(lines: &[&str], call: &Call<'_>, output: &str) -> Option<String> {
     });
     let inputs: Vec<Option<&Known>> = inputs.collect();
     let compares = function.row().result_dtype == Some(DType::Bool);
-    let is_promoted = function.promotes() || compares || function.counts_truths();
+    let is_promoted =
+        function.promotes() || function.is_fractional() || function.accumulates() || compares;
     (is_promoted && dtype_of(Some(function), op, &inputs) == Some(call.dtype)).then_some(text)
 }
 

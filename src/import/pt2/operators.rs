@@ -112,7 +112,7 @@ static OPERATORS: &[Operator] = &[
     row(&["log_softmax", "_log_softmax"], &[Lines(Typed, &["{y} = log_softmax({self}, axis={dim=-1})"])]),
     row(&["cumprod", "logcumsumexp", "col2im"], &[Lines(Own, &["{y} = reduction({self})"])]),
     row(&["cummax", "cummin"], &[Lines(Own, &["{y} = reduction({self})"]), Lines(Own, &["{y} = reduction({self})"])]),
-    row(&["cumsum"], &[Lines(Typed, &["{y} = cumsum({self}, axis={dim=-1})"])]),
+    row(&["cumsum"], &[By(reductions::cumsum)]),
     row(&["layer_norm"], &[By(reductions::layer_norm)]),
     row(&["native_layer_norm"], &[By(reductions::layer_norm), By(reductions::row_mean), By(reductions::row_scale)]),
     row(&["rms_norm", "_fused_rms_norm"], &[By(reductions::rms_norm)]),

@@ -5,6 +5,7 @@ use crate::pt2::call::{Call, number_text};
 use crate::shapes::{dimension, elements};
 use crate::size::Size;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use std::fmt::Write;
 
 /// The axes that a reduction names; all where it names none.
@@ -44,10 +45,31 @@ pub(super) fn sum(call: &Call<'_>) -> Option<Becomes> {
     } else {
         Cast::Result
     };
-    Some(Becomes::Lines(
-        cast,
-        format!("{{y}} = {function}({{self}}, {{reduced}})"),
-    ))
+    let text = format!("{{y}} = {function}({{self}}, {{reduced}})");
+    Some(Becomes::Lines(cast, accumulated(call, function, text)))
+}
+
+/// A sum along an axis up to each element.
+#[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
+pub(super) fn cumsum(call: &Call<'_>) -> Option<Becomes> {
+    let text = "{y} = cumsum({self}, axis={dim=-1})".to_owned();
+    let text = accumulated(call, "cumsum", text);
+    Some(Becomes::Lines(Cast::Result, text))
+}
+
+/// The line of a reduction, with a cast behind it where it gives i64 and the operator a narrower
+/// integer.
+fn accumulated(call: &Call<'_>, function: &str, line: String) -> String {
+    let accumulates = Function::from_name(function).is_some_and(Function::accumulates);
+    if accumulates && call.dtype.is_integer() && call.dtype != DType::I64 {
+        let line = line.replacen("{y}", "{y}_wide", 1);
+        format!(
+            "{line}\n{{y}} = cast({{y}}_wide, dtype={})",
+            call.dtype.name()
+        )
+    } else {
+        line
+    }
 }
 
 /// Variance and standard deviation. The notation's variance divides by n - 1.

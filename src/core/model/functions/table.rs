@@ -16,7 +16,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 pub enum Function {
     Add, Sub, Mul, Div, Maximum, Minimum, Pow,
     Lt, Le, Gt, Ge, Eq, Ne,
-    LogicalAnd, LogicalOr, LogicalXor, FloorDivide, Remainder,
+    LogicalAnd, LogicalOr, LogicalXor, FloorDivide, TruncDivide, Remainder,
     LogicalNot, Neg, Abs, Sign, Isnan, Isinf, Square,
     Relu, Gelu, GeluErf, Silu,
     LeakyRelu, Elu, Selu, Softplus, Mish,
@@ -132,6 +132,7 @@ impl Function {
         Self::LogicalOr => binary(1, "whether at least one is true", "one bit operation").giving(DType::Bool),
         Self::LogicalXor => binary(1, "whether exactly one is true", "one bit operation").giving(DType::Bool),
         Self::FloorDivide => binary(2, "a / b, rounded down", "one division, one rounding").slow(&[S::Division], 0),
+        Self::TruncDivide => binary(2, "a / b, rounded toward zero", "one division, one rounding").slow(&[S::Division], 0),
         Self::Remainder => binary(4, "remainder of a / b rounded down, with the sign of b", "division, rounding, multiplication, subtraction").slow(&[S::Division], 0),
         Self::LogicalNot => unary(1, "whether it is false", "one bit operation").giving(DType::Bool),
         Self::Neg => unary(1, "-x", "one negation"),

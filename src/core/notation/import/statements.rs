@@ -58,12 +58,13 @@ pub(super) fn program_of_calls(
         let known: Vec<Option<(&[u64], DType)>> = (op.inputs.iter())
             .map(|input| types.get(input.as_str()).copied())
             .collect();
+        let own_attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
         let own_literals = literals.get(index).map_or(&[][..], Vec::as_slice);
         let inputs = Inputs {
             known: &known,
             literals: own_literals,
+            attributes: own_attributes,
         };
-        let own_attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
         let (callee, attributes, is_exact) = call_of(op, own_attributes, inputs);
         if !is_exact {
             let function = op.function.map_or("", Function::name);
@@ -121,6 +122,8 @@ struct Inputs<'a> {
     known: &'a [Option<(&'a [u64], DType)>],
     /// The arguments that are numbers.
     literals: &'a [Literal],
+    /// The attributes that the call has in its list.
+    attributes: &'a [Attribute],
 }
 
 impl<'a> Inputs<'a> {
@@ -134,7 +137,13 @@ impl<'a> Inputs<'a> {
         let output = op.element_type().map(|own| (&op.shape[..], own));
         let types = self.known.iter().map(|known| known.or(output));
         let types = types.map(|known| known.map(|(s, d)| ArgumentType::tensor(d, s.len())));
-        let dtype = type_of_call(function, op.in_place, types.collect(), self.literals);
+        let dtype = type_of_call(
+            function,
+            op.in_place,
+            types.collect(),
+            self.literals,
+            self.attributes,
+        );
         dtype.is_none_or(|dtype| Some(dtype) == op.element_type())
     }
 

@@ -20,6 +20,11 @@ impl Task<'_> {
             (Function::Sub, _) => binary("-"),
             (Function::Mul, _) => binary("*"),
             (Function::Div, _) => binary("/"),
+            (Function::TruncDivide, _) => Ok(format!(
+                "torch.div({}, {}, rounding_mode=\"trunc\")",
+                self.operand(0)?,
+                self.operand(1)?
+            )),
             (Function::Pow, 1) => Ok(format!(
                 "{} ** {}",
                 x()?,
@@ -86,19 +91,7 @@ impl Task<'_> {
                 x()?,
                 torch_dtype(self.op.element_type().unwrap_or(DType::F32))
             )),
-            (Function::Clamp, _) => {
-                let bounds = [AttributeName::Min, AttributeName::Max]
-                    .into_iter()
-                    .filter_map(|bound| {
-                        let value = literal(self.call.number(bound)?, self.of_integers);
-                        Some(format!(", {bound}={value}"))
-                    });
-                Ok(format!(
-                    "torch.clamp({}{})",
-                    x()?,
-                    bounds.collect::<String>()
-                ))
-            }
+            (Function::Clamp, _) => self.clamped(),
             (Function::Rotary, _) => {
                 let (x, cos, sin) = (x()?, self.operand(1)?, self.operand(2)?);
                 let half = self.op.shape.last().map_or(0, |size| size / 2);
@@ -128,6 +121,17 @@ impl Task<'_> {
                 called(&format!("{package}.{name}"))
             }
         }
+    }
+
+    /// Elements between two bounds, or on one side of one.
+    fn clamped(&self) -> Result<String, ScriptError> {
+        let bounds = [AttributeName::Min, AttributeName::Max].into_iter();
+        let bounds = bounds.filter_map(|bound| {
+            let value = literal(self.call.number(bound)?, self.of_integers);
+            Some(format!(", {bound}={value}"))
+        });
+        let bounds: String = bounds.collect();
+        Ok(format!("torch.clamp({}{bounds})", self.operand(0)?))
     }
 
     /// The shape of a value for each channel: `-1, 1, 1`, with a 1 for each dimension after the

@@ -32,7 +32,7 @@ struct Task<'a> {
     call: &'a Call,
     /// Its operands in their order, numbers among them as they are written.
     operands: Vec<String>,
-    /// Whether the values that it computes with are whole numbers.
+    /// Whether the values that it computes with are whole numbers or truths.
     of_integers: bool,
 }
 
@@ -59,7 +59,10 @@ pub(super) fn statement(
     let mut operands: Vec<String> = graph.inputs[id].iter().map(operand).collect();
     // The condition of `where` decides nothing about the type of its values.
     let values = &graph.inputs[id][usize::from(function == Function::Where)..];
-    let is_whole = |&tensor: &TensorId| graph.tensors[tensor].dtype.is_some_and(DType::is_integer);
+    let is_whole = |&tensor: &TensorId| {
+        let dtype = graph.tensors[tensor].dtype;
+        dtype.is_some_and(|dtype| !dtype.is_float())
+    };
     let of_integers = values.iter().all(is_whole);
     for &(place, number) in &call.literals {
         operands.insert(place.min(operands.len()), literal(number, of_integers));
@@ -209,6 +212,11 @@ impl Task<'_> {
         for &(place, number) in &self.call.literals {
             let is_whole = is_whole(number, self.of_integers);
             types.insert(place.min(types.len()), Some(ArgumentType::number(is_whole)));
+        }
+        for &name in self.function.operand_attributes() {
+            let number = self.call.number(name);
+            let is_whole = number.map(|number| is_whole(number, self.of_integers));
+            types.extend(is_whole.map(|is_whole| Some(ArgumentType::number(is_whole))));
         }
         types
     }
