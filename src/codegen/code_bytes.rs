@@ -39,6 +39,10 @@ pub fn code_bytes(
             is_store,
             is_removed,
         } = access;
+        if graph.tensors.get(tensor).is_none() {
+            // The analysis counts no bytes of row values.
+            return Some(0);
+        }
         if !is_removed {
             let traffic = &analysis.fused.kernels.get(id)?.traffic;
             let accesses = if is_store {

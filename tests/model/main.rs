@@ -99,6 +99,7 @@ mod kernel_details;
 mod kernel_looks;
 mod kernel_pairs;
 mod kernel_print;
+mod kernel_row_values;
 mod kernel_rows;
 mod kernel_run;
 mod languages;

@@ -2,7 +2,9 @@
 
 use super::expression::{Expr, ExprId, Expressions, SharedId};
 use super::index::{IndexId, VariableId};
+use super::row_values::RowValue;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 
 /// A kernel, ready to be printed.
@@ -57,6 +59,17 @@ impl Kernel {
         })
     }
 
+    /// The name of a tensor or of a row value of its arguments.
+    pub fn tensor_name<'a>(&'a self, graph: &'a Graph, tensor: TensorId) -> &'a str {
+        let mut row_values = (self.arguments.iter())
+            .filter(|own| own.tensor == tensor)
+            .filter_map(|own| own.row_value.as_ref());
+        match row_values.next() {
+            Some(row_value) => &row_value.name,
+            None => graph.tensor_name(tensor),
+        }
+    }
+
     /// The variable of a statement that goes over the columns of a row; `None` for other
     /// statements.
     pub(crate) fn column_of(&self, statement: &Statement) -> Option<VariableId> {
@@ -71,10 +84,13 @@ impl Kernel {
     }
 }
 
-/// A tensor in memory.
+/// A tensor in memory, or a value for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
+    /// A tensor of the graph; for a row value a number behind those of all tensors.
     pub tensor: TensorId,
+    /// What it is if no tensor of the graph holds it.
+    pub row_value: Option<RowValue>,
     pub dtype: DType,
     pub elements: u64,
     /// Whether the kernel writes it, else it reads it.

@@ -15,6 +15,7 @@ mod index;
 mod kernel;
 mod print;
 mod removed;
+mod row_values;
 mod schedule;
 mod statements;
 
@@ -27,6 +28,7 @@ pub use print::{
     Access, Code, CodeLanguage, LONGEST_SHARED_ROW, Line, Naming, Shader, TILE, cuda, triton,
     triton_launch, wgsl,
 };
+pub use row_values::RowValue;
 
 use crate::call::{Call, calls};
 use crate::interpret::{ops_of, stored};
@@ -100,6 +102,8 @@ struct Coder<'a> {
     is_view: IdVec<OpId, bool>,
     /// Whether each kernel consists of views alone, so that it launches nothing.
     runs_nothing: IdVec<KernelId, bool>,
+    /// Whether another kernel reads the row values of each op.
+    passes_row_values: IdVec<OpId, bool>,
 }
 
 impl<'a> Coder<'a> {
@@ -127,6 +131,7 @@ impl<'a> Coder<'a> {
             partition,
             is_stored: stored(graph, partition),
             runs_nothing: partition.kernels.ids().map(only_views).collect(),
+            passes_row_values: passes_row_values(graph, partition),
             is_view: (is_free.iter_enumerated())
                 .map(|(op, &is_free)| is_free && !graph.ops[op].in_place)
                 .collect(),
@@ -142,14 +147,24 @@ impl<'a> Coder<'a> {
         let mut ops = ops_of(self.partition, kernel);
         let outputs = own.iter().map(|&op| graph.output[op]);
         let written = outputs.filter(|&tensor| self.is_stored[tensor]);
-        let written: Vec<TensorId> = written.collect();
+        let row_values = own.iter().filter(|&&op| self.passes_row_values[op]);
+        let row_values = row_values.flat_map(|&op| {
+            let count = row_values::count(&graph.ops[op]);
+            (0..count).map(move |which| row_values::tensor(graph, op, which))
+        });
+        let written: Vec<TensorId> = written.chain(row_values).collect();
+        let again = self.partition.recomputed.get(kernel);
+        let again = again.map_or(&[][..], |again| again);
+        let reads_row_values: Vec<OpId> = (again.iter().copied())
+            .filter(|&op| reads_row_values(graph, op, &ops))
+            .collect();
         if self.runs_nothing[kernel] || written.is_empty() {
             return Ok(None);
         }
         let runs_nothing = |op: OpId| self.runs_nothing[self.partition.kernel_of[op]];
         let is_read_through = |op: OpId| self.is_view[op] && runs_nothing(op);
         with_views(graph, &mut ops, is_read_through);
-        let mut kernel = schedule::kernel(graph, self.calls, &ops, &written)?;
+        let mut kernel = schedule::kernel(graph, self.calls, (&ops, &reads_row_values), &written)?;
         let is_half = |dtype: DType| dtype.size() == ElementSize::HALF_BYTE;
         if let Some(argument) = kernel.arguments.iter().find(|own| is_half(own.dtype)) {
             let name = graph.tensor_name(argument.tensor).to_owned();
@@ -158,6 +173,30 @@ impl<'a> Coder<'a> {
         kernel.removed = removed::removed(graph, &kernel, &ops, |op| self.is_view[op]);
         Ok(Some(kernel))
     }
+}
+
+/// Whether a kernel of these ops, which ascend, reads the row values of one of them, which another
+/// kernel computes. What no op of the kernel reads is a part of a reduction that was split.
+fn reads_row_values(graph: &Graph, op: OpId, ops: &[OpId]) -> bool {
+    let mut readers = graph.successors[op].iter();
+    row_values::count(&graph.ops[op]) > 0 && readers.any(|reader| ops.binary_search(reader).is_ok())
+}
+
+/// Whether another kernel reads the row values of each op.
+fn passes_row_values(graph: &Graph, partition: &Partition) -> IdVec<OpId, bool> {
+    let mut passes = IdVec::from_elem(false, graph.ops.len());
+    for (kernel, again) in partition.recomputed.iter_enumerated() {
+        if again
+            .iter()
+            .any(|&op| row_values::count(&graph.ops[op]) > 0)
+        {
+            let ops = ops_of(partition, kernel);
+            for &op in again {
+                passes[op] |= reads_row_values(graph, op, &ops);
+            }
+        }
+    }
+    passes
 }
 
 /// Adds the views that the ops read through, because no kernel writes them.

@@ -21,7 +21,7 @@ pub(super) fn removed(
     let expressions = &kernel.expressions;
     // A free view has no bytes of its own: a kernel loads its base tensor.
     let base = |mut tensor: TensorId| {
-        while let Some(op) = graph.tensors[tensor].producer
+        while let Some(op) = graph.tensors.get(tensor).and_then(|own| own.producer)
             && is_view(op)
             && let Some(&input) = graph.inputs[op].first()
         {

@@ -10,6 +10,7 @@ use super::define::Definitions;
 use super::expression::{Expr, ExprId, Expressions, MAX_VARIABLES, SharedId};
 use super::index::IndexId;
 use super::kernel::{Argument, Grid, Kernel, Statement, visit};
+use super::row_values::row_value;
 use crate::call::Call;
 use crate::kernel_code::error::CodegenError;
 use fuseline_core::model::functions::Function;
@@ -47,20 +48,21 @@ struct Scheduled {
     body: Vec<Statement>,
 }
 
-/// A kernel of these ops, ascending, that writes these tensors.
+/// A kernel of these ops, ascending, that writes these tensors. Of some of the ops it reads the row
+/// values that another kernel has written.
 ///
 /// # Errors
 /// Why it has no code.
 pub(super) fn kernel(
     graph: &Graph,
     calls: &IdVec<OpId, Call>,
-    ops: &[OpId],
+    (ops, reads_row_values): (&[OpId], &[OpId]),
     written: &[TensorId],
 ) -> Result<Kernel, CodegenError> {
     if ops.len() > MAX_OPS {
         return Err(CodegenError::TooManyOps);
     }
-    let definitions = || Definitions::new(graph, calls, ops);
+    let definitions = || Definitions::new(graph, calls, ops, reads_row_values);
     let scheduled = match tiles::schedule(definitions, ops, written)? {
         Some(tiles) => tiles,
         None => match rows::schedule(definitions(), ops, written)? {
@@ -71,7 +73,7 @@ pub(super) fn kernel(
     if scheduled.expressions.variables.len() > MAX_VARIABLES {
         return Err(CodegenError::TooManyLoops);
     }
-    let arguments = arguments(&Definitions::new(graph, calls, ops), &scheduled)?;
+    let arguments = arguments(&definitions(), &scheduled)?;
     Ok(Kernel {
         expressions: scheduled.expressions,
         arguments,
@@ -108,6 +110,7 @@ fn arguments(
             let elements = element_count(&shape).ok_or(CodegenError::TensorTooLarge)?;
             Ok(Argument {
                 tensor,
+                row_value: row_value(definitions.graph, tensor),
                 dtype,
                 elements,
                 is_written,

@@ -3,9 +3,11 @@
 
 use super::failure::Failure;
 use crate::interpret::Reference;
-use crate::kernel_code::{Naming, kernels, wgsl};
+use crate::kernel_code::{Argument, Naming, kernels, wgsl};
 use fuseline_core::notation::spelling::quoted;
 use fuseline_core::{DType, Graph, IdVec, KernelId, OpId, Partition, ReshapeCost, TensorId};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 /// Most elements of an external tensor that are drawn for a run that is timed; they are repeated to
 /// fill it.
@@ -118,7 +120,7 @@ pub struct ProgramJob {
     pub job: Job,
     /// The kernel of each launch. A kernel of views alone has none.
     pub kernels: Vec<KernelId>,
-    /// The tensor of each buffer.
+    /// The tensor of each buffer; for row values a number behind those of all tensors.
     pub tensors: Vec<TensorId>,
 }
 
@@ -138,14 +140,16 @@ impl ProgramJob {
         let graph = &reference.graph;
         let views_are_free = reshape == ReshapeCost::View;
         let kernels = kernels(graph, &reference.calls, partition, views_are_free);
-        let mut buffer_of: IdVec<TensorId, Option<usize>> =
-            IdVec::from_elem(None, graph.tensors.len());
+        let mut buffer_of: HashMap<TensorId, usize, FxBuildHasher> = HashMap::default();
         let mut all = Self::default();
         let mut missing = Vec::new();
         for (kernel, coded) in kernels.into_iter().enumerate() {
             let kernel = KernelId::new(kernel);
             let name = kernel_name(graph, kernel, &partition.kernels[kernel]);
+            let mut row_values = Vec::new();
             let shader = coded.and_then(|coded| {
+                let arguments = coded.iter().flat_map(|code| &code.arguments);
+                row_values.extend(arguments.filter(|own| own.row_value.is_some()).cloned());
                 coded
                     .map(|code| wgsl(graph, &code, Naming::Order))
                     .transpose()
@@ -160,13 +164,18 @@ impl ProgramJob {
             };
             let mut buffers = Vec::with_capacity(shader.tensors.len());
             for &tensor in &shader.tensors {
-                let known = buffer_of[tensor];
-                let buffer = if let Some(known) = known {
+                let known = buffer_of.get(&tensor);
+                let buffer = if let Some(&known) = known {
                     known
                 } else {
-                    all.job.buffers.push(buffer(reference, tensor, most_drawn)?);
+                    let row_value = row_values.iter().find(|own| own.tensor == tensor);
+                    all.job.buffers.push(match row_value {
+                        Some(own) => row_value_buffer(own),
+                        None => buffer(reference, tensor, most_drawn)?,
+                    });
                     all.tensors.push(tensor);
-                    *buffer_of[tensor].insert(all.job.buffers.len() - 1)
+                    buffer_of.insert(tensor, all.job.buffers.len() - 1);
+                    all.job.buffers.len() - 1
                 };
                 buffers.push(buffer);
             }
@@ -188,7 +197,8 @@ impl ProgramJob {
     /// The buffers that hold what kernels have written, each with its tensor.
     pub fn written(&self, reference: &Reference) -> Vec<(usize, TensorId)> {
         let all = self.tensors.iter().copied().enumerate();
-        all.filter(|&(_, tensor)| !reference.graph.tensors[tensor].is_external())
+        let tensors = &reference.graph.tensors;
+        all.filter(|&(_, tensor)| tensors.get(tensor).is_some_and(|own| !own.is_external()))
             .collect()
     }
 
@@ -201,7 +211,9 @@ impl ProgramJob {
             tensors.map(|tensor| graph.is_final(tensor)).collect();
         let mut is_in_memory = IdVec::from_elem(false, graph.tensors.len());
         for &tensor in &self.tensors {
-            is_in_memory[tensor] = true;
+            if let Some(is_in_memory) = is_in_memory.get_mut(tensor) {
+                *is_in_memory = true;
+            }
         }
         let ops: Vec<OpId> = graph.ops.ids().collect();
         for op in ops.into_iter().rev() {
@@ -227,6 +239,15 @@ fn kernel_name(graph: &Graph, kernel: KernelId, ops: &[OpId]) -> String {
         0 => format!("kernel {number} ({first})"),
         1 => format!("kernel {number} ({first} and 1 more op)"),
         more => format!("kernel {number} ({first} and {more} more ops)"),
+    }
+}
+
+fn row_value_buffer(argument: &Argument) -> Buffer {
+    let name = argument.row_value.as_ref().map(|own| own.name.clone());
+    Buffer {
+        name: name.unwrap_or_default(),
+        bytes: (argument.elements * 4).max(4),
+        contents: Vec::new(),
     }
 }
 

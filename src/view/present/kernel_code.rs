@@ -2,9 +2,9 @@
 
 use super::format::format_bytes;
 use fuseline_codegen::code_bytes::code_bytes;
-use fuseline_codegen::kernel_code::{CodeLanguage, CodegenError, Line, of_kernel};
+use fuseline_codegen::kernel_code::{CodeLanguage, CodegenError, Kernel, Line, of_kernel};
 use fuseline_core::model::program::Program;
-use fuseline_core::{Analysis, IdVec, KernelId, OpId, ReshapeCost, TensorId};
+use fuseline_core::{Analysis, Graph, IdVec, KernelId, OpId, ReshapeCost, TensorId};
 
 /// The code of a kernel, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,14 @@ impl KernelCode {
     pub const NOTE: &str = "Fuseline generates this code with the sizes compiled in. It is not the code that torch.compile generates.";
 }
 
+/// The tensor that gives a load or a store its colour: a row value has that of the tensor whose
+/// rows have it.
+fn tensor_of(kernel: &Kernel, tensor: TensorId, graph: &Graph) -> TensorId {
+    let argument = kernel.arguments.iter().find(|own| own.tensor == tensor);
+    let row_value = argument.and_then(|own| own.row_value.as_ref());
+    row_value.map_or(tensor, |own| graph.output[own.op])
+}
+
 /// Why a kernel has no code, in a sentence.
 pub fn no_code(reason: &CodegenError) -> String {
     format!("This kernel has no code: {reason}.")
@@ -89,10 +97,10 @@ pub fn kernel_code(
     let line = |(line, bytes): (&Line, Option<u64>)| CodeLine {
         text: line.indented(),
         moved: line.access.map(|access| {
-            let name = graph.tensor_name(access.tensor);
+            let name = own.tensor_name(graph, access.tensor);
             let kind = if access.is_store { "store" } else { "load" };
             Moved {
-                tensor: access.tensor,
+                tensor: tensor_of(&own, access.tensor, graph),
                 words: match (access.is_removed, bytes) {
                     (true, _) => format!("{kind} of {name}, removed by fusion"),
                     (false, Some(_)) => format!("{kind} of {name}"),

@@ -23,9 +23,12 @@ pub fn triton_driver(
         let Some(kernel) = kernel.ok()? else { continue };
         let mut arguments = Vec::new();
         for argument in &kernel.arguments {
-            let name = format!("{:?}", graph.tensor_name(argument.tensor));
+            let name = format!("{:?}", kernel.tensor_name(graph, argument.tensor));
             if known.insert(argument.tensor) {
-                let shape = graph.tensor_shape(argument.tensor)?;
+                let shape = match argument.row_value {
+                    Some(_) => &[argument.elements][..],
+                    None => graph.tensor_shape(argument.tensor)?,
+                };
                 let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
                 // A list is a shape, also where it has one size or none.
                 let sizes = format!("[{}]", sizes.join(", "));

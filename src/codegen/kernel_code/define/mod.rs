@@ -6,6 +6,7 @@
 
 mod elementwise;
 mod layout;
+mod passed;
 mod pool;
 mod product;
 mod reduction;
@@ -14,6 +15,7 @@ mod resample;
 use super::error::CodegenError;
 use super::expression::{Expr, ExprId, Expressions};
 use super::index::{IndexId, VariableId};
+use super::row_values;
 use crate::calculator::{Binary, Calculator, Fold, Unary};
 use crate::call::Call;
 use crate::interpret::{external_type, function_of, unknown_operator};
@@ -32,6 +34,8 @@ pub(super) struct Definitions<'a> {
     calls: &'a IdVec<OpId, Call>,
     /// The ops that the kernel computes, ascending.
     ops: &'a [OpId],
+    /// The ops among them whose row values the kernel reads.
+    reads_row_values: &'a [OpId],
     pub(super) expressions: Expressions,
     known: HashMap<(TensorId, Vec<IndexId>, Option<ExprId>), ExprId, FxBuildHasher>,
     loops: HashMap<(OpId, usize), VariableId, FxBuildHasher>,
@@ -71,11 +75,17 @@ impl Definition<'_> {
 pub(super) type Defined = Result<ExprId, CodegenError>;
 
 impl<'a> Definitions<'a> {
-    pub(super) fn new(graph: &'a Graph, calls: &'a IdVec<OpId, Call>, ops: &'a [OpId]) -> Self {
+    pub(super) fn new(
+        graph: &'a Graph,
+        calls: &'a IdVec<OpId, Call>,
+        ops: &'a [OpId],
+        reads_row_values: &'a [OpId],
+    ) -> Self {
         Self {
             graph,
             calls,
             ops,
+            reads_row_values,
             expressions: Expressions::default(),
             known: HashMap::default(),
             loops: HashMap::default(),
@@ -84,13 +94,16 @@ impl<'a> Definitions<'a> {
 
     /// The op of this kernel that writes the tensor.
     pub(super) fn own_producer(&self, tensor: TensorId) -> Option<OpId> {
-        let op = self.graph.tensors[tensor].producer?;
+        let op = self.graph.tensors.get(tensor)?.producer?;
         self.ops.binary_search(&op).is_ok().then_some(op)
     }
 
     /// Shape and element type of a tensor.
     pub(super) fn type_of(&self, tensor: TensorId) -> Result<(Vec<u64>, DType), CodegenError> {
         let graph = self.graph;
+        if let Some((op, _)) = row_values::of_tensor(graph, tensor) {
+            return self.type_of_row_value(op);
+        }
         let of = match graph.tensors[tensor].producer {
             Some(op) => {
                 let op = &graph.ops[op];
@@ -123,7 +136,9 @@ impl<'a> Definitions<'a> {
         if let Some(&known) = self.known.get(&key) {
             return Ok(known);
         }
-        let value = if let Some(op) = self.own_producer(tensor) {
+        let value = if let Some((op, which)) = row_values::of_tensor(self.graph, tensor) {
+            self.row_value(op, which, at, only_if)?
+        } else if let Some(op) = self.own_producer(tensor) {
             let value = self.definition(op, at, only_if)?;
             let value = self.converted(op, value);
             let place = self.expressions.ravel(&self.graph.ops[op].shape, at);
@@ -167,15 +182,15 @@ impl<'a> Definitions<'a> {
 
     fn definition(&mut self, id: OpId, at: &[IndexId], only_if: Option<ExprId>) -> Defined {
         let op = &self.graph.ops[id];
-        let function = function_of(op)?;
         let definition = Definition {
             id,
             op,
             call: &self.calls[id],
-            function,
+            function: function_of(op)?,
             at,
             only_if,
         };
+        let function = definition.function;
         match function.row().op_type {
             OpType::Elementwise => self.elementwise(&definition),
             OpType::Reduction => self.reduction(&definition),

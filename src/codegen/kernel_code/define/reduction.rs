@@ -9,18 +9,18 @@ use crate::rows::{Reduced, Row, reduced};
 use fuseline_core::model::functions::{Function, ShapeRule};
 
 /// The rows that a reduction combines.
-struct Rows {
+pub(super) struct Rows {
     x: Operand,
-    shape: Vec<u64>,
+    pub(super) shape: Vec<u64>,
     /// Dimensions along a row.
-    reduced: Vec<usize>,
+    pub(super) reduced: Vec<usize>,
     /// The index in `x` of the output's element. If the output has one value for each row, it is
     /// the index of the first element of the row.
-    at: Vec<IndexId>,
+    pub(super) at: Vec<IndexId>,
     /// Elements of a row.
     width: u64,
     /// The loop variable along the row.
-    variable: VariableId,
+    pub(super) variable: VariableId,
 }
 
 /// A row as a loop over its elements.
@@ -92,14 +92,29 @@ impl Definitions<'_> {
         if definition.function == Function::Cumsum {
             return self.cumsum(definition, &rows);
         }
+        match self.reduced(definition, &rows)? {
+            Reduced::Value(value) => Ok(value),
+            Reduced::Row(row) => {
+                let own = self.with_row_values(definition, &rows, row.own);
+                self.weighted(definition, own, factors)
+            }
+        }
+    }
+
+    /// The value of the row, or its element at the index of the output, without weights.
+    fn reduced(
+        &mut self,
+        definition: &Definition<'_>,
+        rows: &Rows,
+    ) -> Result<Reduced<Expressions, RowLoop>, CodegenError> {
         let (function, call) = (definition.function, definition.call);
-        let each = self.along(definition, &rows)?;
+        let each = self.along(definition, rows)?;
         let is_reduced = function.row().shape_rule == ShapeRule::Reduce;
         let own = if is_reduced {
             // The output has one value for the row, and no element of its own.
             each
         } else {
-            self.at(definition, &rows, &rows.at)?
+            self.at(definition, rows, &rows.at)?
         };
         let row = RowLoop {
             own,
@@ -107,9 +122,21 @@ impl Definitions<'_> {
             over: rows.variable,
             width: rows.width,
         };
-        match reduced(&mut self.expressions, &row, function, call)? {
-            Reduced::Value(value) => Ok(value),
-            Reduced::Row(row) => self.weighted(definition, row.own, factors),
+        Ok(reduced(&mut self.expressions, &row, function, call)?)
+    }
+
+    /// The element of a softmax or a norm at the index of the output, without weights, and its
+    /// rows.
+    pub(super) fn of_row(
+        &mut self,
+        definition: &Definition<'_>,
+    ) -> Result<(ExprId, Rows), CodegenError> {
+        let operands = self.operands(definition);
+        let &x = operands.first().ok_or_else(|| definition.unfit())?;
+        let rows = self.rows(definition, x)?;
+        match self.reduced(definition, &rows)? {
+            Reduced::Value(_) => Err(definition.unfit()),
+            Reduced::Row(row) => Ok((row.own, rows)),
         }
     }
 

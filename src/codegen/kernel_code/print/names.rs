@@ -56,7 +56,10 @@ impl Names {
         let removed = kernel.removed.iter().map(|removed| removed.tensor);
         for tensor in arguments.chain(removed) {
             if !names.tensors.contains_key(&tensor) {
-                let name = format!("{}{suffix}", identifier(names.wanted(graph, tensor)));
+                let name = format!(
+                    "{}{suffix}",
+                    identifier(names.wanted(graph, kernel, tensor))
+                );
                 let name = names.unused(name);
                 names.tensors.insert(tensor, name);
             }
@@ -75,9 +78,14 @@ impl Names {
     }
 
     /// The preferred name of a tensor, or of a value that is an element of it.
-    pub(super) fn wanted<'a>(&self, graph: &'a Graph, tensor: TensorId) -> &'a str {
+    pub(super) fn wanted<'a>(
+        &self,
+        graph: &'a Graph,
+        kernel: &'a Kernel,
+        tensor: TensorId,
+    ) -> &'a str {
         match self.naming {
-            Naming::Program => graph.tensor_name(tensor),
+            Naming::Program => kernel.tensor_name(graph, tensor),
             Naming::Order => "value",
         }
     }
@@ -125,11 +133,12 @@ pub(super) fn kept_name(place: usize) -> String {
 /// The name of the first tensor that the kernel writes, as an identifier. No other tensor of the
 /// graph gives the same, so the kernels of a file have distinct names.
 pub(super) fn written_name(graph: &Graph, kernel: &Kernel) -> String {
-    let written = kernel.arguments.iter().find(|own| own.is_written);
-    let Some(written) = written.map(|own| own.tensor) else {
+    let written = kernel.arguments.iter().filter(|own| own.is_written);
+    let Some(written) = written.min_by_key(|own| own.row_value.is_some()) else {
         return "nothing".to_owned();
     };
-    let name = graph.tensor_name(written);
+    let written = written.tensor;
+    let name = kernel.tensor_name(graph, written);
     let identifier = identifier(name);
     if identifier == name {
         identifier

@@ -136,7 +136,8 @@ impl<'a, L: Language> Texts<'a, L> {
     pub(super) fn named(&mut self, expr: ExprId) -> String {
         let wanted = match (self.kernel.expressions.names.get(&expr), self.expr(expr)) {
             (Some(&tensor), _) | (None, Expr::Read { tensor, .. }) => {
-                self.names.wanted(self.graph, tensor).to_owned()
+                let wanted = self.names.wanted(self.graph, self.kernel, tensor);
+                wanted.to_owned()
             }
             (None, Expr::Fold(fold, ..)) => match fold {
                 Fold::Sum => "total".to_owned(),

@@ -39,7 +39,7 @@ pub struct Shader {
 /// What in the kernel WebGPU cannot run.
 pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, CodegenError> {
     for argument in &kernel.arguments {
-        let name = graph.tensor_name(argument.tensor);
+        let name = kernel.tensor_name(graph, argument.tensor);
         if argument.dtype == DType::F64 {
             return Err(CodegenError::F64InWebGpu(name.to_owned()));
         }

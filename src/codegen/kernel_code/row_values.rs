@@ -1,0 +1,83 @@
+//! Row values: what a softmax or a norm computes once for each row, such as a maximum and a sum.
+//!
+//! A kernel that computes elements of such an op again reads its row values from the kernel of the
+//! op, as the analysis counts it. No tensor of the graph holds them, so they have numbers behind
+//! those of all tensors.
+
+use fuseline_core::model::functions::Function;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{OpId, TensorId};
+use fuseline_core::model::op::{Op, element_count};
+
+/// Most row values of an op.
+const MOST: usize = 2;
+
+/// One of the row values of an op, as a kernel passes it to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowValue {
+    /// The op whose rows have it.
+    pub op: OpId,
+    /// What it is, such as `largest of y`.
+    pub name: String,
+}
+
+/// How many values an op computes for each row before its elements; none for any op but softmaxes
+/// and norms.
+pub(super) const fn count(op: &Op) -> usize {
+    match op.function {
+        Some(
+            Function::Softmax
+            | Function::LogSoftmax
+            | Function::LayerNorm
+            | Function::GroupNorm
+            | Function::BatchNormTrain,
+        ) => MOST,
+        Some(Function::RmsNorm | Function::L2Norm) => 1,
+        _ => 0,
+    }
+}
+
+/// The number under which kernels know one of the row values of an op.
+pub(super) fn tensor(graph: &Graph, op: OpId, which: usize) -> TensorId {
+    TensorId::new(graph.tensors.len() + MOST * op.index() + which)
+}
+
+/// The op and the index of the row value with this number; `None` for a tensor of the graph.
+pub(super) fn of_tensor(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)> {
+    let place = tensor.index().checked_sub(graph.tensors.len())?;
+    Some((OpId::new(place / MOST), place % MOST))
+}
+
+/// The row value with this number; `None` for a tensor of the graph.
+pub(super) fn row_value(graph: &Graph, tensor: TensorId) -> Option<RowValue> {
+    let (op, which) = of_tensor(graph, tensor)?;
+    let name = graph.tensor_name(graph.output[op]);
+    let is_softmax = matches!(
+        graph.ops[op].function,
+        Some(Function::Softmax | Function::LogSoftmax)
+    );
+    let word = match (is_softmax, which) {
+        (true, 0) => "largest",
+        (true, _) | (false, 0) => "total",
+        (false, _) => "second total",
+    };
+    Some(RowValue {
+        op,
+        name: format!("{word} of {name}"),
+    })
+}
+
+/// The shape of the rows of an op, whose input has its shape, and the dimensions along a row.
+pub(super) fn rows(op: &Op) -> Option<(Vec<u64>, Vec<usize>)> {
+    let shape = &op.shape;
+    if op.function == Some(Function::GroupNorm) {
+        // The channels of a group are contiguous.
+        let groups = op.indexing.as_ref().map_or(0, |own| own.groups);
+        let rows = shape.first()?.checked_mul(groups)?;
+        return Some((
+            vec![rows, element_count(shape)?.checked_div(rows)?],
+            vec![1],
+        ));
+    }
+    Some((shape.clone(), op.reduced_axes(shape.len())))
+}
