@@ -192,6 +192,7 @@ mod resolve_undeclared;
 mod results;
 mod round_trip;
 mod scripts;
+mod scripts_of_four_bits;
 mod sdpa;
 mod search;
 mod setup;

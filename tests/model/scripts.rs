@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use strum::VariantArray;
 
-fn script_of(text: &str) -> Script {
+pub(crate) fn script_of(text: &str) -> Script {
     let program = parse(text).program;
     let outcome = analyze_program(&program, &Options::default());
     assert_eq!(outcome.diagnostics, [], "{text}");
@@ -20,7 +20,7 @@ fn script_of(text: &str) -> Script {
 }
 
 /// The lines of the function `program`.
-fn body(script: &str) -> Vec<&str> {
+pub(crate) fn body(script: &str) -> Vec<&str> {
     let begin = script.find("\ndef program(").unwrap() + 1;
     let lines = script[begin..].lines();
     lines.take_while(|line| !line.is_empty()).collect()
@@ -342,8 +342,12 @@ fn what_pytorch_cannot_run_is_named() {
     );
     let of_border = reasons("input x : f16[8]\ny = rearrange(x) : f16[10]\n");
     assert!(of_border[0].1.contains("shape"), "{of_border:?}");
-    let of_half = reasons("input x : i4[8, 8]\ns = cast(x, dtype=f16)\n");
-    assert!(of_half[0].1.contains("4 bits"), "{of_half:?}");
+    let of_f4 = reasons("input x : f4[8, 8]\nweight w : f4[8, 8]\ny = matmul(x, w) : f16[8, 8]\n");
+    assert!(of_f4[0].1.contains("scales"), "{of_f4:?}");
+    let in_place = reasons(
+        "input x : i4[8, 8]\ninput n : i4[8, 2]\ny = slice_scatter_(x, n, end=2, axis=1)\n",
+    );
+    assert!(in_place[0].1.contains("4 bits in place"), "{in_place:?}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ def whole(shape, dtype, low, high):
     return torch.randint(low, high, shape, device=DEVICE).to(dtype)
 
 
-def inputs():
+__FOUR_BITS__def inputs():
     torch.manual_seed(0)
     return (
         __INPUTS__

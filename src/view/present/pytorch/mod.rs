@@ -2,6 +2,7 @@
 //! timed on the GPU of whoever runs it.
 
 mod expression;
+mod four_bits;
 mod names;
 
 use self::expression::statement;
@@ -12,7 +13,6 @@ use fuseline_codegen::evaluation_error::EvaluationError;
 use fuseline_codegen::interpret::{Kind, external_type, kind_of};
 use fuseline_core::Analysis;
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
@@ -46,11 +46,11 @@ pub enum ScriptError {
     /// PyTorch has the function, but not for these shapes.
     #[error("a script cannot write `{0}` with these shapes")]
     Shapes(Function),
-    /// A tensor with two elements a byte.
-    #[error("PyTorch has no arithmetic on tensors of 4 bits")]
-    FourBits,
-    /// A matmul of f8.
-    #[error("PyTorch multiplies f8 only with explicit scales: write `scaled_matmul`")]
+    /// An op that writes in place into a tensor with two elements a byte.
+    #[error("a script cannot write elements of 4 bits in place, because two share a byte")]
+    FourBitsInPlace,
+    /// A matmul of f8 or f4.
+    #[error("PyTorch multiplies f8 and f4 only with explicit scales: write `scaled_matmul`")]
     ScaledProduct,
     /// Scales that `torch._scaled_mm` does not take.
     #[error(
@@ -135,9 +135,18 @@ pub fn script(
     let mut shapes = String::new();
     for &op in &returned {
         let op = &graph.ops[op];
-        let dtype = torch_dtype(op.element_type().unwrap_or(DType::F32));
-        let _ = writeln!(shapes, "    ({}, {dtype}),", shape_of(&op.shape));
+        let dtype = op.element_type();
+        let (shape, dtype) = if four_bits::is_of(dtype) {
+            (four_bits::shape_of_bytes(&op.shape), "torch.uint8")
+        } else {
+            (
+                shape_of(&op.shape),
+                torch_dtype(dtype.unwrap_or(DType::F32)),
+            )
+        };
+        let _ = writeln!(shapes, "    ({shape}, {dtype}),");
     }
+    let bench = four_bits::completed(BENCH, graph, &returned);
     let returned: Vec<TensorId> = returned.iter().map(|&op| graph.output[op]).collect();
     let returned = list(&returned);
     let has_random = (graph.ops.iter()).any(|op| op.function == Some(Function::Dropout));
@@ -145,7 +154,7 @@ pub fn script(
     let python = |is: bool| if is { "True" } else { "False" };
     let title = one_line(title);
     let arguments = list(&externals);
-    Ok(BENCH
+    Ok(bench
         .replace("__TITLE__", &title)
         .replace("__DIGEST__", &graph.digest())
         .replace("__HAS_RANDOM__", python(has_random))
@@ -178,15 +187,12 @@ fn results(graph: &Graph) -> Vec<OpId> {
 /// How the script draws an input or a weight.
 fn input(graph: &Graph, tensor: TensorId) -> Result<String, ScriptError> {
     let (shape, dtype) = external_type(graph, tensor).ok_or(ScriptError::UnknownInput)?;
-    if dtype.size() == ElementSize::HALF_BYTE {
-        return Err(ScriptError::FourBits);
-    }
     let sizes: Vec<usize> = (shape.iter())
         .map(|&size| usize::try_from(size).unwrap_or(usize::MAX))
         .collect();
     let dtype_name = torch_dtype(dtype);
     let shape = shape_of(&shape);
-    Ok(match kind_of(graph, tensor, &sizes, dtype) {
+    let drawn = match kind_of(graph, tensor, &sizes, dtype) {
         Kind::Normal { mean, deviation } => {
             format!("normal({shape}, {dtype_name}, {mean:?}, {deviation:?})")
         }
@@ -194,6 +200,11 @@ fn input(graph: &Graph, tensor: TensorId) -> Result<String, ScriptError> {
         Kind::Index { places } => format!("whole({shape}, {dtype_name}, 0, {places})"),
         Kind::Small => format!("whole({shape}, {dtype_name}, -8, 8)"),
         Kind::Coin => format!("whole({shape}, {dtype_name}, 0, 2)"),
+    };
+    Ok(if four_bits::is_of(Some(dtype)) {
+        four_bits::packed(dtype, &drawn)
+    } else {
+        drawn
     })
 }
 
@@ -208,21 +219,19 @@ fn shape_of(shape: &[u64]) -> String {
     }
 }
 
-/// The PyTorch name of an element type.
+/// The PyTorch name of an element type. PyTorch has none of 4 bits; scripts compute with their
+/// values in these types.
 pub(super) fn torch_dtype(dtype: DType) -> &'static str {
     match dtype {
         DType::F64 => "torch.float64",
-        DType::F32 => "torch.float32",
+        DType::F32 | DType::F4 => "torch.float32",
         DType::Bf16 => "torch.bfloat16",
         DType::F16 => "torch.float16",
         DType::I64 => "torch.int64",
         DType::I32 => "torch.int32",
-        DType::I8 => "torch.int8",
+        DType::I8 | DType::I4 => "torch.int8",
         DType::Bool => "torch.bool",
         DType::F8e4m3 => "torch.float8_e4m3fn",
         DType::F8e5m2 => "torch.float8_e5m2",
-        // PyTorch has no arithmetic on tensors of 4 bits, so no script has one.
-        DType::F4 => "torch.float4_e2m1fn_x2",
-        DType::I4 => "torch.int4",
     }
 }

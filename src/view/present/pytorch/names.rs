@@ -9,7 +9,8 @@ use std::collections::HashSet;
 const TAKEN: &[&str] = &[
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
-    "return", "try", "while", "with", "yield", "torch", "F", "float", "slice",
+    "return", "try", "while", "with", "yield", "torch", "F", "float", "slice", "DEVICE",
+    "int4", "float4", "packed_int4", "packed_float4",
 ];
 
 /// For each tensor a variable of its own.

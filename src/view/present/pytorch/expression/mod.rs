@@ -9,11 +9,10 @@ mod products;
 mod rows;
 
 use super::names::Names;
-use super::{ScriptError, torch_dtype};
+use super::{ScriptError, four_bits, torch_dtype};
 use fuseline_codegen::call::Call;
 use fuseline_codegen::interpret::function_of;
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::element_size::ElementSize;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
@@ -50,13 +49,17 @@ pub(super) fn statement(
     let function = function_of(op)?;
     let operand = |&tensor: &TensorId| {
         let name = names.of_tensor(tensor);
-        if is_widened(function, graph.tensors[tensor].dtype) {
-            format!("{name}.to(torch.float32)")
+        let dtype = graph.tensors[tensor].dtype;
+        if four_bits::is_of(dtype) {
+            four_bits::values(graph, tensor, name)
+        } else if is_widened(function, dtype) {
+            Ok(format!("{name}.to(torch.float32)"))
         } else {
-            name.to_owned()
+            Ok(name.to_owned())
         }
     };
-    let mut operands: Vec<String> = graph.inputs[id].iter().map(operand).collect();
+    let operands: Result<Vec<String>, ScriptError> = graph.inputs[id].iter().map(operand).collect();
+    let mut operands = operands?;
     // The condition of `where` decides nothing about the type of its values.
     let values = &graph.inputs[id][usize::from(function == Function::Where)..];
     let is_whole = |&tensor: &TensorId| {
@@ -77,8 +80,8 @@ pub(super) fn statement(
         operands,
         of_integers,
     };
-    if (task.op.element_type()).is_some_and(|own| own.size() == ElementSize::HALF_BYTE) {
-        return Err(ScriptError::FourBits);
+    if op.in_place && four_bits::is_of(op.element_type()) {
+        return Err(ScriptError::FourBitsInPlace);
     }
     if task.is_scaled_product() && function != Function::ScaledMatmul {
         return Err(ScriptError::ScaledProduct);
@@ -143,7 +146,7 @@ impl Task<'_> {
     fn dtype(&self, place: usize) -> Option<DType> {
         let &tensor = self.graph.inputs[self.id].get(place)?;
         let dtype = self.graph.tensors[tensor].dtype;
-        if is_widened(self.function, dtype) {
+        if is_widened(self.function, dtype) || dtype == Some(DType::F4) {
             Some(DType::F32)
         } else {
             dtype
@@ -177,12 +180,12 @@ impl Task<'_> {
         Ok(format!("{q} * {scale}"))
     }
 
-    /// Whether the op is a product with an f8 operand or result.
+    /// Whether the op is a product with an f8 or f4 operand or result.
     fn is_scaled_product(&self) -> bool {
         let inputs = self.graph.inputs[self.id].iter();
         let mut dtypes = inputs.map(|&tensor| self.graph.tensors[tensor].dtype);
         (self.function.row().op_type == OpType::Matmul || self.function == Function::Sdpa)
-            && (is_f8(self.op.element_type()) || dtypes.any(is_f8))
+            && (is_narrow(self.op.element_type()) || dtypes.any(is_narrow))
     }
 
     /// The type that PyTorch gives the value without a cast; `None` where that is not known.
@@ -224,6 +227,13 @@ impl Task<'_> {
     /// The value, cast to the element type of the output.
     fn of_type(&self, value: String) -> String {
         match self.op.element_type() {
+            own @ Some(dtype) if four_bits::is_of(own) => {
+                if four_bits::is_packed(self.graph, self.graph.output[self.id]) {
+                    four_bits::packed(dtype, &value)
+                } else {
+                    value
+                }
+            }
             Some(dtype) if self.natural_dtype() != Some(dtype) => {
                 format!("({value}).to({})", torch_dtype(dtype))
             }
@@ -255,6 +265,11 @@ impl Task<'_> {
 
 fn is_f8(dtype: Option<DType>) -> bool {
     dtype.is_some_and(DType::is_f8)
+}
+
+/// Whether a type holds floats that PyTorch multiplies only with scales.
+fn is_narrow(dtype: Option<DType>) -> bool {
+    is_f8(dtype) || dtype == Some(DType::F4)
 }
 
 /// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and
