@@ -172,6 +172,7 @@ mod pt2_bad;
 mod pt2_caches;
 mod pt2_files;
 mod pt2_overwritten;
+mod pt2_parts;
 mod pt2_results;
 mod pt2_saved;
 mod put_back;

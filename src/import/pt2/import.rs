@@ -80,6 +80,8 @@ pub(super) struct Frame<'a> {
     pub(super) graph: &'a Graph,
     /// Indices of tensors by their name.
     pub(super) tensors: HashMap<&'a str, usize>,
+    /// The inputs of the graph.
+    pub(super) given: HashSet<&'a str>,
     /// Tensors that a result needs, or a write in place.
     pub(super) needed: HashSet<&'a str>,
     /// What each view shows.
@@ -145,6 +147,7 @@ impl<'a> Import<'a> {
     ) -> Result<HashMap<&'a str, usize>, Problem> {
         let mut frame = Frame {
             graph,
+            given: given.keys().copied().collect(),
             tensors: given,
             needed: needed(graph),
             viewed: HashMap::new(),

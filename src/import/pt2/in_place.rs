@@ -3,9 +3,10 @@
 use super::import::{Frame, Import, MAX_DEPTH};
 use crate::Problem;
 use crate::params::identifier;
+use crate::pt2::parts::{range_of, with_part};
 use crate::pt2::schema::Node;
 use crate::pt2::views::perm;
-use crate::statement::statements;
+use crate::statement::{distinct_name, statements};
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::program::OpStatement;
 use fuseline_core::notation::written_name;
@@ -81,6 +82,7 @@ impl<'a> Import<'a> {
         frame.tensors.insert(target, index);
         frame.tensors.insert(root, index);
         let mut index = index;
+        let is_own = is_own(frame, root);
         let mut steps = 0;
         while let Some(view) = frame.viewed.get_mut(root) {
             let base = view.base;
@@ -91,7 +93,7 @@ impl<'a> Import<'a> {
             };
             self.written.spend(meta.sizes.len() + 2)?;
             let path = old.and_then(|old| self.steps(old, view.of));
-            let put = path.and_then(|path| self.put(node, base, &path, index, whole));
+            let put = path.and_then(|path| self.put(node, base, &path, (index, whole), is_own));
             index = if let Some(index) = put {
                 index
             } else {
@@ -227,16 +229,16 @@ impl<'a> Import<'a> {
         Some(found)
     }
 
-    /// Writes a part back into the whole that a view shows; gives the index of the whole.
+    /// Writes a part back into the whole that a view shows; gives the index of the whole. One that
+    /// is the program's own is written anew, with the part between what it keeps.
     fn put(
         &mut self,
         node: &'a Node,
         base: &str,
         steps: &[Step],
-        part: usize,
-        whole: usize,
+        (mut part, whole): (usize, usize),
+        is_own: bool,
     ) -> Option<usize> {
-        let mut part = part;
         for (at, step) in steps.iter().enumerate() {
             part = match &step.op {
                 StepOp::Reshape => self.reshaped(node, base, part, step.source),
@@ -252,6 +254,10 @@ impl<'a> Import<'a> {
                 // Only the first view shows a part of a tensor that may have changed since.
                 StepOp::Slice(_) if at + 1 < steps.len() => return None,
                 StepOp::Slice(slice) => {
+                    let anew = is_own.then(|| self.with_part(slice, part, whole));
+                    if let Some(ops) = anew.flatten() {
+                        return Some(self.write(node, ops, base, true, None));
+                    }
                     let names = [whole, part].map(|index| self.name(index).to_owned());
                     let mut op = slice.clone();
                     "slice_scatter".clone_into(&mut op.callee.text);
@@ -269,4 +275,31 @@ impl<'a> Import<'a> {
         }
         Some(part)
     }
+
+    /// The ops that write a tensor with a part in the range of a slice of it; `None` for a slice
+    /// with a step, and for one of everything.
+    fn with_part(
+        &self,
+        slice: &OpStatement,
+        part: usize,
+        whole: usize,
+    ) -> Option<Vec<OpStatement>> {
+        let range = range_of(&self.written, slice, whole)?;
+        let lines = with_part(&self.written, whole, self.name(part), &range)?;
+        let words = lines.split(['(', ')', ',', '=', ' ', '\n']);
+        let output = distinct_name("y", words);
+        statements(&lines.replace("{y}", &output))
+    }
+}
+
+/// Whether the memory of a tensor is that of no input of its graph.
+fn is_own(frame: &Frame<'_>, tensor: &str) -> bool {
+    let mut root = tensor;
+    for _ in 0..MAX_DEPTH {
+        let Some(view) = frame.viewed.get(root) else {
+            return !frame.given.contains(root);
+        };
+        root = frame.same.get(view.base).copied().unwrap_or(view.base);
+    }
+    false
 }

@@ -2,6 +2,7 @@
 
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
+use crate::pt2::parts::{Range, with_part};
 use crate::pt2::schema::SymInt;
 use crate::shapes::{Sizes, broadcast, elements};
 use crate::size::Size;
@@ -305,32 +306,7 @@ pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
         );
         part = "{y}_part";
     }
-    let (first, last) = (call.one(&start), call.one(&end));
-    let is_whole = start == Size::from(0) && &end == size;
-    if call.is_written_slice && !is_whole {
-        let _ = write!(
-            text,
-            "{{y}} = slice_scatter({{self}}, {part}, start={first}, end={last}, axis={axis})"
-        );
-        return Some(cast(text));
-    }
-    let mut parts = Vec::new();
-    if start != Size::from(0) {
-        let _ = writeln!(
-            text,
-            "{{y}}_before = slice({{self}}, end={first}, axis={axis})"
-        );
-        parts.push("{y}_before");
-    }
-    parts.push(part);
-    if &end != size {
-        let _ = writeln!(
-            text,
-            "{{y}}_behind = slice({{self}}, start={last}, axis={axis})"
-        );
-        parts.push("{y}_behind");
-    }
-    if parts.len() == 1 {
+    if start == Size::from(0) && &end == size {
         let source = call.tensor_index("src")?;
         return Some(if is_select {
             Becomes::Reshape(source)
@@ -338,7 +314,15 @@ pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
             Becomes::Same(source)
         });
     }
-    let parts = parts.join(", ");
-    let _ = write!(text, "{{y}} = concat({parts}, axis={axis})");
-    Some(cast(text))
+    if call.is_written_slice {
+        let (first, last) = (call.one(&start), call.one(&end));
+        let _ = write!(
+            text,
+            "{{y}} = slice_scatter({{self}}, {part}, start={first}, end={last}, axis={axis})"
+        );
+        return Some(cast(text));
+    }
+    let range = Range { axis, start, end };
+    let whole = call.tensor_index("self")?;
+    Some(cast(text + &with_part(call.written, whole, part, &range)?))
 }

@@ -36,6 +36,7 @@ mod naming;
 mod operators;
 mod output;
 mod overwritten;
+mod parts;
 mod pieces;
 mod printed;
 mod products;
