@@ -342,3 +342,31 @@ fn a_group_of_channels_is_normed_in_two_kernels() {
         check(&[(&text, expected)]);
     }
 }
+
+/// Pieces of rows are loops of their own, so that the index is that of a pointwise kernel only if
+/// that kernel has another number of loops, or the same.
+#[test]
+fn pieces_of_rows_are_loops() {
+    check(&[
+        // 8 x 12 x 8,000 and 8 x 3,000 x 32.
+        (
+            "input x : bf16[8, 3000, 32]\na = neg(x)\nm = min(x, axis=[1, 2])",
+            3,
+        ),
+        // No loop of 255 x 7 x 768 ends where a piece of 8,160 does.
+        (
+            "input x : bf16[5, 255, 7, 768]\nm = mean(x, axis=[1, 2, 3])\na = abs(x)",
+            3,
+        ),
+        // A piece has two images, whose elements begin at quotients.
+        (
+            "input x : bf16[4, 16, 56, 56]\nn = batch_norm(x, training=true)\np = pad(n, pad=[1, 1])\na = relu(x)\nc = cast(a, dtype=f32)",
+            4,
+        ),
+        // Both read a column of the same elements.
+        (
+            "input x : f32[768, 5, 96]\ns = sum(x, axis=0)\nt = transpose(x, perm=[2, 1, 0])\nm = mean(t, axis=2)",
+            3,
+        ),
+    ]);
+}

@@ -1,7 +1,7 @@
 //! How the first half of a split reduction reads its input: by pieces of rows.
 
 use super::node::SchedulerNode;
-use super::view::{Dependency, View};
+use super::view::{AccessedElements, Dependency, View, loop_order};
 use crate::fusion::loops::Loop;
 
 /// Rows, each of which is cut into pieces.
@@ -19,25 +19,34 @@ impl Pieces {
     pub(super) fn cut_reads(&self, node: &mut SchedulerNode, shape: &[u64], axes: u32) {
         let (pieces, width) = (self.count, self.width);
         let cuts = [pieces, width.div_ceil(pieces)];
-        // Rows that are the last dimensions are cut where they lie.
-        let is_kept = |place: usize| place >= 32 || axes >> place & 1 == 0;
-        let kept = shape
-            .iter()
-            .enumerate()
-            .filter(|&(place, _)| is_kept(place));
-        let is_last = (kept.clone().enumerate()).all(|(at, (place, _))| at == place);
-        let is_equal = is_last && width.is_multiple_of(pieces);
-        let cut: Vec<u64> = kept.map(|(_, &size)| size).chain(cuts).collect();
-        let sized = (0..cut.len()).filter(|&at| cut.get(at).is_some_and(|&size| size > 1));
-        let order: Vec<usize> = sized.collect();
-        let seen = node.indices.take().unwrap_or_default().reads;
+        let is_kept = |&place: &usize| place >= 32 || axes >> place & 1 == 0;
+        let (kept, reduced): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(is_kept);
+        let sizes = kept.iter().filter_map(|&place| shape.get(place).copied());
+        let cut: Vec<u64> = sizes.chain(cuts).collect();
+        let sized = |at: &usize| cut.get(*at).is_some_and(|&size| size > 1);
+        let is_equal = width.is_multiple_of(pieces);
+        let nested = [&kept[..], &reduced].concat();
+        let seen = node.indices.take().unwrap_or_default().reads.into_iter();
+        let seen = seen.map(|view| view.filter(|_| is_equal)?.nested(shape, &nested));
+        let seen: Vec<Option<View>> = seen.collect();
+        let steps = node.reads.iter().zip(&seen);
+        let steps = steps.filter_map(|(read, seen)| Some((seen.as_ref()?.steps(&cut), read.loads)));
+        let rows: Vec<usize> = (0..=kept.len()).filter(sized).collect();
+        let mut order = loop_order(&rows, &steps.collect::<Vec<_>>());
+        order.extend((kept.len() + 1..cut.len()).filter(sized));
         for (read, seen) in node.reads.iter_mut().zip(seen) {
-            if !self.keeps_index {
-                read.access = read.access.in_pieces(pieces);
-            }
             let is_divided = self.rows == 1 && !read.is_flat;
             if self.rows == 1 {
                 read.loops = View::whole(width).loops(&cuts);
+            } else if let Some(view) = seen.as_ref().filter(|_| self.keeps_index) {
+                read.access = view.access(&cut);
+                if read.access == AccessedElements::Unknown {
+                    read.access = AccessedElements::divided(view, &cut);
+                }
+                read.loops = view.loops(&cut);
+            }
+            if !self.keeps_index {
+                read.access = read.access.in_pieces(pieces);
             }
             if is_divided {
                 // A piece of it begins at a quotient, which counts as another element at each
@@ -46,7 +55,7 @@ impl Pieces {
                 read.bytes = width.saturating_mul(read.width.into());
             }
             read.dependency = match seen {
-                Some(view) if is_equal && !is_divided => view.dependency(&cut, &order),
+                Some(view) if !is_divided => view.dependency(&cut, &order),
                 _ => Dependency::opaque(read.access.number(), order.len()),
             };
         }

@@ -149,6 +149,18 @@ impl View {
         Some(dimensions)
     }
 
+    /// The same elements in loops over the dimensions of a shape in this order. `None` if no
+    /// division resolves them.
+    pub(super) fn nested(&self, shape: &[u64], order: &[usize]) -> Option<Self> {
+        let dimensions = self.by_dimension(shape)?;
+        let digits = order.iter().filter_map(|&at| dimensions.get(at));
+        Some(Self {
+            offset: self.offset,
+            closed: self.closed.clone(),
+            ..Self::of(digits.flatten().copied().collect())
+        })
+    }
+
     /// The stride of each dimension, 0 for one of size 1; `None` if this is no strided tensor of
     /// the shape.
     pub(super) fn strides(&self, shape: &[u64]) -> Option<Vec<u64>> {
