@@ -158,6 +158,15 @@ fn a_single_row_is_cut_along_what_lies_in_memory() {
             "input x : bf16[2048, 512]\nweight w : bf16[512]\na = add(x, w)\nt = transpose(a)\nm = mean(t, axis=[0, 1])",
             2,
         ),
+        // Row values are found by a division, which depends on all loops of a piece.
+        (
+            "input x : f16[128, 32768]\nm = max(x, axis=1)\na = sub(x, m)\ns = sum(a, axis=1)\nb = sub(a, s)\ny = max(b, axis=[0, 1])",
+            7,
+        ),
+        (
+            "input x : f32[64, 32768]\ninput r : f32[64, 1]\ninput c : f32[1, 32768]\na = mul(x, r)\nb = mul(a, c)\ny = max(b, axis=[0, 1])",
+            2,
+        ),
     ]);
 }
 

@@ -1,7 +1,7 @@
 //! Lowers reductions: in one kernel or two, and norms as row values and a pointwise op on them.
 
 use super::cut::{Pieces, axes_of};
-use super::direction::directions;
+use super::direction::{directions, directions_of_pieces};
 use super::facts::{keeps_shape, reduced_axes, reduction_space};
 use super::lower::Lowering;
 use super::node::{BufferId, ReducedRows, SchedulerNode};
@@ -262,7 +262,7 @@ impl Lowering<'_> {
         let Loop::Reduction { rows, width, .. } = first else {
             return 1;
         };
-        let (inner, outer) = directions(value, &[rows, width], 0b10);
+        let (inner, outer) = directions_of_pieces(value, [rows, width]);
         if !is_lone || inner + outer == 0 {
             return 1;
         }

@@ -314,8 +314,9 @@ impl View {
     }
 
     /// Whether the position in the buffer depends on each dimension of a shape, if only by a
-    /// division.
-    pub(super) fn covers(&self, shape: &[u64]) -> bool {
+    /// division. Of the place in a single row, `is_divided`, the compiler drops what a remainder
+    /// does not depend on, but not what a quotient does not.
+    pub(super) fn covers(&self, shape: &[u64], is_divided: bool) -> bool {
         let ends = |sizes: &mut dyn Iterator<Item = u64>| {
             let mut reach = 1_u64;
             let ends = sizes.map(|size| {
@@ -332,7 +333,7 @@ impl View {
             .collect();
         let mut dimensions = ends(&mut shape.iter().rev().copied()).into_iter();
         dimensions.all(|(start, end)| {
-            let meets = |&(from, to): &(u64, u64)| from.max(start) < to.min(end);
+            let meets = |&(from, to): &(u64, u64)| start < to && (is_divided || from < end);
             end == start || moving.iter().any(meets)
         })
     }
