@@ -167,6 +167,15 @@ fn a_single_row_is_cut_along_what_lies_in_memory() {
             "input x : f32[64, 32768]\ninput r : f32[64, 1]\ninput c : f32[1, 32768]\na = mul(x, r)\nb = mul(a, c)\ny = max(b, axis=[0, 1])",
             2,
         ),
+        // A view of what no buffer holds is not cut into the rows of an earlier reduction.
+        (
+            "input x : f32[128, 12, 128]\ns = sum(x, axis=0)\nd = sub(x, s)\nm = sum(d, axis=[0, 1, 2])",
+            3,
+        ),
+        (
+            "input x : f32[128, 12, 128]\ns = sum(x, axis=0)\nd = sub(x, s)\nt = transpose(d, perm=[0, 2, 1])\nm = sum(t, axis=[0, 1, 2])",
+            4,
+        ),
     ]);
 }
 

@@ -75,6 +75,12 @@ impl Lowering<'_> {
         }
         let input = *self.graph.inputs[op].first()?;
         let own = &self.values[input];
+        let producer = self.graph.tensors[input].producer;
+        let is_view = producer.is_some_and(|producer| self.graph.ops[producer].is_view());
+        if is_view && self.is_computed(input) && !self.converts(op) {
+            // A view of what no buffer held is not followed to what it reads.
+            return None;
+        }
         if let [read] = &own.reads[..]
             && own.ops.is_empty()
             && !self.converts(op)
