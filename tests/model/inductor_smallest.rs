@@ -243,6 +243,15 @@ fn a_reshape_of_transposed_results_is_a_copy() {
         (&matmul, 3),
         (heads, 2),
         (&relu, 2),
+        // Given from outside, too, in loops over the shape before the reshape.
+        (
+            "input x : f32[512, 1024]\nt = transpose(x)\ny = reshape(t, shape=[524288])",
+            1,
+        ),
+        (
+            "input x : f32[512, 1024]\nt = transpose(x)\ny = reshape(t, shape=[524288])\nz = exp(x)",
+            1,
+        ),
         (
             "input x : bf16[16, 8, 7, 8, 7, 96]\nweight w : bf16[288, 96]\nn = layer_norm(x)\nt = transpose(n, perm=[0, 1, 3, 2, 4, 5])\nr = reshape(t, shape=[50176, 96])\no = linear(r, w)",
             3,

@@ -56,14 +56,16 @@ impl Lowering<'_> {
         let is_of_call = producer.is_some_and(|producer| is_call(&graph.ops[producer]));
         let is_of_norm = producer.is_some_and(|producer| keeps_shape(graph, producer));
         if graph.is_final(output) {
-            if is_computed && !is_crossing {
+            let is_given = producer.is_none();
+            if is_computed && !is_crossing || !is_computed && (is_given || is_of_call || is_of_norm)
+            {
+                if !is_computed {
+                    self.note_free_copy(op);
+                }
                 // It computes what it views, in loops over the old shape.
-                let viewed = graph.inputs[op].first();
+                let viewed = graph.inputs[op].first().filter(|_| !is_crossing);
                 let viewed = viewed.and_then(|&input| graph.tensor_shape(input));
                 self.write(value.clone(), space, output, viewed.unwrap_or(shape));
-            } else if !is_computed && (is_of_call || is_of_norm) {
-                self.note_free_copy(op);
-                self.write(value.clone(), space, output, shape);
             }
         }
         let is_operand = self.uses[output].feeds_library && !(is_computed && is_crossing);
