@@ -397,3 +397,19 @@ fn pieces_of_rows_are_loops() {
         ),
     ]);
 }
+
+#[test]
+fn ops_are_lowered_right_before_their_first_reader() {
+    check(&[
+        // The transpose, a result, moves before the sum, which then reads the written softmax.
+        (
+            "input x : f32[4096, 7]\nweight w : f32[8, 512]\na = softmax(x)\ns = sum(a, axis=1)\nc = concat(x, s, axis=1)\nt = transpose(a)\ny = matmul(c, w)\noutput c",
+            4,
+        ),
+        // The row values of a norm stay, the maximum moves behind them.
+        (
+            "input x : f16[96, 8, 96]\na = transpose(x, perm=[0, 2, 1])\nb = transpose(x, perm=[2, 0, 1])\nc = transpose(b, perm=[0, 2, 1])\nn = layer_norm(c)\nm = maximum(b, a)\ny = silu(n)",
+            2,
+        ),
+    ]);
+}

@@ -22,7 +22,7 @@ impl Lowering<'_> {
     /// Whether the readers of a concatenation compute it.
     pub(super) fn is_inlined_concat(&self, op: OpId) -> bool {
         let inputs = &self.graph.inputs[op];
-        let mut open = inputs.iter().filter(|&&tensor| self.is_open(tensor, op));
+        let mut open = inputs.iter().filter(|&&tensor| self.is_open(tensor));
         let count = open.clone().count();
         inputs.len() <= CONCATENATED
             && !(self.target.is_2_15
@@ -135,7 +135,7 @@ impl Lowering<'_> {
             if together && of_caller.contains(&tensor) {
                 continue;
             }
-            let buffer = if let Some(buffer) = self.written_piece(tensor, op) {
+            let buffer = if let Some(buffer) = self.written_piece(tensor) {
                 buffer
             } else {
                 let is_first = owner.is_none();
@@ -236,7 +236,7 @@ impl Lowering<'_> {
     /// Whether a concatenation may take a piece as an expression: one that is inlined, external, a
     /// result, or in a layout that is fixed, because a library chose it, or a view of it or a
     /// reduction to a single value read it.
-    fn is_open(&self, tensor: TensorId, concatenation: OpId) -> bool {
+    fn is_open(&self, tensor: TensorId) -> bool {
         let graph = self.graph;
         let Some(producer) = graph.tensors[tensor].producer else {
             return true;
@@ -251,8 +251,9 @@ impl Lowering<'_> {
             let is_spread = element_count(&reader.shape) != graph.tensors[tensor].elements();
             reader.is_view() || reader.op_type == OpType::Elementwise && is_spread
         };
-        let fixes_layout =
-            |reader: OpId| reader < concatenation && is_viewed(reader) || self.multiplies(reader);
+        let fixes_layout = |reader: OpId| {
+            self.lowered_at[reader].is_some() && is_viewed(reader) || self.multiplies(reader)
+        };
         graph.is_final(tensor)
             || chooses_layout
             || definition.is_view()
@@ -262,8 +263,8 @@ impl Lowering<'_> {
     }
 
     /// The buffer of a piece whose kernel can write it in its place.
-    fn written_piece(&self, tensor: TensorId, concatenation: OpId) -> Option<BufferId> {
-        let is_open = self.is_open(tensor, concatenation);
+    fn written_piece(&self, tensor: TensorId) -> Option<BufferId> {
+        let is_open = self.is_open(tensor);
         (!is_open).then_some(BufferId::of_tensor(tensor))
     }
 }

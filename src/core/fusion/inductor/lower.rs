@@ -8,6 +8,7 @@ use super::facts::{
 use super::in_place::BufferReaders;
 use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
+use super::locality::{Step, has_fixed_row_values, lowering_order};
 use super::node::{BufferId, NodeId, SchedulerNode};
 use super::uses::{Uses, uses};
 use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
@@ -104,12 +105,25 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         readers: BufferReaders::of(graph),
         pairs: HashSet::new(),
         normed: HashMap::new(),
+        elements: HashMap::new(),
+        lowered_at: IdVec::from_elem(None, graph.ops.len()),
         nodes: IdVec::new(),
         log,
     };
     // For each bias add the matmul whose library call includes it.
     let mut bias_of = IdVec::from_elem(None, graph.ops.len());
-    for op in graph.ops.ids() {
+    for (at, step) in lowering_order(graph).into_iter().enumerate() {
+        let op = match step {
+            Step::RowValues(op) => op,
+            // Its elements are left.
+            Step::Op(op) if has_fixed_row_values(graph, op) => {
+                lowering.lowered_at[op] = Some(at);
+                lowering.write_elements(op);
+                continue;
+            }
+            Step::Op(op) => op,
+        };
+        lowering.lowered_at[op] = Some(at);
         if graph.ops[op].in_place {
             lowering.write_readers(op);
         }
@@ -173,6 +187,11 @@ pub(super) struct Lowering<'a> {
     pub(super) fixed: HashSet<TensorId>,
     /// For each buffer of the elements of a norm the loop of its row values.
     pub(super) normed: HashMap<BufferId, Loop>,
+    /// For each norm of which only the row values are lowered the value of its elements, if they
+    /// are written.
+    pub(super) elements: HashMap<OpId, LoweredValue>,
+    /// For each op that is lowered the position at which it was.
+    pub(super) lowered_at: IdVec<OpId, Option<usize>>,
 }
 
 impl Lowering<'_> {
@@ -215,12 +234,25 @@ impl Lowering<'_> {
                     .and_then(|&t| graph.tensor_shape(t)),
                 _ => None,
             };
-            self.write(value, space, output, shape.unwrap_or(&definition.shape));
+            if is_reduction && has_fixed_row_values(graph, op) {
+                self.elements.insert(op, value);
+            } else {
+                self.write(value, space, output, shape.unwrap_or(&definition.shape));
+            }
             if let Some(inlined) = inlined {
                 self.inline(op, inlined);
             }
         } else {
             self.inline(op, value);
+        }
+    }
+
+    /// Writes the elements of a norm whose row values are lowered, if it is not inlined.
+    fn write_elements(&mut self, op: OpId) {
+        if let Some(value) = self.elements.remove(&op) {
+            let definition = &self.graph.ops[op];
+            let space = Loop::Pointwise(elements(definition));
+            self.write(value, space, self.graph.output[op], &definition.shape);
         }
     }
 

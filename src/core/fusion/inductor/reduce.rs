@@ -3,6 +3,7 @@
 use super::cut::{Pieces, axes_of};
 use super::direction::{directions, directions_of_pieces};
 use super::facts::{keeps_shape, reduced_axes, reduction_space};
+use super::locality::has_fixed_row_values;
 use super::lower::Lowering;
 use super::node::{BufferId, ReducedRows, SchedulerNode};
 use super::split::{UnsplitReduction, pieces};
@@ -101,7 +102,9 @@ impl Lowering<'_> {
             value.append(&buffer_value(buffer, row_view.clone()));
         }
         value.sort();
-        if is_buffer {
+        if is_buffer && has_fixed_row_values(graph, op) {
+            self.elements.insert(op, value);
+        } else if is_buffer {
             let space = Loop::Pointwise(element_count(&definition.shape).unwrap_or(0));
             self.write(value, space, output, &definition.shape);
         } else {

@@ -74,8 +74,8 @@ pub(super) fn fuse(
     schedule.reorder_norms();
     schedule.round(ROUNDS + 1, log);
     schedule.close_gaps();
-    let kernel = |&group: &GroupId| KernelId::new(schedule.place[group].index());
-    let kernel_of = schedule.group_of.iter().map(kernel);
+    let kernels = schedule.kernels();
+    let kernel_of = schedule.group_of.iter().map(|&group| kernels[group]);
     Fused {
         kernel_of: kernel_of.collect(),
         kernels: schedule.order.len(),

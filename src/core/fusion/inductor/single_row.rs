@@ -45,14 +45,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether an op that runs after another one reads what an op computes, if only through a view.
+    /// Whether an op that is lowered after another one reads what an op computes, if only through a view.
     fn is_read_after(&self, producer: OpId, op: OpId) -> bool {
         let mut open = vec![producer];
         while let Some(read) = open.pop() {
             for &reader in &self.graph.successors[read] {
                 if self.graph.ops[reader].is_view() {
                     open.push(reader);
-                } else if reader > op {
+                } else if reader != op && self.lowered_at[reader].is_none() {
                     return true;
                 }
             }
