@@ -23,7 +23,7 @@ impl Pieces {
         let (kept, reduced): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(is_kept);
         let sizes = kept.iter().filter_map(|&place| shape.get(place).copied());
         let cut: Vec<u64> = sizes.chain(cuts).collect();
-        let sized = |at: &usize| cut.get(*at).is_some_and(|&size| size > 1);
+        let is_loop = |at: &usize| cut.get(*at).is_some_and(|&size| size > 1);
         let is_equal = width.is_multiple_of(pieces);
         let nested = [&kept[..], &reduced].concat();
         let seen = node.indices.take().unwrap_or_default().reads.into_iter();
@@ -31,9 +31,9 @@ impl Pieces {
         let seen: Vec<Option<View>> = seen.collect();
         let steps = node.reads.iter().zip(&seen);
         let steps = steps.filter_map(|(read, seen)| Some((seen.as_ref()?.steps(&cut), read.loads)));
-        let rows: Vec<usize> = (0..=kept.len()).filter(sized).collect();
+        let rows: Vec<usize> = (0..=kept.len()).filter(is_loop).collect();
         let mut order = loop_order(&rows, &steps.collect::<Vec<_>>());
-        order.extend((kept.len() + 1..cut.len()).filter(sized));
+        order.extend((kept.len() + 1..cut.len()).filter(is_loop));
         for (read, seen) in node.reads.iter_mut().zip(seen) {
             let is_divided = self.rows == 1 && !read.is_flat;
             if self.rows == 1 {

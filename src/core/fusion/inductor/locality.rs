@@ -66,7 +66,7 @@ pub(super) fn lowering_order(graph: &Graph) -> Vec<Step> {
     }
     // For each op the steps that read it and were not visited yet.
     let mut unseen: IdVec<OpId, usize> = IdVec::from_elem(0, graph.ops.len());
-    for step in order.list.iter() {
+    for step in &order.list {
         for producer in step.producers(graph) {
             unseen[producer] += 1;
         }

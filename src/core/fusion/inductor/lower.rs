@@ -114,14 +114,13 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     let mut bias_of = IdVec::from_elem(None, graph.ops.len());
     for (at, step) in lowering_order(graph).into_iter().enumerate() {
         let op = match step {
-            Step::RowValues(op) => op,
             // Its elements are left.
             Step::Op(op) if has_fixed_row_values(graph, op) => {
                 lowering.lowered_at[op] = Some(at);
                 lowering.write_elements(op);
                 continue;
             }
-            Step::Op(op) => op,
+            Step::RowValues(op) | Step::Op(op) => op,
         };
         lowering.lowered_at[op] = Some(at);
         if graph.ops[op].in_place {

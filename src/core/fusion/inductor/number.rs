@@ -51,7 +51,7 @@ impl Schedule<'_> {
     /// For each node its last op in the list; of a node without ops that of what it reads.
     fn last_ops(&self) -> IdVec<NodeId, Option<OpId>> {
         let mut last_ops: IdVec<NodeId, Option<OpId>> = IdVec::with_capacity(self.nodes.len());
-        for node in self.nodes.iter() {
+        for node in self.nodes {
             let SchedulerNode {
                 ops,
                 reads,

@@ -45,7 +45,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether an op that is lowered after another one reads what an op computes, if only through a view.
+    /// Whether an op that is lowered after another one reads what an op computes, if only through a
+    /// view.
     fn is_read_after(&self, producer: OpId, op: OpId) -> bool {
         let mut open = vec![producer];
         while let Some(read) = open.pop() {
