@@ -1,12 +1,13 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
-use super::facts::{is_call, is_crossing};
+use super::facts::{is_call, is_crossing, keeps_shape};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::BufferId;
 use super::value::{BufferView, LoweredValue};
-use super::view::{View, broadcast, broadcast_to};
+use super::view::{View, broadcast, broadcast_to, view_of_op};
 use crate::fusion::loops::Loop;
+use crate::fusion::views::viewed_base;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
@@ -145,22 +146,39 @@ impl Lowering<'_> {
     }
 
     /// The caller gets a copy of a part of a pointwise result that lies in another order than its
-    /// dimensions: the compiler writes the whole row by row.
+    /// dimensions, or of a view of it in other dimensions: the compiler writes the whole row by
+    /// row. Source: `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
     pub(super) fn copy_part(&mut self, op: OpId) {
         let graph = self.graph;
-        let definition = &graph.ops[op];
-        let Some(&input) = graph.inputs[op].first() else {
-            return;
-        };
-        let producer = graph.tensors[input].producer;
+        let base = viewed_base(graph, op);
+        let producer = graph.tensors[base].producer;
         let is_pointwise = producer.is_some_and(|op| graph.ops[op].op_type == OpType::Elementwise);
-        let is_part = matches!(definition.function, Some(Function::Slice | Function::Split));
+        // Loops that only move in another order are brought into one order.
+        let is_permuted = self.layout_by_rows(op, base).is_some_and(|view| {
+            view.strides(&graph.ops[op].shape).is_some()
+                && graph.tensors[base].elements() == Some(view.elements())
+        });
         if is_pointwise
-            && is_part
+            && !is_permuted
             && graph.is_final(graph.output[op])
-            && !self.layouts[input].is_flat()
+            && !graph.is_final(base)
+            && !self.layouts[base].is_flat()
         {
-            self.launch_beside(BufferId::of_tensor(input));
+            self.launch_beside(BufferId::of_tensor(base));
+        }
+    }
+
+    /// Where the elements of a view lie if what it views lies row by row.
+    fn layout_by_rows(&self, view: OpId, base: TensorId) -> Option<View> {
+        let graph = self.graph;
+        if graph.output[view] == base {
+            return Some(View::whole(graph.tensors[base].elements()?));
+        }
+        let input = *graph.inputs[view].first()?;
+        let own = view_of_op(graph, view)?;
+        match graph.tensors[input].producer {
+            Some(producer) => own.through(&self.layout_by_rows(producer, base)?),
+            None => Some(own),
         }
     }
 
@@ -185,7 +203,9 @@ impl Lowering<'_> {
         }
         let definition = &graph.ops[source];
         let has_bias = definition.is_convolution() && graph.inputs[source].len() > 2;
-        let is_copied = definition.op_type == OpType::Elementwise || has_bias;
+        // The elements of a norm are a pointwise op.
+        let is_norm = definition.function != Some(Function::Cumsum) && keeps_shape(graph, source);
+        let is_copied = definition.op_type == OpType::Elementwise || is_norm || has_bias;
         if is_copied {
             self.launch_beside(BufferId::of_tensor(graph.output[source]));
         }

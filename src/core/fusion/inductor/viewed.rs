@@ -55,6 +55,10 @@ impl Lowering<'_> {
         let producer = graph.tensors[viewed_base(graph, op)].producer;
         let is_of_call = producer.is_some_and(|producer| is_call(&graph.ops[producer]));
         let is_of_norm = producer.is_some_and(|producer| keeps_shape(graph, producer));
+        // It computes what it views, in loops over the old shape.
+        let viewed = graph.inputs[op].first().filter(|_| !is_crossing);
+        let viewed = viewed.and_then(|&input| graph.tensor_shape(input));
+        let loops = viewed.unwrap_or(shape);
         if graph.is_final(output) {
             let is_given = producer.is_none();
             if is_computed && !is_crossing || !is_computed && (is_given || is_of_call || is_of_norm)
@@ -62,10 +66,7 @@ impl Lowering<'_> {
                 if !is_computed {
                     self.note_free_copy(op);
                 }
-                // It computes what it views, in loops over the old shape.
-                let viewed = graph.inputs[op].first().filter(|_| !is_crossing);
-                let viewed = viewed.and_then(|&input| graph.tensor_shape(input));
-                self.write(value.clone(), space, output, viewed.unwrap_or(shape));
+                self.write(value.clone(), space, output, loops);
             }
         }
         let is_operand = self.uses[output].feeds_library && !(is_computed && is_crossing);
@@ -73,7 +74,7 @@ impl Lowering<'_> {
             if !is_computed {
                 self.note_free_copy(op);
             }
-            self.write(value.clone(), space, output, shape);
+            self.write(value.clone(), space, output, loops);
             if is_of_call && is_crossing {
                 // The compiler does not see that the elements keep their order, and copies again.
                 self.launch_beside(BufferId::of_tensor(output));
