@@ -438,3 +438,14 @@ fn a_view_of_what_is_written_row_by_row_is_copied() {
         check(&[(&[given, views].concat(), expected)]);
     }
 }
+
+#[test]
+fn loops_that_took_an_order_keep_it() {
+    check(&[
+        // In the order of the softmax, its elements share no index with the flat kernel.
+        (
+            "input x : f32[32, 2, 512]\nn = log_softmax(x, axis=0)\ns = silu(n)\nr = reshape(x, shape=[32, 1024])\ne = exp(r)",
+            2,
+        ),
+    ]);
+}

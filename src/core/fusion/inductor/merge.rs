@@ -47,6 +47,10 @@ impl Schedule<'_> {
             return Err(Reason::Between { through });
         }
 
+        if let Some((moved, order)) = self.reordered(first, second).filter(|_| !mixes) {
+            self.take_order(moved, &order);
+        }
+
         let (mut ahead, mut behind) = (Vec::new(), Vec::new());
         for (place, depends) in start.until(end).zip(depends).skip(1) {
             let side = if depends { &mut behind } else { &mut ahead };

@@ -280,6 +280,34 @@ impl SchedulerNode {
         })
     }
 
+    /// This node with its loops in another order, given by their present positions. An index that
+    /// loops and steps do not tell stays as it is.
+    pub(super) fn in_order(&self, order: &[usize]) -> Self {
+        fn ordered(of: &[u64], order: &[usize]) -> Vec<u64> {
+            order.iter().filter_map(|&at| of.get(at).copied()).collect()
+        }
+        let index = |sizes: &[u64], steps: &[u64]| {
+            let loops = sizes.iter().copied().zip(steps.iter().copied());
+            Dependency::of_loops(&loops.collect::<Vec<_>>())
+        };
+        let sizes = ordered(&self.sizes, order);
+        let mut node = self.clone();
+        for (moves, before) in node.moves.iter_mut().zip(&self.moves) {
+            moves.steps = ordered(&before.steps, order);
+            if index(&self.sizes, &before.steps) == before.dependency {
+                moves.dependency = index(&sizes, &moves.steps);
+            }
+            for access in node.reads.iter_mut().chain([&mut node.writes]) {
+                if access.buffer == before.buffer && access.dependency == before.dependency {
+                    access.dependency = moves.dependency;
+                }
+            }
+        }
+        node.reads.sort_unstable();
+        node.sizes = sizes;
+        node
+    }
+
     /// This node with a buffer of this shape as its output.
     pub(super) fn writing(self, buffer: BufferId, view: &View, shape: &[u64], width: u32) -> Self {
         let mut node = Self {

@@ -47,6 +47,11 @@ impl Schedule<'_> {
         bytes
     }
 
+    /// Whether what both groups share without another order of the loops is enough.
+    pub(super) fn shares_in_order(&self, first: GroupId, second: GroupId) -> bool {
+        self.bytes_in_order(first, second) >= HORIZONTAL_BYTES
+    }
+
     /// Bytes of the accesses that both groups have by the same index in the same loops.
     fn bytes_in_order(&self, first: GroupId, second: GroupId) -> u64 {
         let mut bytes = 0_u64;
@@ -168,7 +173,7 @@ impl Schedule<'_> {
     /// Whether one group is pointwise over all elements of the other one's rows, and runs over
     /// tiles that are no rows. Source: `tiling_prevents_reduction_fusion`.
     fn tiles_apart(&self, first: GroupId, second: GroupId) -> bool {
-        let is_reordered = self.reorders && self.bytes_in_order(first, second) < HORIZONTAL_BYTES;
+        let is_reordered = self.reorders && !self.shares_in_order(first, second);
         self.over_rows(first, second)
             .is_some_and(|(pointwise, rows, width)| {
                 // In the order of the reduction, tiles of its columns are tiles of its rows.
@@ -177,9 +182,9 @@ impl Schedule<'_> {
                 let order = self.order_by_guide(first, second, pointwise);
                 if let Some(order) = order.filter(|_| is_reordered) {
                     return nodes
-                        .any(|&node| self.nodes[node].tiles_in(&order).any(|tile| tile != rows));
+                        .any(|&node| self.node(node).tiles_in(&order).any(|tile| tile != rows));
                 }
-                nodes.any(|&node| self.nodes[node].tiles().any(|tile| !are_rows(tile)))
+                nodes.any(|&node| self.node(node).tiles().any(|tile| !are_rows(tile)))
             })
     }
 
@@ -189,7 +194,7 @@ impl Schedule<'_> {
         let over = self.over_rows(first, second);
         let is_cut = over.is_some_and(|(pointwise, rows, width)| {
             let mut nodes = self.members[pointwise].iter();
-            nodes.any(|&node| !self.nodes[node].has_rows(rows, width))
+            nodes.any(|&node| !self.node(node).has_rows(rows, width))
         });
         if !is_cut || !self.reorders {
             return is_cut;

@@ -3,7 +3,7 @@
 //! Source: `shared_data_after_reordering_loop` in `torch/_inductor/scheduler.py` and
 //! `MemoryDep.decide_loop_order_to_match` in `torch/_inductor/dependencies.py`.
 
-use super::node::{BufferAccess, BufferId};
+use super::node::{BufferAccess, BufferId, SchedulerNode};
 use super::schedule::{GroupId, Schedule};
 use super::view::AccessedElements;
 use crate::fusion::loops::Loop;
@@ -47,7 +47,7 @@ impl Schedule<'_> {
         let is_moved = moved.is_some_and(|group| {
             let mut sizes = self.members[group]
                 .iter()
-                .map(|&node| &self.nodes[node].sizes);
+                .map(|&node| &self.node(node).sizes);
             let first = sizes.next();
             let count = first.map_or(0, Vec::len);
             sizes.all(|other| Some(other) == first)
@@ -69,11 +69,47 @@ impl Schedule<'_> {
         bytes
     }
 
+    /// Of two groups that become one, the pointwise one whose loops are brought into the order of
+    /// the other, and that order.
+    pub(super) fn reordered(
+        &self,
+        first: GroupId,
+        second: GroupId,
+    ) -> Option<(GroupId, Vec<usize>)> {
+        if !self.reorders
+            || self.shares_in_order(first, second) && !self.needs_reordering(first, second)
+        {
+            return None;
+        }
+        let mut groups = [first, second].into_iter();
+        let moved = groups.find(|&group| !self.is_reduction(group))?;
+        let order = self.order_by_guide(first, second, moved)?;
+        Some((moved, order))
+    }
+
+    /// Brings the loops of a pointwise group into another order.
+    pub(super) fn take_order(&mut self, group: GroupId, order: &[usize]) {
+        for &node in &self.members[group] {
+            let ordered = self.node(node).in_order(order);
+            self.ordered.insert(node, ordered);
+        }
+        let nodes = self.members[group].iter();
+        let nodes: Vec<&SchedulerNode> = nodes.map(|&node| self.node(node)).collect();
+        let reads = nodes.iter().flat_map(|node| node.reads.iter().copied());
+        let reads = sorted(reads.collect());
+        let writes = sorted(nodes.iter().map(|node| node.writes).collect());
+        let mut touches = [&reads[..], &writes].concat();
+        touches.retain(|access| access.access != AccessedElements::Unknown);
+        self.touches[group] = sorted(touches);
+        self.reads[group] = reads;
+        self.writes[group] = writes;
+    }
+
     /// The buffers of a group in the order in which its nodes read them, then those that it writes.
     fn buffers_in_order(&self, group: GroupId) -> Vec<BufferId> {
         let mut buffers = Vec::new();
         for &node in &self.members[group] {
-            let mut reads: Vec<&BufferAccess> = self.nodes[node].reads.iter().collect();
+            let mut reads: Vec<&BufferAccess> = self.node(node).reads.iter().collect();
             reads.sort_by_key(|read| read.rank);
             buffers.extend(reads.into_iter().map(|read| read.buffer));
         }
@@ -83,14 +119,14 @@ impl Schedule<'_> {
 
     /// The last access of a buffer that a group adds to those before: where its index is compared.
     fn last(&self, group: GroupId, buffer: BufferId) -> Option<BufferAccess> {
-        let nodes = || self.members[group].iter().map(|&node| &self.nodes[node]);
         let mut writes = self.writes[group].iter();
         if let Some(write) = writes.find(|write| write.buffer == buffer) {
             return Some(*write);
         }
         let mut seen: Vec<BufferAccess> = Vec::new();
-        for node in nodes() {
-            let own = node.reads.iter().filter(|read| read.buffer == buffer);
+        for &node in &self.members[group] {
+            let own = self.node(node).reads.iter();
+            let own = own.filter(|read| read.buffer == buffer);
             let mut own: Vec<&BufferAccess> = own.collect();
             own.sort_by_key(|read| read.rank);
             for read in own {
@@ -121,7 +157,7 @@ impl Schedule<'_> {
         let steps = |group: GroupId, access: BufferAccess| {
             let mut nodes = self.members[group].iter();
             nodes.find_map(|&node| {
-                let mut moves = self.nodes[node].moves.iter();
+                let mut moves = self.node(node).moves.iter();
                 moves.find(|moves| {
                     moves.buffer == access.buffer && moves.dependency == access.dependency
                 })
@@ -133,4 +169,10 @@ impl Schedule<'_> {
         let is_each_once = (0..own.len()).all(|at| order.contains(&at));
         (order.len() == own.len() && is_each_once).then_some(order)
     }
+}
+
+fn sorted(mut accesses: Vec<BufferAccess>) -> Vec<BufferAccess> {
+    accesses.sort_unstable();
+    accesses.dedup();
+    accesses
 }

@@ -10,6 +10,7 @@ use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 define_ids! {
     /// A group of fused nodes, by its first node.
@@ -110,6 +111,8 @@ pub(super) struct Schedule<'a> {
     pub(super) rows: IdVec<GroupId, Option<ReducedRows>>,
     pub(super) is_mixed: IdVec<GroupId, bool>,
     pub(super) mixed: Vec<NodeId>,
+    /// The nodes whose loops were brought into another order, as they are then.
+    pub(super) ordered: HashMap<NodeId, SchedulerNode>,
     /// Whether the loops of a pointwise group may be brought into another order.
     pub(super) reorders: bool,
     /// Whether the group has grown since the previous round; true before the first round.
@@ -162,6 +165,7 @@ impl<'a> Schedule<'a> {
             rows: nodes.iter().map(|node| node.rows).collect(),
             is_mixed: IdVec::from_elem(false, count),
             mixed: Vec::new(),
+            ordered: HashMap::new(),
             reorders: false,
             has_grown: IdVec::from_elem(true, count),
             order: (0..count).map(|group| Some(GroupId::new(group))).collect(),
@@ -245,6 +249,11 @@ impl<'a> Schedule<'a> {
             }
         }
         is_changed
+    }
+
+    /// A node, with its loops in the order that they have now.
+    pub(super) fn node(&self, node: NodeId) -> &SchedulerNode {
+        self.ordered.get(&node).unwrap_or(&self.nodes[node])
     }
 
     /// The group that this one is part of now.

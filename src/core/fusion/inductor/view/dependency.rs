@@ -34,6 +34,13 @@ impl Dependency {
             loops,
         }
     }
+
+    /// The index in these loops, each with how far a step of it moves, beginning at 0.
+    pub(in crate::fusion::inductor) fn of_loops(loops: &[(u64, u64)]) -> Self {
+        let sizes: Vec<u64> = loops.iter().map(|&(size, _)| size).collect();
+        let order: Vec<usize> = (0..loops.len()).collect();
+        View::of_loops(loops.iter().copied()).dependency(&sizes, &order)
+    }
 }
 
 impl View {
