@@ -20,6 +20,15 @@ use crate::model::op_type::OpType;
 pub(super) const ROW_VALUE_BYTES: u32 = 4;
 
 impl Lowering<'_> {
+    /// Row values as the elements of a norm read them: two buffers are read twice.
+    pub(super) fn row_value(&self, buffer: BufferId, view: View) -> LoweredValue {
+        let mut value = buffer_value(buffer, view);
+        for read in &mut value.reads {
+            read.loads += u32::from(self.pairs.contains(&buffer));
+        }
+        value
+    }
+
     /// Adds the nodes of a reduction. `value` computes all of it.
     pub(super) fn reduction(&mut self, op: OpId, value: LoweredValue) {
         let graph = self.graph;
@@ -99,7 +108,7 @@ impl Lowering<'_> {
                 );
             }
             self.halves(op, half, shape, rows, buffer);
-            value.append(&buffer_value(buffer, row_view.clone()));
+            value.append(&self.row_value(buffer, row_view.clone()));
         }
         value.sort();
         if is_buffer && has_fixed_row_values(graph, op) {

@@ -3,7 +3,7 @@
 use super::facts::{keeps_shape, reduced_axes};
 use super::lower::{Lowering, SHARED_OPERATIONS, SHARED_READS};
 use super::reduce::{ROW_VALUE_BYTES, has_two_row_values, is_variance, row_view};
-use super::value::{LoweredValue, buffer_value};
+use super::value::LoweredValue;
 use super::view::View;
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
@@ -78,7 +78,7 @@ impl Lowering<'_> {
             }
             let node = self.node(row_value, Loop::Pointwise(rows), &[rows]);
             self.push(node.writing(buffer, &View::whole(rows), &[rows], ROW_VALUE_BYTES));
-            value = buffer_value(buffer, row_view);
+            value = self.row_value(buffer, row_view);
         }
         // The elements are computed from the inputs and the row values.
         value.append(&self.inputs(op));
