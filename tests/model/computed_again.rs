@@ -6,7 +6,12 @@ use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
 use strum::VariantArray;
 
 fn compiled(text: &str) -> Analysis {
-    let options = Options::of_policy(Policy::Inductor);
+    compiled_with(text, ReshapeCost::default())
+}
+
+fn compiled_with(text: &str, reshape: ReshapeCost) -> Analysis {
+    let mut options = Options::of_policy(Policy::Inductor);
+    options.conventions.reshape = reshape;
     let outcome = analyze_program(&parse(text).program, &options);
     assert_eq!(outcome.diagnostics, [], "{text}");
     outcome.analysis.unwrap()
@@ -35,6 +40,35 @@ loss = mean(n, axis=[0, 1])
     assert_eq!(loss.bytes_read, 4096 * (2 + 8));
     // A cast, 5 FLOPs of log_softmax, the sign and the sum.
     assert_eq!(loss.work.flops(), 4096 * (1 + 5 + 1 + 1));
+}
+
+/// Views before and behind the softmax, up to the logits of a causal language model, which are cut
+/// and joined.
+#[test]
+fn a_loss_reads_one_logit_for_each_label_through_views() {
+    // The ops up to the log-softmax of 256 rows of 4,096 logits, and the FLOPs that the second
+    // kernel has for each label.
+    #[rustfmt::skip]
+    let cases: &[(&str, u128)] = &[
+        ("input x : bf16[4, 65, 4096]\ns = slice(x, end=64, axis=1)\nk = contiguous(s)\nr = reshape(k, shape=[256, 4096])\nc = cast(r, dtype=f32)\nl = log_softmax(c, axis=1)", 1 + 5 + 1),
+        ("input x : bf16[4, 65, 4096]\ns = slice(x, end=64, axis=1)\nr = reshape(s, shape=[256, 4096])\nc = cast(r, dtype=f32)\nl = log_softmax(c, axis=1)", 1 + 5 + 1),
+        ("input x : bf16[4096, 256]\ne = neg(x)\nt = transpose(e, perm=[1, 0])\nl = log_softmax(t, axis=1)", 1 + 5 + 1),
+        ("input x : bf16[4, 64, 4096]\nc = cast(x, dtype=f32)\nm = log_softmax(c, axis=2)\nl = reshape(m, shape=[256, 4096])", 1 + 5 + 1),
+        ("input x : bf16[65, 4, 4096]\nc = cast(x, dtype=f32)\nm = log_softmax(c, axis=2)\nt = transpose(m, perm=[1, 0, 2])\ns = slice(t, start=1, axis=1)\nk = contiguous(s)\nl = reshape(k, shape=[256, 4096])", 1 + 5 + 1),
+    ];
+    for &(logits, flops) in cases {
+        let text = format!(
+            "input y : i64[256, 1]\n{logits}\ng = gather(l, y, axis=1)\nn = sum(g, axis=0)"
+        );
+        for &reshape in ReshapeCost::VARIANTS {
+            let analysis = compiled_with(&text, reshape);
+            let [_, loss] = analysis.fused.kernels.as_slice() else {
+                panic!("two kernels: {text}");
+            };
+            assert_eq!(loss.bytes_read, 256 * (2 + 8), "{text} {reshape:?}");
+            assert_eq!(loss.work.flops(), 256 * flops, "{text} {reshape:?}");
+        }
+    }
 }
 
 /// A reader of all elements needs all, whatever another one takes.
