@@ -79,7 +79,9 @@ fn check_replay(graph: &Graph, options: &Options) {
     for (step, &count) in counts.iter().enumerate() {
         let kernels = trace.partition_after(graph, step);
         let is_free = |op: &OpId| {
-            options.conventions.reshape == ReshapeCost::View && graph.ops[*op].is_view()
+            options.conventions.reshape == ReshapeCost::View
+                && graph.ops[*op].is_view()
+                && !partition.copied_views.contains(op)
         };
         let runs = |kernel: &KernelId| {
             let again = kernels.recomputed.get(*kernel).unwrap_or(&[]);

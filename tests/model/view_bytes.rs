@@ -250,6 +250,59 @@ s = slice(y, axis=1, end=512)
     assert_eq!(lifetimes(&analysis, &analysis.unfused).len(), 4);
 }
 
+/// Keys of a cache that heads share, repeated for each of them, and written in place before.
+const REPEATED: &str = "\
+e = reshape(k, shape=[8, 8, 1, 8192, 128])
+f = expand(e, shape=[8, 8, 4, 8192, 128])
+g = reshape(f, shape=[8, 32, 8192, 128])
+s = matmul(q, g, transpose_b=true)
+";
+
+/// No strides show repeated keys as one head after the other, so the library reads a copy of them.
+/// The copy reads the keys, and every product reads the copy.
+#[test]
+fn repeated_keys_are_copied_where_they_are_joined() {
+    let given = "input q : bf16[8, 32, 1, 128]\ninput k : bf16[8, 8, 8192, 128]\n";
+    let in_place = "\
+input q : bf16[8, 32, 1, 128]
+input c : bf16[8, 8, 8192, 128]
+input at : i64[1]
+input n : bf16[8, 8, 1, 128]
+k = index_copy_(c, at, n, axis=2)
+";
+    let token = 2 * 8 * 8 * 128;
+    let (keys, repeated) = (8192 * token, 4 * 8192 * token);
+    let (queries, scores) = (2 * 8 * 32 * 128, 2 * 8 * 32 * 8192);
+    let copy = [keys, repeated];
+    let product = [queries + repeated, scores];
+    let write = [token + 8, token];
+    let twice = format!("{REPEATED}t = matmul(q, g, transpose_b=true)\n");
+    for policy in [Policy::None, Policy::Inductor] {
+        let of = |text: String, reshape| moved_by_kernel(&text, policy, reshape);
+        let view = |text| of(text, ReshapeCost::View);
+        assert_eq!(
+            view(format!("{given}{REPEATED}")),
+            [copy, product],
+            "{policy:?}"
+        );
+        assert_eq!(
+            view(format!("{given}{twice}")),
+            [copy, product, product],
+            "{policy:?}"
+        );
+        // What is written in place has views under both conventions.
+        for &reshape in ReshapeCost::VARIANTS {
+            let kernels = of(format!("{in_place}{REPEATED}"), reshape);
+            assert_eq!(kernels, [write, copy, product], "{policy:?} {reshape:?}");
+        }
+    }
+    // Kernels of their own read by strides.
+    for policy in [Policy::Rules, Policy::Optimal] {
+        let kernels = moved_by_kernel(&format!("{given}{REPEATED}"), policy, ReshapeCost::View);
+        assert_eq!(kernels, [[queries + keys, scores]], "{policy:?}");
+    }
+}
+
 /// A library reads a copy of an operand that no strides show: one launch, which reads the operand
 /// and writes the copy, whether the views of the list count as copies or as free.
 #[test]

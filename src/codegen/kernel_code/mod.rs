@@ -124,6 +124,9 @@ impl<'a> Coder<'a> {
         for &op in &partition.views {
             is_free[op] = true;
         }
+        for &op in &partition.copied_views {
+            is_free[op] = false;
+        }
         let only_views = |kernel| ops_of(partition, kernel).into_iter().all(|op| is_free[op]);
         Self {
             graph,

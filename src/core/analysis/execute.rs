@@ -27,6 +27,7 @@ pub(super) fn execute(
     unfused: Option<&Execution>,
     each: &mut dyn FnMut(&Kernel),
 ) -> Execution {
+    let views = Views::of_partition(graph, options.conventions.reshape, partition);
     let mut kernels = IdVec::with_capacity(partition.kernels.len());
     let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
     let mut joined = Joined::default();
@@ -42,9 +43,7 @@ pub(super) fn execute(
             traffic.work_of(op, whole)
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
-        let is_free = computed
-            .clone()
-            .all(|&op| options.conventions.reshape.is_free_view(graph, op));
+        let is_free = computed.clone().all(|&op| views.is_view[op]);
         let mut placement = place(options, work, bytes_read + bytes_written, is_free);
         let further = partition.further_launches_of(kernel);
         placement.time_s += f64::from(further) * options.device.launch_s.value;
@@ -76,7 +75,6 @@ pub(super) fn execute(
         launches += 1;
         time_s += place(options, joined.work, bytes, false).time_s;
     }
-    let views = Views::of_partition(graph, options.conventions.reshape, partition);
     let unfused_total = unfused.map(|unfused| unfused.traffic.total);
     Execution {
         peak_memory: peak_memory(graph, &kernels, &views, external_bytes),

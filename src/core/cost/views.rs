@@ -27,18 +27,20 @@ impl Views {
     /// its reshapes are views in any case: who writes a part does not copy the whole.
     /// `O(n)` in ops and tensors.
     pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
-        Self::and(graph, reshape, &[])
+        Self::and(graph, reshape, &[], &[])
     }
 
     /// The views of a graph in the kernels of a partition: what is one under the convention, and
-    /// what the policy indexes in a buffer. `O(n)` in ops and tensors.
+    /// what the policy indexes in a buffer, but for what it writes. `O(n)` in ops and tensors.
     pub fn of_partition(graph: &Graph, reshape: ReshapeCost, partition: &Partition) -> Self {
-        Self::and(graph, reshape, &partition.views)
+        Self::and(graph, reshape, &partition.views, &partition.copied_views)
     }
 
-    /// With `indexed`, ascending, which are views under any convention.
-    fn and(graph: &Graph, reshape: ReshapeCost, indexed: &[OpId]) -> Self {
+    /// With `indexed`, ascending, which are views under any convention, and without `copied`,
+    /// ascending, which are none.
+    fn and(graph: &Graph, reshape: ReshapeCost, indexed: &[OpId], copied: &[OpId]) -> Self {
         let mut indexed = indexed.iter().copied().peekable();
+        let mut copied = copied.iter().copied().peekable();
         let mut views = Self {
             is_view: (graph.ops.ids())
                 .map(|op| reshape.is_free_view(graph, op))
@@ -50,6 +52,7 @@ impl Views {
         let mut named: HashMap<TensorId, Named> = HashMap::new();
         for (op, definition) in graph.ops.iter_enumerated() {
             views.is_view[op] |= indexed.next_if_eq(&op).is_some();
+            views.is_view[op] &= copied.next_if_eq(&op).is_none();
             // A part that is put back leads to the value of all of its tensor, a new one.
             if let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place)
                 && views.is_view[op]

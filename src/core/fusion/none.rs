@@ -1,6 +1,6 @@
 //! Policy `none`: every op its own kernel.
 
-use super::inductor::operand_copies;
+use super::inductor::{copied_views, operand_copies};
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId};
 use crate::model::options::Conventions;
@@ -16,6 +16,7 @@ pub fn partition(graph: &Graph) -> Partition {
 pub(crate) fn eager(graph: &Graph, conventions: Conventions) -> Partition {
     let mut partition = partition(graph);
     partition.copies = operand_copies(graph, conventions.reshape);
+    partition.copied_views = copied_views(graph, conventions.reshape);
     if !partition.copies.is_empty() {
         partition.further_launches = IdVec::from_elem(0, graph.ops.len());
         for copy in &partition.copies {

@@ -43,7 +43,7 @@ pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Pl
             plan.certificate = None;
         }
     }
-    let views = Views::under(graph, options.conventions.reshape);
+    let views = Views::of_partition(graph, options.conventions.reshape, &plan.partition);
     let partition = views::within_kernels(graph, &views, plan.partition, log);
     Plan {
         partition: in_order(graph, options, partition, log),

@@ -32,6 +32,9 @@ pub struct Partition {
     /// the kernel take, as a compiler does that computes an op where it is read. `false` for
     /// policies whose kernels compute every op whole.
     pub computes_where_read: bool,
+    /// Reshapes that no strides show, which a kernel writes for a library, ascending. They are
+    /// views under no counting convention. Empty for policies whose kernels read by strides.
+    pub copied_views: Vec<OpId>,
 }
 
 /// A copy of an operand, made for a library call that cannot read the operand as it lies.
@@ -80,6 +83,7 @@ impl Partition {
             copies: Vec::new(),
             views: Vec::new(),
             computes_where_read: false,
+            copied_views: Vec::new(),
         }
     }
 
@@ -111,6 +115,7 @@ impl Partition {
         renumbered.copies.clone_from(&self.copies);
         renumbered.views.clone_from(&self.views);
         renumbered.computes_where_read = self.computes_where_read;
+        renumbered.copied_views.clone_from(&self.copied_views);
         if !self.further_launches.is_empty() {
             renumbered.further_launches = IdVec::from_elem(0, count);
             for (kernel, &further) in self.further_launches.iter_enumerated() {

@@ -117,8 +117,9 @@ impl RewrittenGraph {
             })
         });
         expanded.copies = copies.collect();
-        let views = partition.views.iter();
-        expanded.views = views.map(|&view| self.last_of[view]).collect();
+        let renamed = |views: &[OpId]| views.iter().map(|&view| self.last_of[view]).collect();
+        expanded.views = renamed(&partition.views);
+        expanded.copied_views = renamed(&partition.copied_views);
         expanded.computes_where_read = partition.computes_where_read;
         expanded
     }

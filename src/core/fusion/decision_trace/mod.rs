@@ -31,6 +31,7 @@ pub struct DecisionTrace {
     views: Vec<OpId>,
     /// Of the final kernels.
     computes_where_read: bool,
+    copied_views: Vec<OpId>,
     /// Which ops are free views, for which alone nothing runs.
     is_view: IdVec<OpId, bool>,
 }
@@ -40,14 +41,20 @@ pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
     let mut log = Log::listening();
     let plan = plan_noting(graph, options, &mut log);
     let notes = log.into_notes();
+    let reshape = options.conventions.reshape;
+    let mut is_view = Views::under(graph, reshape).is_view;
+    for &op in &plan.partition.copied_views {
+        is_view[op] = false;
+    }
     DecisionTrace {
         decisions: notes.decisions,
         nodes: notes.nodes,
         kernel_of: plan.partition.kernel_of,
         further_launches: plan.partition.further_launches,
+        is_view,
         copies: plan.partition.copies,
         views: plan.partition.views,
         computes_where_read: plan.partition.computes_where_read,
-        is_view: Views::under(graph, options.conventions.reshape).is_view,
+        copied_views: plan.partition.copied_views,
     }
 }

@@ -30,6 +30,7 @@ impl DecisionTrace {
             partition.copies.clone_from(&self.copies);
             partition.views.clone_from(&self.views);
             partition.computes_where_read = self.computes_where_read;
+            partition.copied_views.clone_from(&self.copied_views);
         }
         partition
     }

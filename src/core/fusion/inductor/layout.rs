@@ -174,6 +174,40 @@ pub(crate) fn operand_copies(graph: &Graph, reshape: ReshapeCost) -> Vec<Operand
     copies
 }
 
+/// The free views that eager PyTorch copies before its library reads them: reshapes that no strides
+/// show, of what an expand repeats. Ascending. `O(ops + reads)`.
+pub(crate) fn copied_views(graph: &Graph, reshape: ReshapeCost) -> Vec<OpId> {
+    let is_free = |op| reshape.is_free_view(graph, op);
+    let repeats = |op: OpId| is(&graph.ops[op], Function::Expand) && is_free(op);
+    // As above.
+    if !graph.ops.ids().any(repeats) {
+        return Vec::new();
+    }
+    let layouts = layouts(graph, &[], is_free);
+    let mut is_operand = IdVec::from_elem(false, graph.tensors.len());
+    let mut copied = Vec::new();
+    for op in graph.ops.ids().rev() {
+        if graph.ops[op].op_type == OpType::Matmul && graph.stand_in(op).is_none() {
+            for &tensor in graph.inputs[op].iter().take(2) {
+                is_operand[tensor] = true;
+            }
+        } else if let Some(&input) = graph.inputs[op].first()
+            && is_free(op)
+            && is_operand[graph.output[op]]
+        {
+            let elements = graph.tensors[input].elements().unwrap_or(0);
+            let is_repeated = layouts[input].elements() < elements;
+            if is_repeated && is_copied_reshape(graph, &layouts, op) {
+                copied.push(op);
+            } else {
+                is_operand[input] = true;
+            }
+        }
+    }
+    copied.reverse();
+    copied
+}
+
 /// The bias that a pointwise op adds behind a linear layer: its input has more than two dimensions
 /// and does not lie row by row, so that it is a batch of products, for which the library takes no
 /// bias. Source: `should_fold`, there.

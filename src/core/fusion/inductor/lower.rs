@@ -56,6 +56,8 @@ pub(super) struct Lowered {
     pub(super) buffers: usize,
     /// By ascending op.
     pub(super) copies: Vec<OperandCopy>,
+    /// Reshapes that are copied, ascending.
+    pub(super) copied_views: Vec<OpId>,
 }
 
 /// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
@@ -96,6 +98,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         layouts,
         copies: HashMap::new(),
         copied: Vec::new(),
+        copied_views: Vec::new(),
         pieces: HashMap::new(),
         widths: (graph.tensors.iter())
             .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
@@ -150,10 +153,12 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     }
     // A matmul is lowered at the add that its call includes.
     lowering.copied.sort_by_key(|copy| copy.op);
+    lowering.copied_views.dedup();
     Lowered {
         nodes: lowering.nodes,
         buffers: lowering.widths.len(),
         copies: lowering.copied,
+        copied_views: lowering.copied_views,
     }
 }
 
@@ -171,6 +176,8 @@ pub(super) struct Lowering<'a> {
     pub(super) copies: HashMap<(TensorId, u64), BufferId>,
     /// What they move.
     pub(super) copied: Vec<OperandCopy>,
+    /// Reshapes whose copy a library or the caller reads, in their order.
+    pub(super) copied_views: Vec<OpId>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.
     pub(super) pieces: HashMap<BufferId, Vec<BufferId>>,
     /// For each buffer the bytes of an element: one for each tensor, then those that no tensor

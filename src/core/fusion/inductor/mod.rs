@@ -46,14 +46,14 @@ use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
-use crate::model::options::{Options, ReshapeCost};
+use crate::model::options::Options;
 use crate::model::partition::Partition;
 use lower::Target;
 use node::{NodeId, SchedulerNode};
 use schedule::Fused;
 use std::collections::HashMap;
 
-pub(crate) use layout::operand_copies;
+pub(crate) use layout::{copied_views, operand_copies};
 pub use library::{OutsideCall, outside_call, takes_add};
 pub(crate) use library::{call_reason, first_opaque, is_one_call, library_call};
 pub(crate) use split::{UnsplitReduction, pieces};
@@ -77,8 +77,14 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
         note_views(graph, &nodes, log);
     }
     let fused = schedule::fuse(graph, &nodes, lowered.buffers, target, log);
-    let mut partition = assemble(graph, target.reshape, &nodes, &fused, log);
+    let is_free = |op| target.reshape.is_free_view(graph, op);
+    let mut launches: IdVec<OpId, bool> = graph.ops.ids().map(|op| !is_free(op)).collect();
+    for &op in &lowered.copied_views {
+        launches[op] = true;
+    }
+    let mut partition = assemble(graph, &launches, &nodes, &fused, log);
     partition.copies = lowered.copies;
+    partition.copied_views = lowered.copied_views;
     partition
 }
 
@@ -110,9 +116,10 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, SchedulerNode>, log: &mut Log
 
 /// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel
 /// that writes it. A kernel without ops is a further launch of the one that writes what it reads.
+/// `launches`: which ops are no free views.
 fn assemble(
     graph: &Graph,
-    reshape: ReshapeCost,
+    launches: &IdVec<OpId, bool>,
     nodes: &IdVec<NodeId, SchedulerNode>,
     fused: &Fused,
     log: &mut Log,
@@ -148,7 +155,7 @@ fn assemble(
                 .flat_map(|&node| nodes[node].ops.iter().copied()),
         );
     }
-    let mut further = further_launches(graph, reshape, nodes, fused, &has_ops, &number);
+    let mut further = further_launches(graph, launches, nodes, fused, &has_ops, &number);
     let computed_in = ops_of_kernel.inverted(graph.ops.len());
 
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
@@ -224,7 +231,7 @@ fn placed(
 /// For each kernel with ops the launches that no op stands for.
 fn further_launches(
     graph: &Graph,
-    reshape: ReshapeCost,
+    launches: &IdVec<OpId, bool>,
     nodes: &IdVec<NodeId, SchedulerNode>,
     fused: &Fused,
     has_ops: &IdVec<KernelId, bool>,
@@ -257,7 +264,7 @@ fn further_launches(
                 }
             }
         }
-        only_views[kernel] &= (node.ops.iter()).all(|&op| reshape.is_free_view(graph, op));
+        only_views[kernel] &= node.ops.iter().all(|&op| !launches[op]);
         first_node[kernel] = first_node[kernel].or(Some(id));
         let from = node
             .reads

@@ -64,7 +64,7 @@ impl Lowering<'_> {
             if is_computed && !is_crossing || !is_computed && (is_given || is_of_call || is_of_norm)
             {
                 if !is_computed {
-                    self.note_free_copy(op);
+                    self.copied_views.push(op);
                 }
                 self.write(value.clone(), space, output, loops);
             }
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         let is_operand = self.uses[output].feeds_library && !(is_computed && is_crossing);
         if is_operand {
             if !is_computed {
-                self.note_free_copy(op);
+                self.copied_views.push(op);
             }
             self.write(value.clone(), space, output, loops);
             if is_of_call && is_crossing {
@@ -81,16 +81,6 @@ impl Lowering<'_> {
             }
         }
         is_operand
-    }
-
-    /// Notes the bytes of a copy, if the view that stands for it is free.
-    fn note_free_copy(&mut self, op: OpId) {
-        let graph = self.graph;
-        if self.target.reshape.is_free_view(graph, op) {
-            let output = graph.output[op];
-            let bytes = graph.tensors[output].bytes().unwrap_or(0);
-            self.note_copy(op, output, [bytes; 2]);
-        }
     }
 
     /// Whether a value contains more than views.
