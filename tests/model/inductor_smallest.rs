@@ -449,3 +449,32 @@ fn loops_that_took_an_order_keep_it() {
         ),
     ]);
 }
+
+/// A concatenation of four pieces counts enough instructions to be written, if each piece is
+/// computed. A sum of what is written reads whole rows.
+#[test]
+fn a_concatenation_of_four_computed_pieces_is_a_buffer() {
+    let quarters = |image: &str, pieces: usize| {
+        let starts = [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().take(pieces);
+        let cut = starts.enumerate().map(|(at, (row, column))| {
+            format!(
+                "r{at} = slice({image}, start={row}, step=2, axis=1)\nq{at} = slice(r{at}, start={column}, step=2, axis=2)\n"
+            )
+        });
+        let cut: String = cut.collect();
+        let names: Vec<String> = (0..pieces).map(|at| format!("q{at}")).collect();
+        format!(
+            "{cut}c = concat({}, axis=3)\ny = sum(c, axis=3)",
+            names.join(", ")
+        )
+    };
+    let image = "input x : f32[8, 56, 56, 96]\n";
+    let half = "input h : bf16[8, 56, 56, 96]\nd = cast(h, dtype=f32)\n";
+    let doubled = format!("{image}d = mul(x, 2)\n");
+    check(&[
+        (&format!("{half}{}", quarters("d", 4)), 1),
+        (&format!("{doubled}{}", quarters("d", 4)), 1),
+        (&format!("{doubled}{}", quarters("d", 3)), 2),
+        (&format!("{image}{}", quarters("x", 4)), 2),
+    ]);
+}

@@ -368,11 +368,15 @@ impl Lowering<'_> {
         let is_pair = |read: &&BufferView| self.pairs.contains(&read.buffer);
         let reads = reads.clone().count() + reads.filter(is_pair).count();
         let operations = self.operations(value);
+        let producer = self.graph.tensors[output].producer;
+        let concatenates = producer
+            .is_some_and(|producer| self.graph.ops[producer].function == Some(Function::Concat));
         uses.is_result
             || uses.feeds_library
             || uses.feeds_window && reads > 1
             || uses.readers > 1 && (reads > SHARED_READS || operations > SHARED_OPERATIONS)
             || reads > READS
+            || concatenates && reads > 1 && operations > SHARED_OPERATIONS
             || operations > OPERATIONS
             || value.ops.len() > INLINED_OPS
     }
