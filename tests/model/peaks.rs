@@ -1,8 +1,11 @@
 //! Texts for devices without a figure for a type, and for types that are computed in another one.
 
 use fuseline_core::device;
+use fuseline_core::model::device::Figure;
 use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, Bound, Conventions, F32Matmul, KernelId, Options, analyze_program};
+use fuseline_core::{
+    Analysis, Bound, Conventions, F32Matmul, KernelId, Options, Policy, analyze_program,
+};
 use fuseline_view::picture::charts::roofline;
 use fuseline_view::picture::charts::scene::Shape;
 use fuseline_view::present::report::Report;
@@ -42,6 +45,66 @@ fn roof_words(analysis: &Analysis) -> Vec<String> {
         _ => None,
     });
     texts.collect()
+}
+
+/// A kernel of a matmul and a GELU takes both times where the vector units compute both, and the
+/// longer one where matrix units compute the matmul.
+#[test]
+fn matmuls_on_the_vector_units_add_to_their_other_work() {
+    let text = |dtype: &str| {
+        format!(
+            "input x : {dtype}[65536, 64]\ninput w : {dtype}[64, 16384]\ny = matmul(x, w) @kernel 1\nz = gelu(y) @kernel 1"
+        )
+    };
+    let elements = 65536.0 * 16384.0;
+    let (product, gelu) = (2.0 * 64.0 * elements, 8.0 * elements);
+    for (id, f32_matmul, dtype, is_shared) in [
+        ("h100", F32Matmul::F32, "f32", true),
+        ("h100", F32Matmul::Tf32, "f32", false),
+        ("h100", F32Matmul::F32, "f64", false),
+        ("p100", F32Matmul::F32, "f16", true),
+        ("p100", F32Matmul::F32, "f64", true),
+    ] {
+        let mut options = Options {
+            device: device(id).unwrap().clone(),
+            ..Options::of_policy(Policy::Manual)
+        };
+        options.conventions.f32_matmul = f32_matmul;
+        let outcome = analyze_program(&parse(&text(dtype)).program, &options);
+        let analysis = outcome.analysis.unwrap();
+        let [kernel] = analysis.fused.kernels.as_slice() else {
+            panic!("one kernel");
+        };
+        assert_eq!(kernel.work.flops(), (128 + 8) * 65536 * 16384);
+        let peak = |figure: Option<Figure>| figure.unwrap().value;
+        let multiplied_s = product
+            / peak(
+                options
+                    .device
+                    .matrix_peak(kernel.work.matrix_dtype.unwrap(), f32_matmul),
+            );
+        let other = if dtype == "f64" {
+            options.device.vector_f64_flops_per_s
+        } else {
+            options.device.vector_flops_per_s
+        };
+        let other_s = gelu / peak(other);
+        let arithmetic_s = if is_shared {
+            multiplied_s + other_s
+        } else {
+            multiplied_s.max(other_s)
+        };
+        let memory_s = kernel.bytes() as f64 / options.device.memory_bytes_per_s.value;
+        let bound_s = arithmetic_s.max(memory_s) + options.device.launch_s.value;
+        let ratio = kernel.placement.time_s / bound_s;
+        assert!((ratio - 1.0).abs() < 1e-12, "{id} {dtype}: {ratio}");
+        let lines = time_lines(&analysis, KernelId::new(0)).join("\n");
+        let sum = lines
+            .lines()
+            .find(|line| line.contains(" + "))
+            .unwrap_or("");
+        assert_eq!(sum.starts_with("vector units"), is_shared, "{lines}");
+    }
 }
 
 #[test]

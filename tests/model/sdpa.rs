@@ -43,8 +43,8 @@ fn the_bound_of_a_causal_call_counts_the_scores_that_its_mask_shows() {
         let analysis = analysis(&text, &options);
         let kernel = analysis.unfused.of_lone_op(OpId::new(0));
         let [_, matrix, vector, _] = unit_works(&options, kernel.work, 0);
-        assert_eq!(matrix.amount, 32 * shown * 4 * 128, "{queries} x {keys}");
-        assert_eq!(vector.amount, 32 * shown * 6, "{queries} x {keys}");
+        assert_eq!(matrix.amount(), 32 * shown * 4 * 128, "{queries} x {keys}");
+        assert_eq!(vector.amount(), 32 * shown * 6, "{queries} x {keys}");
         // Short calls find their tensors in the cache, which the bound does not.
         let predicted = analysis.predicted.as_ref().unwrap();
         assert!(queries < 8192 || kernel.placement.time_s < predicted.unfused_s);

@@ -35,29 +35,57 @@ impl Placement {
 pub enum UnitKind {
     /// DRAM.
     Memory,
-    /// Matrix units, or whatever computes matmuls of their type.
+    /// Matrix units.
     Matrix,
-    /// Vector units, in f32.
+    /// Vector units, in f32 and in matmuls of types that the matrix units do not multiply.
     Vector,
     /// Vector units in f64, which are units of their own.
     VectorF64,
 }
 
-/// The work of one unit for a kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UnitWork {
-    /// The unit.
-    pub unit: UnitKind,
+/// An amount at a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RatedAmount {
     /// Bytes of memory, FLOPs of any other unit.
     pub amount: u128,
     /// How much of it in a second; `None` where the device has no figure.
     pub per_s: Option<f64>,
 }
 
-impl UnitWork {
+impl RatedAmount {
+    fn new(amount: u128, peak: Option<Figure>) -> Self {
+        Self {
+            amount,
+            per_s: peak.map(|peak| peak.value),
+        }
+    }
+
     /// How long that takes alone; 0 without a rate.
     pub fn time_s(self) -> f64 {
         self.per_s.map_or(0.0, |per_s| self.amount as f64 / per_s)
+    }
+}
+
+/// The work of one unit for a kernel: matmuls and all else, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnitWork {
+    /// The unit.
+    pub unit: UnitKind,
+    /// Its matmuls.
+    pub matmuls: RatedAmount,
+    /// What else it does.
+    pub other: RatedAmount,
+}
+
+impl UnitWork {
+    /// Both together.
+    pub fn amount(self) -> u128 {
+        self.matmuls.amount.saturating_add(self.other.amount)
+    }
+
+    /// How long that takes alone; 0 without a rate.
+    pub fn time_s(self) -> f64 {
+        self.matmuls.time_s() + self.other.time_s()
     }
 }
 
@@ -65,19 +93,22 @@ impl UnitWork {
 /// what a causal mask hides. They all work at the same time.
 pub fn unit_works(options: &Options, work: Work, bytes: u64) -> [UnitWork; 4] {
     let peaks = peaks(options, work);
-    let of = |unit, amount, peak: Option<Figure>| UnitWork {
-        unit,
-        amount,
-        per_s: peak.map(|peak| peak.value),
-    };
-    let matrix = peaks.matrix.map(|peak| peak.figure);
     let [hidden_matrix, hidden_vector] = work.hidden_flops;
     let matrix_flops = work.matrix_flops.saturating_sub(hidden_matrix);
+    let matmuls = RatedAmount::new(matrix_flops, peaks.matrix.map(|peak| peak.figure));
     let vector_flops = work.vector_f32_flops().saturating_sub(hidden_vector);
     let bandwidth = options.device.memory_bytes_per_s;
+    let multiplying = peaks.multiplying(work);
+    let of = |unit, amount, peak| UnitWork {
+        unit,
+        matmuls: Some(matmuls)
+            .filter(|_| unit == multiplying)
+            .unwrap_or_default(),
+        other: RatedAmount::new(amount, peak),
+    };
     [
         of(UnitKind::Memory, bytes.into(), Some(bandwidth)),
-        of(UnitKind::Matrix, matrix_flops, matrix),
+        of(UnitKind::Matrix, 0, None),
         of(UnitKind::Vector, vector_flops, peaks.vector),
         of(UnitKind::VectorF64, work.vector_f64_flops, peaks.vector_f64),
     ]
@@ -88,11 +119,11 @@ pub fn unit_works(options: &Options, work: Work, bytes: u64) -> [UnitWork; 4] {
 pub struct Times {
     /// Bytes over bandwidth.
     pub memory_s: f64,
-    /// Matrix FLOPs over the matrix peak; 0 where the device has no figure.
+    /// FLOPs of the matrix units over their peak; 0 where the device has no figure.
     pub matrix_s: f64,
-    /// Vector FLOPs in f32 over the vector peak; 0 where the device has no figure.
+    /// FLOPs of the vector units in f32 over their peaks; 0 where the device has no figure.
     pub vector_s: f64,
-    /// Vector FLOPs in f64 over the vector peak for f64; 0 where the device has no figure.
+    /// FLOPs of the vector units in f64 over their peak; 0 where the device has no figure.
     pub vector_f64_s: f64,
 }
 
@@ -138,6 +169,15 @@ pub struct Peaks {
 }
 
 impl Peaks {
+    /// The units that compute the matmuls of a kernel.
+    fn multiplying(&self, work: Work) -> UnitKind {
+        match (self.matrix, work.matrix_dtype) {
+            (Some(peak), Some(DType::F64)) if peak.is_on_vector_units => UnitKind::VectorF64,
+            (Some(peak), _) if peak.is_on_vector_units => UnitKind::Vector,
+            _ => UnitKind::Matrix,
+        }
+    }
+
     /// The roof of a kernel: the peak for its matmul, or without one that of the vector units, in
     /// f64 where some of its arithmetic is. An opaque operator has none, because it may run on
     /// either.
@@ -229,9 +269,7 @@ pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placem
         Bound::Launch
     } else if times.memory_s >= busy_s {
         Bound::Memory
-    } else if times.matrix_s >= busy_s
-        && (peaks.matrix).is_some_and(|peak| !peak.is_on_vector_units)
-    {
+    } else if times.matrix_s >= busy_s {
         Bound::Matrix
     } else {
         Bound::Vector

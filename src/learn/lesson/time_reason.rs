@@ -46,7 +46,7 @@ pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
     });
     let (flops, arithmetic_s) = slowest
         .filter(|slowest| slowest.time_s() > 0.0)
-        .map_or((0, 0.0), |slowest| (slowest.amount, slowest.time_s()));
+        .map_or((0, 0.0), |slowest| (slowest.amount(), slowest.time_s()));
     let words = format!(
         "Its {} of traffic take {}, its {} {}, and its launch {}.",
         format_bytes(kernel.bytes()),

@@ -6,15 +6,17 @@ use crate::present::devices::{computed_as, units_name};
 use crate::present::number::Number;
 use fuseline_core::analysis::Kernel;
 use fuseline_core::analysis::device_model::{Breakdown, BreakdownPart, BreakdownShare, RatedWork};
-use fuseline_core::cost::roofline::{UnitKind, UnitWork, peaks, unit_works};
+use fuseline_core::cost::roofline::{RatedAmount, UnitKind, peaks, unit_works};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::options::Options;
 
 /// What one unit of the device has to do for a kernel, and how long that takes alone.
 pub(super) struct Limit {
     /// The unit.
-    pub(super) name: String,
-    work: UnitWork,
+    name: String,
+    unit: UnitKind,
+    /// What it does one after the other, by name; one share has no name.
+    shares: Vec<(String, RatedAmount)>,
 }
 
 /// The limits of a kernel: memory, and the units that have FLOPs.
@@ -24,39 +26,82 @@ pub(super) fn limits_of(options: &Options, kernel: &Kernel) -> Vec<Limit> {
     let (computed_as, units) = peak.as_ref().map_or(("", "matrix units"), |peak| {
         (computed_as(peak), units_name(peak))
     });
+    let shown = match kernel.work.hidden_flops {
+        [0, 0] => "",
+        _ => ", without what the causal mask hides",
+    };
     let works = unit_works(options, kernel.work, kernel.bytes()).into_iter();
-    let works = works.filter(|work| work.unit == UnitKind::Memory || work.amount > 0);
-    let limits = works.map(|work| Limit {
-        name: match work.unit {
-            UnitKind::Memory => "memory".to_owned(),
-            UnitKind::Matrix if kernel.work.hidden_flops != [0, 0] => {
-                format!("{units}, {dtype}{computed_as}, without what the causal mask hides")
-            }
-            UnitKind::Matrix => format!("{units}, {dtype}{computed_as}"),
-            UnitKind::Vector => "vector units".to_owned(),
-            UnitKind::VectorF64 => "vector units, f64".to_owned(),
-        },
-        work,
+    let works = works.filter(|work| work.unit == UnitKind::Memory || work.amount() > 0);
+    let limits = works.map(|work| {
+        let name = match work.unit {
+            UnitKind::Memory => "memory",
+            UnitKind::Matrix => units,
+            UnitKind::Vector => "vector units",
+            UnitKind::VectorF64 => "vector units, f64",
+        };
+        let of_matmuls = format!("{dtype}{computed_as}{shown}");
+        match (work.matmuls.amount > 0, work.other.amount > 0) {
+            (true, true) => Limit {
+                name: name.to_owned(),
+                unit: work.unit,
+                shares: vec![
+                    (format!("matmuls, {of_matmuls}"), work.matmuls),
+                    ("other ops".to_owned(), work.other),
+                ],
+            },
+            (true, false) => Limit {
+                name: format!("{units}, {of_matmuls}"),
+                unit: work.unit,
+                shares: vec![(String::new(), work.matmuls)],
+            },
+            (false, _) => Limit {
+                name: name.to_owned(),
+                unit: work.unit,
+                shares: vec![(String::new(), work.other)],
+            },
+        }
     });
     limits.collect()
 }
 
 impl Limit {
-    /// The amount over the rate; `None` where no peak is known.
+    /// The amounts over their rates; `None` where no peak is known.
     pub(super) fn term(&self) -> Option<Term> {
-        let UnitWork {
-            unit,
-            amount,
-            per_s,
-        } = self.work;
-        let (amount, rate) = match unit {
-            UnitKind::Memory => (Number::Bytes(amount.try_into().ok()?), "B/s"),
-            _ => (Number::Flops(amount), "FLOP/s"),
+        let quotient = |(name, share): &(String, RatedAmount)| {
+            let (amount, rate) = match self.unit {
+                UnitKind::Memory => (Number::Bytes(share.amount.try_into().ok()?), "B/s"),
+                _ => (Number::Flops(share.amount), "FLOP/s"),
+            };
+            let rate = Number::Amount(share.per_s?, rate);
+            let quotient = Derivation::quotient(Term::given("", amount), Term::given("", rate));
+            let time = Number::Seconds(share.time_s());
+            Some(Term::derived(&**name, time, quotient))
         };
-        let rate = Number::Amount(per_s?, rate);
-        let quotient = Derivation::quotient(Term::given("", amount), Term::given("", rate));
-        let time = Number::Seconds(self.work.time_s());
-        Some(Term::derived(&*self.name, time, quotient))
+        let mut terms: Vec<Term> = self.shares.iter().filter_map(quotient).collect();
+        let seconds = terms.iter().map(|term| term.number.value()).sum();
+        let derivation = match terms.len() {
+            0 => return None,
+            1 => terms.pop()?.derivation?,
+            _ => Derivation::new(Operation::Sum, terms),
+        };
+        Some(Term::derived(
+            &*self.name,
+            Number::Seconds(seconds),
+            derivation,
+        ))
+    }
+
+    /// The calculation on one line.
+    pub(super) fn line(&self) -> String {
+        let Some(term) = self.term() else {
+            return format!("{}: no peak is known", self.name);
+        };
+        let line = |term: &Term| term.derivation.as_ref().and_then(Derivation::line);
+        let line = line(&term).unwrap_or_else(|| {
+            let lines: Vec<String> = term.terms().iter().filter_map(line).collect();
+            lines.join(" + ")
+        });
+        format!("{}: {line} = {}", term.name, term.text())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Times in words: predicted where the device has measured rates, otherwise lower bounds.
 
-use crate::present::derivation::Derivation;
 use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
@@ -241,18 +240,7 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     if kernel.is_free {
         return vec!["a view, which is not launched: 0 s".to_owned()];
     }
-    let line = |limit: &Limit| match limit.term() {
-        None => format!("{}: no peak is known", limit.name),
-        Some(term) => {
-            let line = term
-                .derivation
-                .as_ref()
-                .and_then(Derivation::line)
-                .unwrap_or_default();
-            format!("{}: {line} = {}", term.name, term.text())
-        }
-    };
-    let mut lines: Vec<String> = limits_of(options, kernel).iter().map(line).collect();
+    let mut lines: Vec<String> = limits_of(options, kernel).iter().map(Limit::line).collect();
     let placement = &kernel.placement;
     let launches = match analysis.partition.further_launches_of(id) {
         0 => "launch".to_owned(),

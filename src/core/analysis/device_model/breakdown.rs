@@ -21,7 +21,7 @@ pub struct Breakdown {
 pub struct BreakdownPart {
     /// The name of the part.
     pub name: &'static str,
-    /// Its shares, each of another kind.
+    /// Its shares, each of another kind or at another rate.
     pub shares: SmallVec<[BreakdownShare; 2]>,
 }
 
@@ -190,7 +190,10 @@ impl BreakdownPart {
         if amount <= 0.0 {
             return;
         }
-        match self.shares.iter_mut().find(|share| share.what == what) {
+        let is_same = |share: &&mut BreakdownShare| {
+            share.what == what && share.per_s.total_cmp(&per_s).is_eq()
+        };
+        match self.shares.iter_mut().find(is_same) {
             Some(share) => share.amount += amount,
             None => self.shares.push(BreakdownShare {
                 what,

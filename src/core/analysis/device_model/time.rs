@@ -5,7 +5,7 @@ use crate::analysis::device_model::{
     AccessedBytes, KernelOrigin, KernelView, Kind, Outside, Product,
 };
 use crate::cost::computed_in_part::ComputedPart;
-use crate::cost::roofline::{MissingFigure, UnitKind, missing_figure, peaks, unit_works};
+use crate::cost::roofline::{MissingFigure, UnitKind, missing_figure, unit_works};
 use crate::cost::work::op_work;
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
@@ -100,16 +100,16 @@ impl KernelView<'_> {
     /// and beside them its FLOPs at the peak rates of the device.
     fn at_peak_rates(&self, m: &Measured) -> Breakdown {
         let (options, work) = (self.model.options, self.launch.work);
-        let is_on_vector_units =
-            (peaks(options, work).matrix).is_some_and(|peak| peak.is_on_vector_units);
         let parts = unit_works(options, work, 0).map(|of_unit| {
             let what = match of_unit.unit {
-                UnitKind::Matrix if !is_on_vector_units => RatedWork::MatrixFlops,
+                UnitKind::Matrix => RatedWork::MatrixFlops,
                 _ => RatedWork::VectorFlops,
             };
             let mut part = BreakdownPart::new("arithmetic at the peak rate");
-            if let Some(per_s) = of_unit.per_s {
-                part.add(what, of_unit.amount as f64, per_s);
+            for share in [of_unit.matmuls, of_unit.other] {
+                if let Some(per_s) = share.per_s {
+                    part.add(what, share.amount as f64, per_s);
+                }
             }
             part
         });
