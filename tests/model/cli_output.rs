@@ -211,6 +211,18 @@ fn control_characters_in_names_are_printed_as_text() {
 }
 
 #[test]
+fn a_kernel_without_code_in_triton_leaves_out_what_launches_all() {
+    let attention = "input q : f32[1, 2, 16, 8]\ninput k : f32[1, 2, 16, 8]\n\
+                     input v : f32[1, 2, 16, 8]\nt = transpose(k)\ns = matmul(q, t)\n\
+                     p = softmax(s)\ny = matmul(p, v)";
+    let arguments = ["code", "-", "--policy", "optimal", "--reshape", "view"];
+    let output = run(&arguments, attention);
+    let code = stdout(&output);
+    assert!(code.contains("This kernel has no code"), "{code}");
+    assert!(!code.contains("launch"), "{code}");
+}
+
+#[test]
 fn kernels_are_printed_as_code_all_or_one() {
     let of = |arguments: &[&str]| {
         let arguments = [&["code", "public/examples/mlp.fuse"], arguments].concat();

@@ -1,7 +1,7 @@
 //! What runs the Triton code of a program: it allocates the tensors and launches the kernels.
 
 use super::pytorch::torch_dtype;
-use fuseline_codegen::kernel_code::{of_program, triton_launch};
+use fuseline_codegen::kernel_code::{of_program, triton, triton_launch};
 use fuseline_core::model::program::Program;
 use fuseline_core::{Analysis, IdVec, OpId, ReshapeCost, TensorId};
 use std::collections::HashSet;
@@ -21,6 +21,8 @@ pub fn triton_driver(
     let mut known: HashSet<TensorId> = HashSet::new();
     for kernel in coded {
         let Some(kernel) = kernel.ok()? else { continue };
+        // A kernel that has code in another language need not have any in Triton.
+        triton(graph, &kernel).ok()?;
         let mut arguments = Vec::new();
         for argument in &kernel.arguments {
             let name = format!("{:?}", kernel.tensor_name(graph, argument.tensor));
