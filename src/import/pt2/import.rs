@@ -16,6 +16,9 @@ use crate::{Imported, Problem};
 use fuseline_core::model::op::TensorRole;
 use std::collections::{HashMap, HashSet};
 
+/// In the place of the index of a tensor that the program lacks, such as a view of no elements.
+pub(super) const NO_TENSOR: usize = usize::MAX;
+
 /// Deepest nesting of graphs.
 pub(super) const MAX_DEPTH: usize = 16;
 
@@ -222,6 +225,14 @@ impl<'a> Import<'a> {
             overload,
             outputs,
         };
+        let has_no_elements = |&(.., meta): &(usize, &str, &TensorMeta)| meta.has_no_elements();
+        let shows_or_writes = in_place.is_some() || namespace == "aten" && VIEWS.contains(&name);
+        if shows_or_writes && used.iter().all(has_no_elements) {
+            // A view of nothing, and a write of nothing, are no ops.
+            let none = used.iter().map(|&(_, output, _)| (output, NO_TENSOR));
+            frame.tensors.extend(none);
+            return Ok(());
+        }
         let mut parts = Vec::new();
         for &used in &used {
             parts.extend(self.output(node, &operator, used, frame)?);

@@ -3,7 +3,6 @@
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
 use crate::pt2::parts::{Range, with_part};
-use crate::pt2::schema::SymInt;
 use crate::shapes::{Sizes, broadcast, elements};
 use crate::size::Size;
 use crate::writer::Known;
@@ -266,7 +265,7 @@ fn cast(text: String) -> Becomes {
 /// A part of a tensor, written over: a write into the tensor where it is that of the caller, else
 /// what stands before the part, the part, and what stands behind.
 pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
-    if call.meta("src")?.sizes.contains(&SymInt::AsInt(0)) {
+    if call.meta("src")?.has_no_elements() {
         return call.tensor_index("self").map(Becomes::Same);
     }
     let shape = call.shape_of("self")?;

@@ -2,7 +2,7 @@
 //! signature says which of them become the value of an input.
 
 use crate::Problem;
-use crate::pt2::import::Import;
+use crate::pt2::import::{Import, NO_TENSOR};
 use crate::pt2::in_place::VIEWS;
 use crate::pt2::naming::{Origin, Stack};
 use crate::pt2::overwritten::{Mutation, Overwritten, writes_elements};
@@ -76,14 +76,17 @@ impl<'a> Import<'a> {
         own.extend(in_place);
         let returned = graph.outputs.iter().flat_map(Argument::tensors);
         let (own, others): (Vec<&str>, Vec<&str>) = returned.partition(|name| own.contains(name));
-        let index_of = |name: &&str| tensors.get(name).copied();
+        let index_of = |name: &&str| {
+            let index = tensors.get(name).copied();
+            index.filter(|&index| index != NO_TENSOR)
+        };
         let mut outputs: Vec<usize> = others.iter().filter_map(index_of).collect();
         let apart: HashSet<usize> = outputs.iter().copied().collect();
         let mut own: Vec<usize> = own.iter().filter_map(index_of).collect();
         let mut mutations = Vec::new();
         let mut seen = HashSet::new();
         for (input, result) in mutated {
-            let (Some(&target), Some(&value)) = (given.get(input), tensors.get(result)) else {
+            let (Some(&target), Some(value)) = (given.get(input), index_of(&result)) else {
                 continue;
             };
             if target == value || !seen.insert(target) {

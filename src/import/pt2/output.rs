@@ -5,7 +5,7 @@ use crate::opaque::{Operator as Unknown, Part};
 use crate::pt2::becomes::Becomes;
 use crate::pt2::call::Call;
 use crate::pt2::complex;
-use crate::pt2::import::{Frame, Import};
+use crate::pt2::import::{Frame, Import, NO_TENSOR};
 use crate::pt2::lines::{becomes, text};
 use crate::pt2::naming::{Origin, Stack, word_of};
 use crate::pt2::products::flops;
@@ -151,7 +151,7 @@ impl<'a> Import<'a> {
         {
             origin.item = item;
         }
-        index.unwrap_or(usize::MAX)
+        index.unwrap_or(NO_TENSOR)
     }
 
     /// Writes the outputs of a node that the table has no answer for.
@@ -177,7 +177,7 @@ impl<'a> Import<'a> {
             .flat_map(Argument::tensor_names)
             .collect();
         for (name, index) in names.into_iter().zip(indices) {
-            frame.tensors.insert(name, index.unwrap_or(usize::MAX));
+            frame.tensors.insert(name, index.unwrap_or(NO_TENSOR));
             let known = index.and_then(|index| self.written.tensors.get(index));
             if let Some(origin) = known.and_then(|known| self.origins.get_mut(&known.name)) {
                 let item = outputs.iter().position(|output| *output == Some(name));

@@ -146,6 +146,11 @@ impl TensorMeta {
     pub(super) fn is_real(&self) -> bool {
         !matches!(self.dtype, 9..=11)
     }
+
+    /// Whether it has no elements at any value of the symbols. The notation has no such tensor.
+    pub(super) fn has_no_elements(&self) -> bool {
+        self.sizes.contains(&SymInt::AsInt(0))
+    }
 }
 
 impl SymInt {
