@@ -20,6 +20,12 @@ pub enum EvaluationError {
         if *.0 == OpType::Elementwise { Function::Relu } else { Function::Sum }
     )]
     BareType(OpType),
+    /// A rearrangement whose shapes do not show where its elements move.
+    #[error(
+        "`{}` does not say how its elements move: use functions such as `reshape` and `transpose`",
+        Function::Rearrange
+    )]
+    UnknownOrder,
     /// The shapes of the inputs are not those that the function takes.
     #[error(
         "`{function}` of {} does not give {}",

@@ -237,7 +237,8 @@ const CASES: &[(&str, &str)] = &[
     ("y = conv1d(q, u, padding=1)", "F.conv1d(q, u, padding=1)"),
     ("y = conv2d(image, k, stride=2, padding=1)", "F.conv2d(image, k, stride=(2, 2), padding=(1, 1))"),
     ("y = reshape(x, shape=[2, -1])", "x.reshape((2, 16))"),
-    ("y = rearrange(x) : f16[2, 4, 4]", "x.reshape((4, 2, 4)).transpose(-3, -2)"),
+    ("y = rearrange(x) : f16[2, 4, 4]", "x.reshape((4, 2, 4)).movedim(-3, -2)"),
+    ("y = rearrange(x) : f16[2, 2, 4, 2]", "x.reshape((4, 2, 2, 2)).movedim(-4, -2)"),
     ("y = contiguous(x)", "x.reshape((4, 8)).contiguous()"),
     ("y = transpose(x)", "x.permute(1, 0)"),
     ("y = split(x, parts=2, index=1)", "x[:, 4:8]"),
@@ -340,8 +341,17 @@ fn what_pytorch_cannot_run_is_named() {
         of_blocks[0].1.contains("one for each row and column"),
         "{of_blocks:?}"
     );
-    let of_border = reasons("input x : f16[8]\ny = rearrange(x) : f16[10]\n");
-    assert!(of_border[0].1.contains("shape"), "{of_border:?}");
+    for moved in [
+        "rearrange(x) : f16[10]",
+        "rearrange(x) : f16[2, 4]",
+        "rearrange(x, x) : f16[16]",
+    ] {
+        let of_order = reasons(&format!("input x : f16[8]\ny = {moved}\n"));
+        assert!(
+            of_order[0].1.contains("how its elements move"),
+            "{of_order:?}"
+        );
+    }
     let of_f4 = reasons("input x : f4[8, 8]\nweight w : f4[8, 8]\ny = matmul(x, w) : f16[8, 8]\n");
     assert!(of_f4[0].1.contains("scales"), "{of_f4:?}");
     let in_place = reasons(

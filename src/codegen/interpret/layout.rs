@@ -13,7 +13,8 @@ pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, 
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
         (Function::Reshape | Function::Contiguous, [x]) => kept(task, x).ok_or_else(refuse),
-        (Function::Rearrange, inputs) => rearranged(task, inputs).ok_or_else(refuse),
+        (Function::Rearrange, [x]) => rearranged(task, x).ok_or(EvaluationError::UnknownOrder),
+        (Function::Rearrange, _) => Err(EvaluationError::UnknownOrder),
         (Function::Transpose, [x]) => transposed(task, x).ok_or_else(refuse),
         (Function::Split | Function::Slice, [x]) => sliced(task, x).ok_or_else(refuse),
         (Function::Concat, inputs) => concatenated(task, inputs).ok_or_else(refuse),
@@ -38,36 +39,36 @@ fn kept(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     (x.values.len() == task.elements()).then(|| x.values.to_vec())
 }
 
-/// Keeps the row-major order, unless the shapes show that columns are split into heads, or heads
-/// are merged. The order in which any other rearrangement puts the elements changes no error.
-fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
-    let [x] = inputs else {
-        let values: Vec<f64> = inputs
-            .iter()
-            .flat_map(|x| x.values.iter().copied())
-            .collect();
-        return (values.len() == task.elements()).then_some(values);
-    };
+/// Columns split into heads, or heads merged; the shapes show no other rearrangement.
+fn rearranged(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let sizes = |shape: &[usize]| shape.iter().map(|&size| size as u64).collect::<Vec<_>>();
-    let heads = heads_between(&sizes(&x.shape), &sizes(task.shape));
-    let Some(heads) = heads else {
-        return kept(task, x);
-    };
-    // The size of a head.
-    let d = match heads {
-        Heads::Split => *task.shape.last()?,
-        Heads::Joined => *x.shape.last()?,
+    let (from, to) = (sizes(&x.shape), sizes(task.shape));
+    let (moved, heads) = heads_between(&from, &to)?;
+    let heads: Vec<usize> = heads
+        .iter()
+        .map(|&size| usize::try_from(size).ok())
+        .collect::<Option<_>>()?;
+    // The size of a head, and the dimensions before those of the heads.
+    let (d, before) = match moved {
+        Heads::Split => (*task.shape.last()?, x.shape.len() - 2),
+        Heads::Joined => (*x.shape.last()?, task.shape.len() - 2),
     };
     Some(walk(task.shape, |index| {
-        let mut from = index.to_vec();
-        match (heads, index) {
-            (Heads::Split, [batch @ .., head, row, column]) => {
-                from.truncate(batch.len());
+        let (batch, own) = index.split_at(before);
+        let mut from = batch.to_vec();
+        match (moved, own) {
+            (Heads::Split, [own @ .., row, column]) => {
+                let places = heads.iter().zip(own);
+                let head = places.fold(0, |head, (size, own)| head * size + own);
                 from.extend([*row, head * d + column]);
             }
-            (Heads::Joined, [batch @ .., row, column]) => {
-                from.truncate(batch.len());
-                from.extend([column / d.max(1), *row, column % d.max(1)]);
+            (Heads::Joined, [row, column]) => {
+                let mut head = column / d.max(1);
+                from.extend(heads.iter().map(|_| 0));
+                for (own, size) in from[before..].iter_mut().zip(&heads).rev() {
+                    (*own, head) = (head % size, head / size);
+                }
+                from.extend([*row, column % d.max(1)]);
             }
             _ => {}
         }

@@ -27,9 +27,6 @@ pub enum CodegenError {
     /// A part of an operand that is transposed.
     #[error("no kernel is generated for a partly read transposed operand")]
     TransposedPart,
-    /// A rearrangement whose order of elements is unknown.
-    #[error("it does not say how its elements move")]
-    UnknownOrder,
     /// An input without a shape.
     #[error("the size of an input is unknown")]
     UnknownInput,

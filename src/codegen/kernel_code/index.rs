@@ -251,6 +251,35 @@ impl Expressions {
         place
     }
 
+    /// The index in `[.., S, heads*d]` of an element of `[.., heads, S, d]`.
+    pub(super) fn joined_heads(
+        &mut self,
+        at: &[IndexId],
+        heads: &[u64],
+        d: u64,
+    ) -> Option<Vec<IndexId>> {
+        let (outer, &[row, column]) = at.split_last_chunk()?;
+        let (batch, own) = outer.split_at_checked(outer.len().checked_sub(heads.len())?)?;
+        let head = self.ravel(heads, own);
+        let first = self.times(head, d);
+        let column = self.plus(first, column, 1);
+        Some([batch, &[row, column]].concat())
+    }
+
+    /// The index in `[.., heads, S, d]` of an element of `[.., S, heads*d]`.
+    pub(super) fn split_heads(
+        &mut self,
+        at: &[IndexId],
+        heads: &[u64],
+        d: u64,
+    ) -> Option<Vec<IndexId>> {
+        let (batch, &[row, column]) = at.split_last_chunk()?;
+        let head = self.quotient(column, d);
+        let own = self.unravel(heads, head);
+        let column = self.remainder(column, d);
+        Some([batch, &own, &[row, column]].concat())
+    }
+
     /// The index of the element at a position in row-major order.
     pub(super) fn unravel(&mut self, shape: &[u64], place: IndexId) -> Vec<IndexId> {
         let mut rest = place;

@@ -58,7 +58,8 @@ pub fn packed_parts(
     })
 }
 
-/// How a `rearrange` moves columns and heads.
+/// How a `rearrange` moves columns and heads. Heads may have several dimensions, such as the heads
+/// of K and V and the queries of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heads {
     /// `[.., S, heads*d]` to `[.., heads, S, d]`.
@@ -67,19 +68,17 @@ pub enum Heads {
     Joined,
 }
 
-/// How heads move between two shapes; `None` where the elements keep their order.
-pub fn heads_between(from: &[u64], to: &[u64]) -> Option<Heads> {
-    let is_split = |joined: &[u64], split: &[u64]| match (joined, split) {
-        ([batch @ .., s, wide], [own @ .., heads, rows, d]) => {
-            batch == own && s == rows && heads.checked_mul(*d) == Some(*wide)
-        }
-        _ => false,
+/// How heads move between two shapes, and the sizes of their dimensions; `None` where the shapes do
+/// not show where the elements move.
+pub fn heads_between<'a>(from: &'a [u64], to: &'a [u64]) -> Option<(Heads, &'a [u64])> {
+    let heads_of = |joined: &[u64], split: &'a [u64]| {
+        let (batch, &[s, wide]) = joined.split_last_chunk()?;
+        let (outer, &[rows, d]) = split.split_last_chunk()?;
+        let (own, heads) = outer.split_at_checked(batch.len())?;
+        let columns = heads.iter().try_fold(d, |all, &size| all.checked_mul(size));
+        let is_split = batch == own && s == rows && columns == Some(wide);
+        (is_split && !heads.is_empty()).then_some(heads)
     };
-    if is_split(from, to) {
-        Some(Heads::Split)
-    } else if is_split(to, from) {
-        Some(Heads::Joined)
-    } else {
-        None
-    }
+    let split = heads_of(from, to).map(|heads| (Heads::Split, heads));
+    split.or_else(|| heads_of(to, from).map(|heads| (Heads::Joined, heads)))
 }

@@ -5,6 +5,7 @@ use crate::pt2::call::Call;
 use crate::pt2::schema::{Argument, SymInt, TensorMeta};
 use crate::pt2::views::perm;
 use crate::shapes::elements;
+use crate::size::Size;
 use fuseline_core::model::functions::Function;
 
 /// The elements of the first tensor in the shape of the output, where PyTorch copies none.
@@ -186,5 +187,62 @@ pub(super) fn broadcast(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::lines(format!(
         "{{y}} = expand({}, shape={shape})",
         known.name
+    )))
+}
+
+/// Elements of channels and of an image, moved in blocks: a reshape that splits dimensions, a
+/// transpose, and a copy in the shape of the output.
+pub(super) fn shuffle(call: &Call<'_>) -> Option<Becomes> {
+    let shape = call.shape_of("self")?;
+    let (split, perm) = match call.operator {
+        "channel_shuffle" => {
+            let [batch, channels, rest @ ..] = shape else {
+                return None;
+            };
+            let groups = call.size("groups")?;
+            let of_group = channels.div_exact(&groups)?;
+            let split = [&[batch.clone(), groups, of_group], rest].concat();
+            let mut perm: Vec<usize> = (0..split.len()).collect();
+            perm.swap(1, 2);
+            (split, perm)
+        }
+        operator => {
+            let (outer, [channels, height, width]) = shape.split_last_chunk()?;
+            let first = outer.len();
+            let (inner, order) = if operator == "pixel_shuffle" {
+                let block = call.size("upscale_factor")?;
+                let channels = channels.div_exact(&block.mul(&block)?)?;
+                let inner = [
+                    channels,
+                    block.clone(),
+                    block,
+                    height.clone(),
+                    width.clone(),
+                ];
+                (inner, [0, 3, 1, 4, 2])
+            } else {
+                let block = call.size("downscale_factor")?;
+                let rows = height.div_exact(&block)?;
+                let columns = width.div_exact(&block)?;
+                (
+                    [channels.clone(), rows, block.clone(), columns, block],
+                    [0, 2, 4, 1, 3],
+                )
+            };
+            let order = order.map(|axis: usize| first + axis);
+            ([outer, &inner].concat(), (0..first).chain(order).collect())
+        }
+    };
+    let split: Vec<Size> = split;
+    let moved: Vec<Size> = perm
+        .iter()
+        .map(|&axis| split.get(axis).cloned())
+        .collect::<Option<_>>()?;
+    let (split, moved, dtype) = (call.list(&split), call.list(&moved), call.dtype.name());
+    Some(Becomes::lines(format!(
+        "{{y}}_blocks = reshape({{self}}, shape={split})\n\
+         {{y}}_turned = transpose({{y}}_blocks, perm={perm:?})\n\
+         {{y}}_copy = contiguous({{y}}_turned) : {dtype}{moved}\n\
+         {{y}} = reshape({{y}}_copy)"
     )))
 }

@@ -158,7 +158,7 @@ static OPERATORS: &[Operator] = &[
     row(&["constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d"], &[By(pieces::pad)]),
     row(&["flip"], &[Lines(Own, &["{y} = flip({self}, axis={dims=0})"])]),
     row(&["roll"], &[By(pieces::roll)]),
-    row(&["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"], &[Lines(Own, &["{y} = rearrange({self})"])]),
+    row(&["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"], &[By(layout::shuffle)]),
     // Indices.
     row(&["embedding"], &[Lines(Own, &["{y} = embedding({indices}, {weight})"])]),
     row(&["embedding_bag", "_embedding_bag", "_embedding_bag_forward_only"], &[By(indices::embedding_bag)]),

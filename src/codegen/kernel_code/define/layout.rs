@@ -2,6 +2,7 @@
 
 use super::{Defined, Definition, Definitions, Operand};
 use crate::calculator::{Binary, Calculator};
+use crate::evaluation_error::EvaluationError;
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::Expr;
 use crate::kernel_code::index::IndexId;
@@ -14,7 +15,7 @@ impl Definitions<'_> {
         match (definition.function, &operands[..]) {
             (Function::Reshape | Function::Contiguous, &[x]) => self.kept(definition, x),
             (Function::Rearrange, &[x]) => self.rearranged(definition, x),
-            (Function::Rearrange, _) => Err(CodegenError::UnknownOrder),
+            (Function::Rearrange, _) => Err(EvaluationError::UnknownOrder.into()),
             (Function::Concat, operands) => self.concatenated(definition, operands),
             (Function::Expand, &[x]) => self.aligned(definition, x),
             (Function::Pad, &[x]) => self.padded(definition, x),
@@ -63,29 +64,24 @@ impl Definitions<'_> {
         self.element(definition, x, &at)
     }
 
-    /// Keeps the row-major order, unless the shapes show that columns are split into heads, or
-    /// heads are merged.
+    /// Columns split into heads, or heads merged; the shapes show no other rearrangement.
     fn rearranged(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let shape = self.shape_of_operand(x)?;
-        let Some(heads) = heads_between(&shape, &definition.op.shape) else {
-            return self.kept(definition, x);
-        };
-        let at = match (heads, definition.at) {
-            (Heads::Split, [batch @ .., head, row, column]) => {
+        let moved = heads_between(&shape, &definition.op.shape);
+        let (moved, heads) = moved.ok_or(EvaluationError::UnknownOrder)?;
+        let at = definition.at;
+        let from = match moved {
+            Heads::Split => {
                 let d = definition.op.shape.last().copied().unwrap_or(1);
-                let first = self.expressions.times(*head, d);
-                let column = self.expressions.plus(first, *column, 1);
-                [batch, &[*row, column]].concat()
+                self.expressions.joined_heads(at, heads, d)
             }
-            (Heads::Joined, [batch @ .., row, column]) => {
+            Heads::Joined => {
                 let d = shape.last().copied().unwrap_or(1);
-                let head = self.expressions.quotient(*column, d);
-                let column = self.expressions.remainder(*column, d);
-                [batch, &[head, *row, column]].concat()
+                self.expressions.split_heads(at, heads, d)
             }
-            _ => return Err(definition.unfit()),
         };
-        self.element(definition, x, &at)
+        let from = from.ok_or_else(|| definition.unfit())?;
+        self.element(definition, x, &from)
     }
 
     /// The index of the element in the input, for ops that take each element from one position.

@@ -110,21 +110,9 @@ fn renumbered(
             let perm = &definition.indexing.as_ref()?.perm;
             perm.iter().map(|&old| at.get(old).copied()).collect()
         }
-        Function::Rearrange => match (heads_between(shape, &definition.shape), at) {
-            (None, _) => Some(kept()),
-            (Some(Heads::Split), [batch @ .., row, column]) => {
-                let &d = definition.shape.last()?;
-                let head = expressions.quotient(*column, d);
-                let column = expressions.remainder(*column, d);
-                Some([batch, &[head, *row, column]].concat())
-            }
-            (Some(Heads::Joined), [batch @ .., head, row, column]) => {
-                let &d = shape.last()?;
-                let first = expressions.times(*head, d);
-                let column = expressions.plus(first, *column, 1);
-                Some([batch, &[*row, column]].concat())
-            }
-            _ => None,
+        Function::Rearrange => match heads_between(shape, &definition.shape)? {
+            (Heads::Split, heads) => expressions.split_heads(at, heads, *definition.shape.last()?),
+            (Heads::Joined, heads) => expressions.joined_heads(at, heads, *shape.last()?),
         },
         _ => None,
     }

@@ -216,7 +216,7 @@ impl Function {
         Self::Conv2d => product(ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW per output element").with(&[A::Stride, A::Padding, A::Dilation, A::Groups]).module("Conv2d"),
         Self::Convolution => product(ShapeRule::Stated, "any other convolution, such as one over a volume or a transposed one, of the length K and the shape that are stated", "2 * K per output element").takes(2, 2).with(&[A::K]),
         Self::Reshape => layout(ShapeRule::Reshape, &[A::Shape], "the same elements in another shape"),
-        Self::Rearrange => layout(ShapeRule::Stated, &[], "elements moved in a way that only the annotated shape defines").takes(1, ANY_NUMBER),
+        Self::Rearrange => layout(ShapeRule::Stated, &[], "elements moved in a way that the text does not say, of the annotated shape; has values only where columns split into heads or heads join").takes(1, ANY_NUMBER),
         Self::Part => layout(ShapeRule::Stated, &[], "one result of an operator that gives several, which its one kernel has written; always free").takes(1, 1),
         Self::Contiguous => layout(ShapeRule::Reshape, &[A::Shape], "a copy of the same elements in a new layout, and in another shape if given").copying(),
         Self::Transpose => layout(ShapeRule::Transpose, &[A::Perm], "dimensions in another order"),

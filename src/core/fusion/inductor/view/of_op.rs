@@ -166,7 +166,7 @@ pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option
 /// For each element of a tensor whose columns become heads, or whose heads become columns, its
 /// position before.
 fn view_of_heads(from: &[u64], to: &[u64]) -> Option<View> {
-    let heads = heads_between(from, to)?;
+    let (heads, _) = heads_between(from, to).filter(|(_, heads)| heads.len() == 1)?;
     let split = if heads == Heads::Split { to } else { from };
     let &[.., count, rows, d] = split else {
         return None;

@@ -1,10 +1,11 @@
 //! Ops that move elements and compute nothing.
 
 use super::super::shape_of;
-use super::Task;
+use super::{Task, number_of};
 use crate::present::pytorch::ScriptError;
+use fuseline_codegen::evaluation_error::EvaluationError;
 use fuseline_core::model::functions::{AttributeName, Function};
-use fuseline_core::model::op::{Indexing, element_count};
+use fuseline_core::model::op::Indexing;
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 
 impl Task<'_> {
@@ -105,36 +106,28 @@ impl Task<'_> {
         }
     }
 
-    /// Columns split over heads, heads merged into columns, or else the elements in their order.
+    /// Columns split over heads, or heads merged into columns.
     fn rearranged(&self) -> Result<String, ScriptError> {
         let shape = shape_of(&self.op.shape);
         let [x] = &self.operands[..] else {
-            let flat: Vec<String> = self
-                .operands
-                .iter()
-                .map(|x| format!("{x}.flatten()"))
-                .collect();
-            return Ok(format!("torch.cat(({})).reshape({shape})", flat.join(", ")));
+            return Err(EvaluationError::UnknownOrder.into());
         };
         let own = self.shape(0).ok_or_else(|| self.refuse())?;
-        // Elements that appear twice or not at all, such as those of a reflected border, are in an
-        // order that is not stated.
-        if element_count(own) != element_count(&self.op.shape) {
-            return Err(self.refuse());
-        }
-        match heads_between(own, &self.op.shape) {
-            Some(Heads::Split) => {
-                let [batch @ .., heads, rows, d] = &self.op.shape[..] else {
+        let moved = heads_between(own, &self.op.shape);
+        let (moved, heads) = moved.ok_or(EvaluationError::UnknownOrder)?;
+        // Rows stand before the heads, or behind them.
+        let before = heads.len() + 2;
+        match moved {
+            Heads::Split => {
+                let [outer @ .., rows, d] = &self.op.shape[..] else {
                     return Err(self.refuse());
                 };
-                let split = [batch, &[*rows, *heads, *d]].concat();
-                Ok(format!(
-                    "{x}.reshape({}).transpose(-3, -2)",
-                    shape_of(&split)
-                ))
+                let batch = outer.get(..outer.len() - heads.len()).unwrap_or_default();
+                let split = [batch, &[*rows], heads, &[*d]].concat();
+                let split = shape_of(&split);
+                Ok(format!("{x}.reshape({split}).movedim(-{before}, -2)"))
             }
-            Some(Heads::Joined) => Ok(format!("{x}.transpose(-3, -2).reshape({shape})")),
-            None => Ok(format!("{x}.reshape({shape})")),
+            Heads::Joined => Ok(format!("{x}.movedim(-2, -{before}).reshape({shape})")),
         }
     }
 }
