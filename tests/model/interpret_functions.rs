@@ -277,6 +277,7 @@ fn layouts() -> Vec<Case> {
         case(&[SQUARE, ("y", "i64[2, 1]", &[1.0, 0.0])], "gather(x, y)", &[2.0, 3.0]),
         case(&[SQUARE], "pad(x, pad=[1, 0, 0, 1])", &[0.0, 1.0, 2.0, 0.0, 3.0, 4.0, 0.0, 0.0]),
     ]
+        case(&[SQUARE], "pad(x, pad=[1, 0], value=7)", &[7.0, 1.0, 2.0, 7.0, 3.0, 4.0]),
 }
 
 #[test]

@@ -251,6 +251,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = gather(x, j, axis=1)", "torch.gather(x, 1, j)"),
     ("y = pad(x, pad=[1, 2])", "F.pad(x, (1, 2))"),
     ("y = mul(x, v)", "x * v"),
+    ("y = pad(x, pad=[1, 2], value=-3)", "F.pad(x, (1, 2), value=-3.0)"),
     ("y = add(v, x) : f32[4, 8]", "v + x"),
     ("y = add_(x, v)", "x.copy_((x + v).to(torch.float16))"),
     ("y = mul(j, 2)", "j * 2"),

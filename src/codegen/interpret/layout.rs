@@ -235,6 +235,7 @@ fn indexed(
 
 fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let border = task.call.sizes(AttributeName::Pad)?;
+    let value = task.call.number(AttributeName::Value)?;
     let rank = x.shape.len();
     let mut before = vec![0; rank];
     for (place, sides) in border.chunks(2).enumerate() {
@@ -249,7 +250,7 @@ fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
         for (place, from) in from.iter_mut().enumerate() {
             match index[place].checked_sub(before[place]) {
                 Some(own) if own < x.shape[place] => *from = own,
-                _ => return 0.0,
+                _ => return value,
             }
         }
         x.at(&from)

@@ -1,8 +1,8 @@
 //! Operators that take parts of tensors, or put tensors together.
 
 use crate::pt2::becomes::Becomes;
-use crate::pt2::call::Call;
-use crate::pt2::schema::{Argument, SymInt};
+use crate::pt2::call::{Call, number_text};
+use crate::pt2::schema::Argument;
 use crate::shapes::{elements, with_size};
 use crate::size::Size;
 use fuseline_core::model::dtype::DType;
@@ -134,7 +134,7 @@ pub(super) fn concat(call: &Call<'_>) -> Option<Becomes> {
     for (number, name) in names.iter().enumerate() {
         let name = name.as_deref()?;
         let meta = call.graph.tensor_values.get(name)?;
-        if meta.sizes.contains(&SymInt::AsInt(0)) {
+        if meta.has_no_elements() {
             continue;
         }
         let index = *call.tensors.get(name)?;
@@ -213,9 +213,21 @@ pub(super) fn pad(call: &Call<'_>) -> Option<Becomes> {
     if mode != "constant" {
         return repeated_border(call, &pads, mode);
     }
+    let value = if call.has("value") {
+        call.number("value")?
+    } else {
+        0.0
+    };
+    let value = if value == 0.0 {
+        String::new()
+    } else {
+        format!(", value={}", number_text(value)?)
+    };
     if !pads.iter().any(is_negative) {
         let pads = call.list(&pads);
-        return Some(Becomes::lines(format!("{{y}} = pad({{self}}, pad={pads})")));
+        return Some(Becomes::lines(format!(
+            "{{y}} = pad({{self}}, pad={pads}{value})"
+        )));
     }
     // A negative border cuts elements off.
     let shape = call.shape_of("self")?;
@@ -248,7 +260,7 @@ pub(super) fn pad(call: &Call<'_>) -> Option<Becomes> {
     }
     let kept = call.list(&kept);
     Some(Becomes::lines(format!(
-        "{text}{{y}} = pad({last}, pad={kept})"
+        "{text}{{y}} = pad({last}, pad={kept}{value})"
     )))
 }
 

@@ -200,8 +200,9 @@ impl Definitions<'_> {
         let value = self.element_if(definition, x, &at, condition)?;
         Ok(match condition {
             Some(condition) => {
-                let zero = self.number(0.0);
-                self.expressions.select(condition, value, zero)
+                let border = definition.call.required(AttributeName::Value)?;
+                let border = self.number(border);
+                self.expressions.select(condition, value, border)
             }
             None => value,
         })

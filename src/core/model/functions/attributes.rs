@@ -37,15 +37,16 @@ impl AttributeName {
     /// What the attribute means, and its default.
     pub fn summary(self) -> String {
         let (_, meaning, default) = self.row();
-        let Some(default) = default else {
-            return meaning.to_owned();
-        };
+        let default = default.map(|default| format!("{default} by default"));
         let exceptions = self.exceptions().iter().map(|(functions, default)| {
             let functions: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
-            format!(", {default} for {}", functions.join(" and "))
+            format!("{default} for {}", functions.join(" and "))
         });
-        let exceptions = exceptions.collect::<String>();
-        format!("{meaning}; {default} by default{exceptions}")
+        let defaults: Vec<String> = default.into_iter().chain(exceptions).collect();
+        if defaults.is_empty() {
+            return meaning.to_owned();
+        }
+        format!("{meaning}; {}", defaults.join(", "))
     }
 
     /// The value of the attribute in a call of the function that does not state it. `None` where
@@ -79,6 +80,7 @@ impl AttributeName {
                 (&[Function::RmsNorm], Number(1e-6)),
                 (&[Function::L2Norm], Number(1e-12)),
             ],
+            Self::Value => &[(&[Function::Pad], Number(0.0))],
             Self::Stride => &[(
                 &[Function::MaxPool2d, Function::AvgPool2d],
                 Words("the window"),
@@ -114,7 +116,7 @@ impl AttributeName {
             Self::Diagonal => (K::Size, "the last kept diagonal, 0 for the main one", Some(D::Size(0))),
             Self::Approximate => (K::Approximation, "tanh, or none for the exact function with erf", Some(D::Words("tanh"))),
             Self::Training => (K::Flag, "whether to use mean and variance of the batch", Some(D::Flag(false))),
-            Self::Value => (K::Number, "the value of every element", None),
+            Self::Value => (K::Number, "the value of every element, for `pad` of its border", None),
             Self::Dtype => (K::Type, "element type of the result", None),
             Self::Factor => (K::Number, "what to multiply by", None),
             Self::Amount => (K::Number, "what to add", None),
@@ -159,7 +161,9 @@ impl fmt::Display for AttributeDefault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size(size) => size.fmt(f),
-            Self::Number(number) if *number < 1e-3 => write!(f, "{number:e}"),
+            Self::Number(number) if (f64::MIN_POSITIVE..1e-3).contains(number) => {
+                write!(f, "{number:e}")
+            }
             Self::Number(number) => number.fmt(f),
             Self::Flag(is_set) => is_set.fmt(f),
             Self::Words(words) => f.write_str(words),

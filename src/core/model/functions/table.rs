@@ -234,7 +234,7 @@ impl Function {
         Self::Roll => layout(ShapeRule::Moved, &[A::Shift, A::Axis], "elements shifted along an axis; elements that leave at the end enter at the start").copying(),
         Self::Interpolate => layout(ShapeRule::Resample, &[A::Size, A::Times, A::Mode, A::AlignCorners], "an image of another size, by the nearest element").copying(),
         Self::InterpolateBilinear => layout(ShapeRule::Resample, &[A::Size, A::Times, A::Mode, A::AlignCorners], "an image of another size, by interpolating four elements: `interpolate(x, times=2, mode=bilinear)`").copying().costing(9, "three interpolations: subtraction, multiplication, addition"),
-        Self::Pad => layout(ShapeRule::Pad, &[A::Pad], "a border of zeros around the last dimensions").copying(),
+        Self::Pad => layout(ShapeRule::Pad, &[A::Pad, A::Value], "a border around the last dimensions, of zeros unless `value=` is another number").copying(),
         Self::Sdpa => opaque(0, "attention, softmax(q k^T * scale) v, as a library kernel; a float mask is added, a boolean mask selects", "2 * head size per score and per weight of v; scale 1, softmax 5, mask 1 per score").takes(3, 4).shaped(ShapeRule::Attention).with(&[A::Causal, A::Scale, A::EnableGqa]),
         Self::Topk => opaque(1, "the largest values along an axis, the largest first", "one comparison").shaped(ShapeRule::TopK).with(&[A::Count, A::Axis]),
         Self::TopkIndices => opaque(1, "indices of the largest values along an axis, the largest first", "one comparison").shaped(ShapeRule::TopK).with(&[A::Count, A::Axis]).giving(DType::I64),

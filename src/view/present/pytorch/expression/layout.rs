@@ -100,7 +100,13 @@ impl Task<'_> {
                     .sizes(AttributeName::Pad)
                     .ok_or_else(|| self.refuse())?;
                 let border: Vec<String> = border.iter().map(i64::to_string).collect();
-                Ok(format!("F.pad({x}, ({}))", border.join(", ")))
+                let value = self.call.required(AttributeName::Value)?;
+                let value = if value == 0.0 {
+                    String::new()
+                } else {
+                    format!(", value={}", number_of(value))
+                };
+                Ok(format!("F.pad({x}, ({}){value})", border.join(", ")))
             }
             _ => Err(self.refuse()),
         }
