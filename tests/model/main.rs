@@ -78,6 +78,7 @@ mod import;
 mod import_diagnostics;
 mod import_graphs;
 mod import_statements;
+mod imported_attributes;
 mod in_place;
 mod in_place_kernels;
 mod inductor;

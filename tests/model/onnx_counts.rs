@@ -172,9 +172,13 @@ fn the_length_of_a_range_is_rounded_up() {
         let text = statements(&[], &weights, &nodes, "y");
         text.lines().next().unwrap().to_owned()
     };
-    assert_eq!(length(0.0, 10.0, 3.0), "r = arange() : f32[4]");
-    assert_eq!(length(0.0, 1.0, 0.25), "r = arange() : f32[4]");
-    assert_eq!(length(5.0, 0.0, -1.0), "r = arange() : f32[5]");
+    assert_eq!(length(0.0, 10.0, 3.0), "r = arange(step=3) : f32[4]");
+    // Its values are no integers.
+    assert_eq!(length(0.0, 1.0, 0.25), "r_index = arange() : f32[4]");
+    assert_eq!(
+        length(5.0, 0.0, -1.0),
+        "r = arange(start=5, step=-1) : f32[5]"
+    );
 }
 
 /// A condition with these two branches.

@@ -15,7 +15,12 @@ pub(super) fn elementwise(
     let (function, call, mut arithmetic) = (task.function, task.call, task.arithmetic);
     match (function, inputs) {
         (Function::Full, []) => Ok(vec![call.required(AttributeName::Value)?; task.elements()]),
-        (Function::Arange, []) => Ok((0..task.elements()).map(|place| place as f64).collect()),
+        (Function::Arange, []) => {
+            let start = call.required_size(AttributeName::Start)? as f64;
+            let step = call.required_size(AttributeName::Step)? as f64;
+            let places = 0..task.elements();
+            Ok(places.map(|place| start + step * place as f64).collect())
+        }
         (Function::Mask, [x]) => by_diagonal(task, x, |row, column, value, offset| {
             // The last row sees all columns, as in attention with cached keys.
             if column > row + offset.max(0) {

@@ -1,6 +1,7 @@
 //! Words of the table about ops that move elements.
 
-use crate::constant::Scalar;
+use crate::constant::{Scalar, float_text};
+use crate::onnx::arithmetic::number;
 use crate::onnx::call::Call;
 use crate::onnx::fold::whole;
 use crate::onnx::results;
@@ -14,12 +15,57 @@ use std::fmt::Write;
 pub(super) fn pad(call: &Call<'_>) -> Option<String> {
     let is_constant = matches!(call.word("mode"), None | Some("constant"));
     let flat = borders(call).filter(|flat| is_constant && flat.iter().all(|&border| border >= 0));
-    if let Some(flat) = flat {
-        return Some(format!("{{y}} = pad({{0}}, pad={flat:?})"));
+    if let (Some(flat), Some(value)) = (flat, border_value(call)) {
+        return Some(format!("{{y}} = pad({{0}}, pad={flat:?}{value})"));
     }
     let shape = results::output_shape(call)?;
     let is_possible = |size: &Size| call.default_of(size).is_some_and(|size| size > 0);
     (shape.iter().all(is_possible)).then(|| "{y} = rearrange({0}) : {output}".to_owned())
+}
+
+/// The value of a border as an attribute, if it is not 0; `None` where only a run gives it.
+fn border_value(call: &Call<'_>) -> Option<String> {
+    let value = if call.has(2) {
+        number(call, call.value(2)?.only()?)?
+    } else {
+        call.float("value").unwrap_or(0.0)
+    };
+    if value == 0.0 {
+        return Some(String::new());
+    }
+    // Only operands of the notation may be -inf.
+    let value = float_text(value.clamp(-3.4e38, 3.4e38))?;
+    Some(format!(", value={value}"))
+}
+
+/// Elements of blocks of an image that become channels, or the reverse.
+pub(super) fn blocks(call: &Call<'_>) -> Option<String> {
+    let [batch, channels, height, width] = call.shape(0)? else {
+        return None;
+    };
+    let block = Size::from(call.int("blocksize")?);
+    let (split, perm) = if call.operator() == "SpaceToDepth" {
+        let (rows, columns) = (height.div_exact(&block)?, width.div_exact(&block)?);
+        let split = [batch, channels, &rows, &block, &columns, &block].map(Size::clone);
+        (split, [0, 3, 5, 1, 2, 4])
+    } else {
+        let channels = channels.div_exact(&block.mul(&block)?)?;
+        // The first part of the channels counts the elements of a block, or the last.
+        if call.word("mode") == Some("CRD") {
+            let split = [batch, &channels, &block, &block, height, width].map(Size::clone);
+            (split, [0, 1, 4, 2, 5, 3])
+        } else {
+            let split = [batch, &block, &block, &channels, height, width].map(Size::clone);
+            (split, [0, 3, 4, 1, 5, 2])
+        }
+    };
+    Some(format!(
+        "{{y}}_blocks = reshape({{0}}, shape={})\n\
+         {{y}}_turned = transpose({{y}}_blocks, perm={perm:?})\n\
+         {{y}} = reshape({{y}}_turned, shape={})",
+        call.list(&split),
+        call.list(&results::output_shape(call)?)
+    ))
 }
 
 /// Borders before and behind each of the last dimensions, the last one first.

@@ -1,18 +1,20 @@
 //! Computes the words of the table of operators, which depend on attributes, on shapes or on known
 //! inputs.
 
-use crate::constant::float_text;
+use crate::constant::{Scalar, float_text};
+use crate::onnx::arithmetic::number;
 use crate::onnx::attention::{attention, present, projected};
 use crate::onnx::call::Call;
 use crate::onnx::convolutions::{convolution, transposed_convolution};
 use crate::onnx::einsum::einsum;
 use crate::onnx::experts::mixture;
+use crate::onnx::fold::whole;
 use crate::onnx::fused::{
     bias_dropout, dropout, embed_norm, embed_sum, fast_gelu, mean_of_all, rows_norm, skip_norm,
     skip_sum, slope,
 };
 use crate::onnx::integers::{integer_function, integer_product};
-use crate::onnx::layout::{gather, image, pad, piece, slices, topk};
+use crate::onnx::layout::{blocks, gather, image, pad, piece, slices, topk};
 use crate::onnx::losses::{entropy_loss, likelihood_loss};
 use crate::onnx::products::{fused_matmul, gemm, matmul, short_product};
 use crate::onnx::proto::{Number, element_type};
@@ -23,6 +25,7 @@ use crate::onnx::scatter::{scatter, scatter_nd};
 use crate::onnx::types;
 use crate::onnx::windows::{lp_pool, pool};
 use crate::shapes::{broadcast, dimension};
+use crate::size::Size;
 use crate::template::Blanks;
 use fuseline_core::model::dtype::DType;
 
@@ -135,6 +138,8 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         }
         "times" => call.sizes(1).map(|times| call.list(&times)),
         "pad" => pad(call),
+        "blocks" => blocks(call),
+        "range" => range(call),
         "all" => {
             let indices = (0..call.input_count()).filter(|&index| call.has_elements(index));
             let inputs: Vec<String> = indices.map(|index| format!("{{{index}}}")).collect();
@@ -212,6 +217,44 @@ fn one_hot(call: &Call<'_>) -> Option<String> {
         ),
         None => "{y} = elementwise({0}, {2}) : {output}".to_owned(),
     })
+}
+
+/// `start`, `start + delta` and so on. Functions compute those that are no integers; an operand of
+/// unknown value leaves the function open.
+fn range(call: &Call<'_>) -> Option<String> {
+    let part = |index: usize| call.value(index)?.only();
+    let (Some(start), Some(delta)) = (part(0), part(2)) else {
+        return Some("{y} = elementwise({0}, {2}) : {output}".to_owned());
+    };
+    if let (Some(start), Some(delta)) = (whole_of(start), whole_of(delta)) {
+        let mut attributes = Vec::new();
+        if start != Size::from(0) {
+            attributes.push(format!("start={}", call.one(&start)));
+        }
+        if delta != Size::from(1) {
+            attributes.push(format!("step={}", call.one(&delta)));
+        }
+        return Some(format!(
+            "{{y}} = arange({}) : {{output}}",
+            attributes.join(", ")
+        ));
+    }
+    let [start, delta] = [start, delta].map(|own| float_text(number(call, own)?));
+    Some(format!(
+        "{{y}}_index = arange() : {{output}}\n\
+         {{y}}_scaled = scale({{y}}_index, factor={})\n\
+         {{y}} = shift({{y}}_scaled, amount={})",
+        delta?, start?
+    ))
+}
+
+/// A scalar without a fraction.
+fn whole_of(scalar: &Scalar) -> Option<Size> {
+    match scalar {
+        Scalar::Int(size) => Some(size.clone()),
+        Scalar::Float(number) if number.fract() == 0.0 => whole(*number),
+        Scalar::Float(_) => None,
+    }
 }
 
 fn triangle(call: &Call<'_>) -> String {

@@ -27,10 +27,7 @@ impl Blanks for Call<'_> {
         match name {
             "function" => Some(self.operator.trim_start_matches("special_").to_owned()),
             "reduced" => reductions::reduced(self),
-            "eps" => Some(match self.number("eps") {
-                Some(eps) => format!(", eps={}", number_text(eps)?),
-                None => String::new(),
-            }),
+            "eps" => reductions::eps(self),
             "bounds" => elementwise::bounds(self),
             "tensors" => {
                 let inputs = self.node.inputs.iter();

@@ -2,6 +2,7 @@
 
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
+use crate::size::Size;
 use fuseline_core::model::dtype::DType;
 
 fn lines(cast: Cast, lines: impl Into<String>) -> Becomes {
@@ -251,5 +252,55 @@ pub(super) fn full(call: &Call<'_>) -> Option<Becomes> {
     Some(lines(
         Cast::None,
         format!("{{y}} = full(value={})", number_text(value)?),
+    ))
+}
+
+/// `start`, `start + step` and so on. Functions compute those that are no integers.
+pub(super) fn arange(call: &Call<'_>) -> Option<Becomes> {
+    let of = |name: &str, default: f64| {
+        if !call.has(name) {
+            return Some((Size::from(default as i64), default));
+        }
+        match call.size(name) {
+            // A size over params has no number of its own.
+            Some(size) => Some((size.clone(), size.as_int().unwrap_or(1) as f64)),
+            None => call
+                .number(name)
+                .map(|number| (Size::from(number as i64), number)),
+        }
+    };
+    let ((start, first), (step, distance)) = (of("start", 0.0)?, of("step", 1.0)?);
+    if first.fract() == 0.0 && distance.fract() == 0.0 {
+        let mut attributes = Vec::new();
+        if start != Size::from(0) {
+            attributes.push(format!("start={}", call.one(&start)));
+        }
+        if step != Size::from(1) {
+            attributes.push(format!("step={}", call.one(&step)));
+        }
+        return Some(Becomes::lines(format!(
+            "{{y}} = arange({})",
+            attributes.join(", ")
+        )));
+    }
+    let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
+    let (first, distance) = (number_text(first)?, number_text(distance)?);
+    Some(Becomes::lines(format!(
+        "{{y}}_index = arange() : {stated}\n\
+         {{y}}_scaled = scale({{y}}_index, factor={distance})\n\
+         {{y}} = shift({{y}}_scaled, amount={first})"
+    )))
+}
+
+/// The nearest whole number; the notation has no name for the nearest of some decimals.
+#[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
+pub(super) fn round(call: &Call<'_>) -> Option<Becomes> {
+    Some(lines(
+        Cast::Result,
+        if call.differs("decimals", 0.0) {
+            "{y} = elementwise({self})"
+        } else {
+            "{y} = round({self})"
+        },
     ))
 }

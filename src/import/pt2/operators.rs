@@ -66,7 +66,8 @@ use Rule::{By, Lines};
 #[rustfmt::skip]
 static OPERATORS: &[Operator] = &[
     // One input.
-    row(&["abs", "ceil", "cos", "erf", "special_erf", "exp", "exp2", "expm1", "floor", "hardsigmoid", "hardswish", "log", "log1p", "log2", "mish", "neg", "reciprocal", "relu", "round", "rsqrt", "selu", "sigmoid", "sign", "silu", "sin", "sqrt", "square", "tan", "tanh", "trunc"], &[Lines(Typed, &["{y} = {function}({self})"])]),
+    row(&["abs", "ceil", "cos", "erf", "special_erf", "exp", "exp2", "expm1", "floor", "hardsigmoid", "hardswish", "log", "log1p", "log2", "mish", "neg", "reciprocal", "relu", "rsqrt", "selu", "sigmoid", "sign", "silu", "sin", "sqrt", "square", "tan", "tanh", "trunc"], &[Lines(Typed, &["{y} = {function}({self})"])]),
+    row(&["round"], &[By(elementwise::round)]),
     row(&["isnan", "isinf"], &[Lines(Own, &["{y} = {function}({self})"])]),
     row(&["logical_not"], &[Lines(Bool, &["{y} = logical_not({self})"])]),
     row(&["gelu"], &[Lines(Own, &["{y} = gelu({self}, approximate={approximate=none})"])]),
@@ -176,5 +177,5 @@ static OPERATORS: &[Operator] = &[
     // Created tensors.
     row(&["full", "full_like", "new_full", "scalar_tensor", "ones", "zeros", "ones_like", "zeros_like", "new_ones", "new_zeros", "empty", "empty_like", "new_empty", "empty_permuted", "empty_strided", "new_empty_strided", "fill", "zero"], &[By(elementwise::full)]),
     row(&["rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "normal_functional", "uniform"], &[By(elementwise::full)]),
-    row(&["arange"], &[Lines(Own, &["{y} = arange()"])]),
+    row(&["arange"], &[By(elementwise::arange)]),
 ];

@@ -137,6 +137,29 @@ pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
     }))
 }
 
+/// `, eps=1e-5`. An RMS norm without a number adds the distance from 1 to the next number of the
+/// type in which it computes.
+pub(super) fn eps(call: &Call<'_>) -> Option<String> {
+    let is_open = call.operator.ends_with("rms_norm") && !call.has("eps");
+    let smallest = || {
+        let input = call.tensor("input")?.dtype?;
+        Some(if input == DType::F64 {
+            f64::EPSILON
+        } else {
+            f64::from(f32::EPSILON)
+        })
+    };
+    let eps = if is_open {
+        smallest()
+    } else {
+        call.number("eps")
+    };
+    eps.map_or_else(
+        || Some(String::new()),
+        |eps| Some(format!(", eps={}", number_text(eps)?)),
+    )
+}
+
 /// Under autocast a norm computes in f32; else its weights may be wider than its input.
 fn widened(call: &Call<'_>) -> Cast {
     let is_wider = call.dtype == DType::F32

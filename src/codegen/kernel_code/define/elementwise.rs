@@ -17,7 +17,11 @@ impl Definitions<'_> {
             }
             (Function::Arange, []) => {
                 let place = self.expressions.ravel(&definition.op.shape, definition.at);
-                Ok(self.expressions.expr(Expr::Place(place)))
+                let start = definition.call.required_size(AttributeName::Start)?;
+                let step = definition.call.required_size(AttributeName::Step)?;
+                let start = self.expressions.constant(start);
+                let value = self.expressions.plus(start, place, step);
+                Ok(self.expressions.expr(Expr::Place(value)))
             }
             (Function::Mask | Function::Tril | Function::Triu, &[x]) => {
                 self.by_diagonal(definition, x)

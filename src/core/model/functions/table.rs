@@ -178,7 +178,7 @@ impl Function {
         Self::Tril => unary(1, "zero above a diagonal of the last two dimensions", "one comparison").with(&[A::Diagonal]),
         Self::Triu => unary(1, "zero below a diagonal of the last two dimensions", "one comparison").with(&[A::Diagonal]),
         Self::Full => unary(0, "one value everywhere, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated).with(&[A::Value]),
-        Self::Arange => unary(0, "0, 1, 2 and so on, of the annotated type", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated),
+        Self::Arange => unary(0, "start, start + step, start + 2 * step and so on, of the annotated type: 0, 1, 2 by default", "computes nothing").takes(0, 0).shaped(ShapeRule::Stated).with(&[A::Start, A::Step]),
         Self::Dropout => unary(2, "drops elements at random; generates the mask on chip", "one comparison, one multiplication; random bits do not count").with(&[A::P]).module("Dropout"),
         Self::Cast => unary(1, "x in another element type", "one conversion").with(&[A::Dtype]),
         Self::Dequantize => unary(2, "(q - zero) * scale: one scale for a block of numbers, so `[K, N]` and a scale `[K/128, N]` make groups of 128; optional zero points; in the type of the scale", "one conversion, one multiplication; the zero point is free").takes(2, 3).shaped(ShapeRule::Blocks),

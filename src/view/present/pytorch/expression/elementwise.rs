@@ -73,8 +73,20 @@ impl Task<'_> {
             (Function::Arange, _) => {
                 let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::I64));
                 let count: u64 = self.op.shape.iter().product();
+                let start = self.call.required_size(AttributeName::Start)?;
+                let step = self.call.required_size(AttributeName::Step)?;
+                let range = if (start, step) == (0, 1) {
+                    count.to_string()
+                } else {
+                    let steps = i64::try_from(count)
+                        .ok()
+                        .and_then(|count| count.checked_mul(step));
+                    let end = steps.and_then(|steps| start.checked_add(steps));
+                    let end = end.filter(|_| step != 0).ok_or_else(|| self.refuse())?;
+                    format!("{start}, {end}, {step}")
+                };
                 Ok(format!(
-                    "torch.arange({count}, dtype={dtype}, device=DEVICE).reshape({shape})"
+                    "torch.arange({range}, dtype={dtype}, device=DEVICE).reshape({shape})"
                 ))
             }
             (Function::Copy, _) => Ok(format!(
