@@ -2,7 +2,9 @@
 //! it computes an unknown function.
 
 use crate::onnx::statements;
-use crate::onnx_files::{attribute_int, attribute_text, floats, ints, node as onnx_node};
+use crate::onnx_files::{
+    attribute_float, attribute_int, attribute_ints, attribute_text, floats, ints, node as onnx_node,
+};
 use crate::pt2::{analysed, converted, functions};
 use crate::pt2_files::{file, named, node_of, program, tensor};
 use serde_json::{Value, json};
@@ -10,14 +12,14 @@ use serde_json::{Value, json};
 /// The ops of an operator of `ATen` on `x`, each on a line.
 fn lines(operator: &str, arguments: &Value, x: &[i64], y: &[i64]) -> String {
     let x_argument = json!({ "as_tensor": { "name": "x" } });
-    let first = if operator.starts_with("rms_norm") {
+    let first = if operator.contains("_norm") {
         "input"
     } else {
         "self"
     };
     let arguments = arguments.as_object().unwrap().iter();
     let arguments = arguments.map(|(name, value)| named(name, value));
-    let reads = !operator.starts_with("arange");
+    let reads = !operator.starts_with("arange") && operator != "fill.Tensor";
     let inputs = reads.then(|| named(first, &x_argument)).into_iter();
     let inputs: Vec<Value> = inputs.chain(arguments).collect();
     let nodes = [node_of(operator, &inputs, "y")];
@@ -65,7 +67,15 @@ fn aten_states_what_changes_values() {
         ("rms_norm.default", json!({ "normalized_shape": { "as_ints": [8] }, "eps": { "as_float": 1e-6 } }), &[4, 8], &[4, 8],
             "rms_norm = rms_norm(x, eps=1e-6) : f32[4, 8]"),
     ];
-    for (operator, arguments, x, y, expected) in cases {
+    let more: &[(&str, Value, &[i64], &[i64], &str)] = &[
+        ("softplus.default", json!({ "threshold": { "as_int": 20 } }), &[4], &[4], "softplus = softplus(x) : f32[4]"),
+        ("softplus.default", json!({ "threshold": { "as_int": 1 } }), &[4], &[4], "elementwise = elementwise(x) : f32[4]"),
+        ("instance_norm.default", json!({ "use_input_stats": { "as_bool": false }, "eps": { "as_float": 1e-5 } }), image, image, "instance_norm = opaque(x, name=aten.instance_norm) : f32[2, 8, 4, 4]"),
+        ("narrow.default", json!({ "dim": { "as_int": 0 }, "start": { "as_int": -2 }, "length": { "as_int": 2 } }), &[4], &[2], "slice = slice(x, start=2, end=4, axis=0) : f32[2]"),
+        ("full_like.default", json!({ "fill_value": { "as_float": 2.5 } }), &[4], &[4], "full = full(value=2.5) : f32[4]"),
+        ("fill.Tensor", json!({ "value": { "as_tensor": { "name": "x" } } }), &[], &[4], "expand = expand(x) : f32[4]"),
+    ];
+    for (operator, arguments, x, y, expected) in cases.iter().chain(more) {
         assert_eq!(lines(operator, arguments, x, y), *expected, "{operator} {arguments}");
     }
 }
@@ -88,6 +98,35 @@ fn onnx_states_what_changes_values() {
             "y = pad(x, pad=[1, 1], value=-3.4e38)"),
         ("x f32[B, 8]", vec![ints("pads", &[0, 1, 0, 1]), floats("c", &[0.0])], onnx_node("Pad", "x pads c", "y", &[]),
             "y = pad(x, pad=[1, 1])"),
+    ];
+    for (input, weights, node, expected) in cases {
+        assert_eq!(statements(&[input], &weights, &[node], "y"), expected);
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn onnx_has_ops_of_unknown_functions_where_an_attribute_has_no_name() {
+    let a = attribute_int;
+    let image = "x f32[B, 8, 4, 6]";
+    let window = [attribute_ints("kernel_shape", &[3, 3]), attribute_ints("pads", &[1; 4])];
+    let counting = [window[0].clone(), window[1].clone(), a("count_include_pad", 1)];
+    let cases = [
+        ("x f32[B, 8]", vec![], onnx_node("Mod", "x x", "y", &[a("fmod", 1)]), "y = elementwise(x, x) : f32[B, 8]"),
+        ("x f32[B, 8]", vec![], onnx_node("Mod", "x x", "y", &[a("fmod", 0)]), "y = remainder(x, x)"),
+        ("x f32[B, 8]", vec![], onnx_node("IsInf", "x", "y", &[a("detect_negative", 0)]), "y = elementwise(x) : bool[B, 8]"),
+        ("x f32[B, 8]", vec![], onnx_node("Selu", "x", "y", &[attribute_float("alpha", 1.5)]), "y = elementwise(x) : f32[B, 8]"),
+        ("x f32[B, 8]", vec![], onnx_node("Selu", "x", "y", &[attribute_float("alpha", 1.673_263_2)]), "y = selu(x)"),
+        ("x f32[B, 8]", vec![ints("axis", &[1])], onnx_node("CumSum", "x axis", "y", &[a("reverse", 1)]), "y = reduction(x) : f32[B, 8]"),
+        ("x f32[B, 8]", vec![ints("axis", &[1])], onnx_node("CumSum", "x axis", "y", &[]), "y = cumsum(x, axis=1)"),
+        ("x f32[B, 8]", vec![], onnx_node("ArgMax", "x", "y", &[a("axis", 1), a("select_last_index", 1)]), "y = reduction(x) : i64[B, 1]"),
+        ("x f32[B, 8]", vec![], onnx_node("LpNormalization", "x", "y", &[a("p", 1)]), "y = reduction(x) : f32[B, 8]"),
+        ("x f32[8, 8]", vec![], onnx_node("EyeLike", "x", "y", &[]), "y = elementwise() : f32[8, 8]"),
+        ("x i64[B]", vec![ints("depth", &[4]), floats("values", &[0.0, 1.0])], onnx_node("OneHot", "x depth values", "y", &[]), "y_classes = one_hot(x, classes=4)\ny = cast(y_classes, dtype=f32)"),
+        ("x i64[B]", vec![ints("depth", &[4]), floats("values", &[1.0, 3.0])], onnx_node("OneHot", "x depth values", "y", &[]), "y = elementwise(x, values) : f32[B, 4]"),
+        (image, vec![], onnx_node("AveragePool", "x", "y", &window), "y = reduction(x) : f32[B, 8, 4, 6]"),
+        (image, vec![], onnx_node("AveragePool", "x", "y", &counting), "y = avg_pool2d(x, kernel=3, stride=1, padding=1)"),
+        (image, vec![floats("c", &[1.0; 8])], onnx_node("BatchNormalization", "x c c c c", "y", &[a("training_mode", 1)]), "y = batch_norm(x, c, c, eps=1e-5, training=true)"),
     ];
     for (input, weights, node, expected) in cases {
         assert_eq!(statements(&[input], &weights, &[node], "y"), expected);

@@ -1,5 +1,6 @@
 //! The lines of the notation for a node, by the table of operators.
 
+use crate::onnx::assumed::other_form;
 use crate::onnx::call::Call;
 use crate::onnx::operators::{self, Rule};
 use crate::onnx::words::element;
@@ -21,6 +22,9 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
             .flatten()
             .map(|input| input.name.as_str()),
     );
+    if let Some(line) = other_form(call) {
+        return filled(&[line], call, output);
+    }
     match (rule, call.operator()) {
         (Rule::Opaque, _) => None,
         (Rule::Input, _) => Some(String::new()),

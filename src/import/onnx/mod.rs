@@ -9,6 +9,7 @@
 
 mod agree;
 mod arithmetic;
+mod assumed;
 mod attention;
 mod call;
 mod choose;

@@ -36,6 +36,7 @@ const SAME: &[&str] = &[
     "Hardmax",
     "InstanceNormalization",
     "Inverse",
+    "IsInf",
     "LRN",
     "LayerNormalization",
     "LogSoftmax",
@@ -55,6 +56,7 @@ const SAME: &[&str] = &[
     "Scatter",
     "ScatterElements",
     "ScatterND",
+    "Selu",
     "Shrink",
     "SimplifiedLayerNormalization",
     "Sinh",
@@ -172,7 +174,7 @@ fn of_product(call: &Call<'_>, first: &[Size]) -> Option<Sizes> {
 fn of_elements(call: &Call<'_>, first: &[Size]) -> Option<Sizes> {
     match (call.operator(), call.output_index) {
         ("DynamicQuantizeLinear", 1 | 2) => Some(Vec::new()),
-        ("BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "BitShift", 0) => {
+        ("BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "BitShift" | "Mod", 0) => {
             Some(broadcast(first, call.shape(1)?))
         }
         ("QLinearAdd" | "QLinearMul", 0) => Some(broadcast(first, call.shape(3)?)),

@@ -20,7 +20,7 @@ pub(super) fn dtype(call: &Call<'_>) -> Option<DType> {
         ("MaxPool" | "TopK", 1)
         | ("Unique", 1..)
         | ("NonZero" | "NonMaxSuppression" | "ArgMax" | "ArgMin", 0) => DType::I64,
-        ("Dropout", 1) => DType::Bool,
+        ("Dropout", 1) | ("IsInf", 0) => DType::Bool,
         (
             "MatMulIntegerToFloat"
             | "OneHot"

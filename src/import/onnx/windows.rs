@@ -177,6 +177,12 @@ fn plain_pool(call: &Call<'_>) -> Option<String> {
     let windows = windows(call).filter(|windows| windows.len() <= 2)?;
     let is_plain = windows.iter().all(|window| window.dilation == 1);
     let borders = even_borders(call, &windows).filter(|_| is_plain)?;
+    // The mean of the notation counts the zeros of a border.
+    let is_mean = call.operator() != "MaxPool";
+    let counts_borders = call.int("count_include_pad") == Some(1);
+    if is_mean && !counts_borders && borders.iter().any(|&border| border != 0) {
+        return None;
+    }
     let is_sequence = windows.len() == 1;
     let list = |of: &[i64], before: i64| {
         let row = is_sequence.then_some(before).into_iter();

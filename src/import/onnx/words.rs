@@ -92,6 +92,14 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         },
         "layer_norm" => rows_norm(call, "layer_norm"),
         "rms_norm" => rows_norm(call, "rms_norm"),
+        "batch_norm" => Some(
+            if call.int("training_mode") == Some(1) {
+                "{y} = batch_norm({0}, {1}, {2}, eps={epsilon=1e-5}, training=true)"
+            } else {
+                "{y} = batch_norm({0}, {3}, {4}, {1}, {2}, eps={epsilon=1e-5})"
+            }
+            .to_owned(),
+        ),
         "channels" => call.shape(0)?.get(1).map(|size| call.one(size)),
         "image_axes" => {
             let axes: Vec<usize> = (2..call.rank(0)?).collect();
@@ -208,7 +216,10 @@ fn one_hot(call: &Call<'_>) -> Option<String> {
     let is_last = axis == -1 || usize::try_from(axis).ok() == call.rank(0);
     let classes = call.sizes(1);
     let classes = classes.as_ref().and_then(|sizes| sizes.first());
-    let is_plain = is_last && call.input(0)?.dtype == Some(DType::I64);
+    let values = call.value(2).map(|values| values.elements.iter());
+    let values = values.map(|values| values.filter_map(|value| number(call, value)));
+    let is_one_or_zero = values.is_some_and(|values| values.eq([0.0, 1.0]));
+    let is_plain = is_last && is_one_or_zero && call.input(0)?.dtype == Some(DType::I64);
     Some(match classes.filter(|_| is_plain) {
         Some(classes) => format!(
             "{{y}}_classes = one_hot({{0}}, classes={})\n{{y}} = cast({{y}}_classes, dtype={})",

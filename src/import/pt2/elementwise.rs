@@ -162,7 +162,7 @@ pub(super) fn elu(call: &Call<'_>) -> Option<Becomes> {
 
 #[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
 pub(super) fn softplus(call: &Call<'_>) -> Option<Becomes> {
-    let is_plain = !call.differs("beta", 1.0);
+    let is_plain = !call.differs("beta", 1.0) && !call.differs("threshold", 20.0);
     let text = if is_plain {
         "{y} = softplus({self})"
     } else {
@@ -241,36 +241,33 @@ pub(super) fn copy(call: &Call<'_>) -> Option<Becomes> {
 
 /// A tensor with one value everywhere.
 pub(super) fn full(call: &Call<'_>) -> Option<Becomes> {
-    let stated = ["fill_value", "value", "s"]
-        .iter()
-        .find_map(|name| call.number(name));
+    let names = ["fill_value", "value", "s"];
+    if let Some(name) = names.iter().find(|name| call.tensor(name).is_some()) {
+        return Some(lines(Cast::Result, format!("{{y}} = expand({{{name}}})")));
+    }
+    let stated = names.iter().find_map(|name| match call.number(name) {
+        Some(number) => number_text(number),
+        None => call.size(name).map(|size| call.one(&size)),
+    });
     let value = if call.operator.contains("ones") {
-        1.0
+        "1".to_owned()
+    } else if names.iter().any(|name| call.has(name)) {
+        stated?
     } else {
-        stated.unwrap_or(0.0)
+        "0".to_owned()
     };
-    Some(lines(
-        Cast::None,
-        format!("{{y}} = full(value={})", number_text(value)?),
-    ))
+    Some(lines(Cast::None, format!("{{y}} = full(value={value})")))
 }
 
 /// `start`, `start + step` and so on. Functions compute those that are no integers.
 pub(super) fn arange(call: &Call<'_>) -> Option<Becomes> {
-    let of = |name: &str, default: f64| {
+    let whole = |name: &str, default: i64| {
         if !call.has(name) {
-            return Some((Size::from(default as i64), default));
+            return Some(Size::from(default));
         }
-        match call.size(name) {
-            // A size over params has no number of its own.
-            Some(size) => Some((size.clone(), size.as_int().unwrap_or(1) as f64)),
-            None => call
-                .number(name)
-                .map(|number| (Size::from(number as i64), number)),
-        }
+        call.size(name).or_else(|| whole_of(call.number(name)?))
     };
-    let ((start, first), (step, distance)) = (of("start", 0.0)?, of("step", 1.0)?);
-    if first.fract() == 0.0 && distance.fract() == 0.0 {
+    if let (Some(start), Some(step)) = (whole("start", 0), whole("step", 1)) {
         let mut attributes = Vec::new();
         if start != Size::from(0) {
             attributes.push(format!("start={}", call.one(&start)));
@@ -278,18 +275,34 @@ pub(super) fn arange(call: &Call<'_>) -> Option<Becomes> {
         if step != Size::from(1) {
             attributes.push(format!("step={}", call.one(&step)));
         }
-        return Some(Becomes::lines(format!(
-            "{{y}} = arange({})",
-            attributes.join(", ")
-        )));
+        let attributes = attributes.join(", ");
+        return Some(Becomes::lines(format!("{{y}} = arange({attributes})")));
     }
+    let number = |name: &str, default: f64| {
+        if call.has(name) {
+            call.number(name)
+        } else {
+            Some(default)
+        }
+    };
     let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
-    let (first, distance) = (number_text(first)?, number_text(distance)?);
+    let first = number_text(number("start", 0.0)?)?;
+    let distance = number_text(number("step", 1.0)?)?;
     Some(Becomes::lines(format!(
         "{{y}}_index = arange() : {stated}\n\
          {{y}}_scaled = scale({{y}}_index, factor={distance})\n\
          {{y}} = shift({{y}}_scaled, amount={first})"
     )))
+}
+
+/// A number without a fraction.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "no integer of a range is beyond 2^53"
+)]
+fn whole_of(number: f64) -> Option<Size> {
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
+    is_whole.then(|| Size::from(number as i64))
 }
 
 /// The nearest whole number; the notation has no name for the nearest of some decimals.

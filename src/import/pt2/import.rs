@@ -229,8 +229,8 @@ impl<'a> Import<'a> {
         let shows_or_writes = in_place.is_some() || namespace == "aten" && VIEWS.contains(&name);
         if shows_or_writes && used.iter().all(has_no_elements) {
             // A view of nothing, and a write of nothing, are no ops.
-            let none = used.iter().map(|&(_, output, _)| (output, NO_TENSOR));
-            frame.tensors.extend(none);
+            let empty = used.iter().map(|&(_, output, _)| (output, NO_TENSOR));
+            frame.tensors.extend(empty);
             return Ok(());
         }
         let mut parts = Vec::new();

@@ -22,6 +22,11 @@ pub(super) fn slice(call: &Call<'_>) -> Option<Becomes> {
     }
     let (start, end) = if call.operator == "narrow" {
         let start = call.size("start")?;
+        let start = if start.as_int().is_some_and(|start| start < 0) {
+            start.add(size)?
+        } else {
+            start
+        };
         let end = start.add(&call.size("length")?)?;
         (start, Some(end))
     } else {

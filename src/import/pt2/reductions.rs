@@ -263,7 +263,9 @@ pub(super) fn group_norm(call: &Call<'_>) -> Option<Becomes> {
         "{{y}} = group_norm({{input}}, {{weight?}}, {{bias?}}, groups={}{{eps}})",
         call.one(&groups)
     );
-    (!is_shifted_alone).then_some(Becomes::Lines(widened(call), line))
+    // An instance norm may take the statistics that were measured in training.
+    let is_of_input = !call.has("use_input_stats") || call.flag("use_input_stats");
+    (is_of_input && !is_shifted_alone).then_some(Becomes::Lines(widened(call), line))
 }
 
 /// Batch norm by running statistics, or by those of the batch.

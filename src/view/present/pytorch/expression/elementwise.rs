@@ -70,25 +70,7 @@ impl Task<'_> {
                     "torch.full({shape}, {value}, dtype={dtype}, device=DEVICE)"
                 ))
             }
-            (Function::Arange, _) => {
-                let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::I64));
-                let count: u64 = self.op.shape.iter().product();
-                let start = self.call.required_size(AttributeName::Start)?;
-                let step = self.call.required_size(AttributeName::Step)?;
-                let range = if (start, step) == (0, 1) {
-                    count.to_string()
-                } else {
-                    let steps = i64::try_from(count)
-                        .ok()
-                        .and_then(|count| count.checked_mul(step));
-                    let end = steps.and_then(|steps| start.checked_add(steps));
-                    let end = end.filter(|_| step != 0).ok_or_else(|| self.refuse())?;
-                    format!("{start}, {end}, {step}")
-                };
-                Ok(format!(
-                    "torch.arange({range}, dtype={dtype}, device=DEVICE).reshape({shape})"
-                ))
-            }
+            (Function::Arange, _) => self.range(),
             (Function::Copy, _) => Ok(format!(
                 "torch.empty_like({}).copy_({})",
                 x()?,
@@ -144,6 +126,28 @@ impl Task<'_> {
         });
         let bounds: String = bounds.collect();
         Ok(format!("torch.clamp({}{bounds})", self.operand(0)?))
+    }
+
+    /// Integers of equal distance.
+    fn range(&self) -> Result<String, ScriptError> {
+        let shape = shape_of(&self.op.shape);
+        let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::I64));
+        let count: u64 = self.op.shape.iter().product();
+        let start = self.call.required_size(AttributeName::Start)?;
+        let step = self.call.required_size(AttributeName::Step)?;
+        let range = if (start, step) == (0, 1) {
+            count.to_string()
+        } else {
+            let steps = i64::try_from(count).ok();
+            let steps = steps.and_then(|count| count.checked_mul(step));
+            let end = steps.and_then(|steps| start.checked_add(steps));
+            // PyTorch has no range of equal numbers.
+            let end = end.filter(|_| step != 0).ok_or_else(|| self.refuse())?;
+            format!("{start}, {end}, {step}")
+        };
+        Ok(format!(
+            "torch.arange({range}, dtype={dtype}, device=DEVICE).reshape({shape})"
+        ))
     }
 
     /// The shape of a value for each channel: `-1, 1, 1`, with a 1 for each dimension after the
