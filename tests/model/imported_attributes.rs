@@ -9,6 +9,9 @@ use crate::pt2::{analysed, converted, functions};
 use crate::pt2_files::{file, named, node_of, program, tensor};
 use serde_json::{Value, json};
 
+/// An operator of `ATen`, its arguments, the shapes of `x` and `y`, and the ops that it becomes.
+type Case<'a> = (&'a str, Value, &'a [i64], &'a [i64], &'a str);
+
 /// The ops of an operator of `ATen` on `x`, each on a line.
 fn lines(operator: &str, arguments: &Value, x: &[i64], y: &[i64]) -> String {
     let x_argument = json!({ "as_tensor": { "name": "x" } });
@@ -39,7 +42,7 @@ fn lines(operator: &str, arguments: &Value, x: &[i64], y: &[i64]) -> String {
 #[rustfmt::skip]
 fn aten_states_what_changes_values() {
     let image: &[i64] = &[2, 8, 4, 4];
-    let cases: &[(&str, Value, &[i64], &[i64], &str)] = &[
+    let cases: &[Case<'_>] = &[
         ("pixel_shuffle.default", json!({ "upscale_factor": { "as_int": 2 } }), image, &[2, 2, 8, 8],
             "reshape = reshape(x, shape=[2, 2, 2, 2, 4, 4])\ntranspose = transpose(reshape, perm=[0, 1, 4, 2, 5, 3])\ncontiguous = contiguous(transpose) : f32[2, 2, 4, 2, 4, 2]\nreshape_2 = reshape(contiguous) : f32[2, 2, 8, 8]"),
         ("pixel_unshuffle.default", json!({ "downscale_factor": { "as_int": 2 } }), image, &[2, 32, 2, 2],
@@ -67,7 +70,7 @@ fn aten_states_what_changes_values() {
         ("rms_norm.default", json!({ "normalized_shape": { "as_ints": [8] }, "eps": { "as_float": 1e-6 } }), &[4, 8], &[4, 8],
             "rms_norm = rms_norm(x, eps=1e-6) : f32[4, 8]"),
     ];
-    let more: &[(&str, Value, &[i64], &[i64], &str)] = &[
+    let more: &[Case<'_>] = &[
         ("softplus.default", json!({ "threshold": { "as_int": 20 } }), &[4], &[4], "softplus = softplus(x) : f32[4]"),
         ("softplus.default", json!({ "threshold": { "as_int": 1 } }), &[4], &[4], "elementwise = elementwise(x) : f32[4]"),
         ("instance_norm.default", json!({ "use_input_stats": { "as_bool": false }, "eps": { "as_float": 1e-5 } }), image, image, "instance_norm = opaque(x, name=aten.instance_norm) : f32[2, 8, 4, 4]"),
