@@ -303,6 +303,26 @@ k = index_copy_(c, at, n, axis=2)
     }
 }
 
+/// The compiler lowers an op right before its first reader, so copies need not have the order of
+/// the list.
+#[test]
+fn copies_count_in_any_order_of_the_list() {
+    let values = "r = reshape(f, shape=[8, 32, 8192, 128])\n";
+    let keys = "t = reshape(e, shape=[8, 32, 128, 8192])\n";
+    let of = |[first, second]: [&str; 2]| {
+        format!(
+            "input q : bf16[8, 32, 1, 128]\ninput k : bf16[8, 8, 1, 128, 8192]\ninput v : bf16[8, 8, 1, 8192, 128]\n\
+             e = expand(k, shape=[8, 8, 4, 128, 8192])\nf = expand(v, shape=[8, 8, 4, 8192, 128])\n{first}{second}\
+             s = matmul(q, t)\no = matmul(s, r)\n"
+        )
+    };
+    for reshape in ReshapeCost::VARIANTS {
+        let [one, other] = [[keys, values], [values, keys]]
+            .map(|order| moved(&of(order), Policy::Inductor, *reshape));
+        assert_eq!(one, other, "{reshape:?}");
+    }
+}
+
 /// A library reads a copy of an operand that no strides show: one launch, which reads the operand
 /// and writes the copy, whether the views of the list count as copies or as free.
 #[test]

@@ -153,6 +153,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     }
     // A matmul is lowered at the add that its call includes.
     lowering.copied.sort_by_key(|copy| copy.op);
+    lowering.copied_views.sort_unstable();
     lowering.copied_views.dedup();
     Lowered {
         nodes: lowering.nodes,
@@ -176,7 +177,7 @@ pub(super) struct Lowering<'a> {
     pub(super) copies: HashMap<(TensorId, u64), BufferId>,
     /// What they move.
     pub(super) copied: Vec<OperandCopy>,
-    /// Reshapes whose copy a library or the caller reads, in their order.
+    /// Reshapes whose copy a library or the caller reads.
     pub(super) copied_views: Vec<OpId>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.
     pub(super) pieces: HashMap<BufferId, Vec<BufferId>>,
