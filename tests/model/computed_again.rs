@@ -133,6 +133,10 @@ fn one_kernel_alone_computes_what_its_readers_take() {
         // One element of a row for each index.
         (X, "input i : i64[64, 1]\na = neg(x)\ng = gather(a, i, axis=1)\ny = relu(g)",
             64 * (4 + 8), 2 * 64),
+        // A look-up or a slice of what only moves elements: at most one of each operand.
+        ("input w : f32[4096, 64]\ninput v : f32[64, 64]\ninput i : i64[16]\n", "c = concat(w, v, axis=0)\ne = embedding(i, c)\ny = relu(e)",
+            2 * 16 * 64 * 4 + 16 * 8, 16 * 64),
+        (X, "p = pad(x, pad=[1, 1])\nb = slice(p, end=8, axis=0)\ny = relu(b)", 8 * 1026 * 4, 8 * 1026),
         // The program returns all, which another kernel reads.
         (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\ny = relu(b)\noutput a", whole + 8 * row, 0),
     ];

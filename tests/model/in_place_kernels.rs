@@ -144,6 +144,33 @@ const COMPILED: &[(&str, &str, &[&str], u64)] = &[
     ("a reader of a part", "a = slice(x, start=0, end=512, axis=0)\nb = exp(a)\nc = mul_(x, 2)", &["a b", "c"], 3),
 ];
 
+/// A state that moves by one step: each element is read at another index than it is written. The
+/// counts are those of TorchInductor 2.11.
+#[test]
+fn torch_compile_reads_what_it_shifts_before_it_overwrites_it() {
+    let state = "input s : bf16[64, 8192, 3]\ninput x : bf16[64, 8192, 1]\n";
+    for (ops, launches) in [
+        (
+            "a = slice(s, start=1, axis=2)\nc = concat(a, x, axis=2)\nz = copy_(s, c)",
+            2,
+        ),
+        (
+            "c = concat(s, x, axis=2)\na = slice(c, start=1, axis=2)\nz = copy_(s, a)",
+            2,
+        ),
+        // The compiler does not see that the elements of a piece stay where they are.
+        (
+            "a = slice(s, end=2, axis=2)\nc = concat(a, x, axis=2)\nd = exp(c)\nz = copy_(s, d)",
+            2,
+        ),
+    ] {
+        let text = format!("{state}{ops}");
+        let outcome = analyze_program(&parse(&text).program, &Options::of_policy(Policy::Inductor));
+        assert_eq!(outcome.diagnostics, [], "{text}");
+        assert_eq!(outcome.analysis.unwrap().fused.launches, launches, "{text}");
+    }
+}
+
 #[test]
 fn torch_compile_overwrites_what_it_reads_at_the_same_index() {
     for &(name, lines, kernels, accessed) in COMPILED {

@@ -53,7 +53,10 @@ impl ComputedPart {
         let known = &graph.tensors[operand];
         let bytes = if known.elements() == Some(self.of) {
             u64::try_from(self.share_of(read.bytes.into())).ok()
-        } else if graph.ops[self.op].op_type == OpType::Elementwise || read.part_of.is_some() {
+        } else if graph.ops[self.op].op_type == OpType::Elementwise
+            || read.part_of.is_some()
+            || only_moves(&graph.ops[self.op])
+        {
             let elements = self.elements_met(graph, operand);
             known
                 .bytes_per_element
@@ -107,6 +110,12 @@ impl ComputedPart {
 /// need not compute the others.
 pub(crate) fn is_by_element(op: &Op) -> bool {
     !op.in_place && matches!(op.op_type, OpType::Elementwise | OpType::Reshape)
+}
+
+/// Whether an op only moves elements, so that each of its own needs one of an operand at most.
+fn only_moves(op: &Op) -> bool {
+    let computes = |function: Function| function.row().flops_per_element > 0;
+    op.op_type == OpType::Reshape && !op.function.is_some_and(computes)
 }
 
 /// What a kernel computes in part of the ops that it computes for itself alone: `inlined`, which
@@ -187,6 +196,8 @@ impl ComputedPart {
             (own, taken_along(&graph.ops[reader], shape, along))
         } else if by_element && is_same {
             (own, (shape == to).then(|| SmallVec::from_slice(along)))
+        } else if only_moves(&graph.ops[reader]) {
+            (own, None)
         } else {
             (self.of, None)
         };

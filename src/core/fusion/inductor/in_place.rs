@@ -7,8 +7,8 @@ use super::facts::elements;
 use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, SchedulerNode};
 use super::schedule::{GroupId, Schedule};
-use super::value::{LoweredValue, buffer_value};
-use super::view::{AccessedElements, View};
+use super::value::{BufferView, LoweredValue, buffer_value};
+use super::view::AccessedElements;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
 use crate::model::graph::Graph;
@@ -24,7 +24,7 @@ pub(super) struct BufferReaders {
     /// For each buffer the inlined tensors that read it.
     inlined: HashMap<BufferId, Vec<TensorId>>,
     /// For each buffer the buffers that nodes have computed from it, and whether they have read it
-    /// in its own order.
+    /// in its own order from the first element on.
     computed: HashMap<BufferId, Vec<(BufferId, bool)>>,
 }
 
@@ -66,7 +66,8 @@ impl BufferReaders {
         if self.is_on() {
             for read in &node.reads {
                 let computed = self.computed.entry(read.buffer).or_default();
-                computed.push((node.writes.buffer, read.is_straight));
+                let is_same = read.is_straight && !read.is_shifted;
+                computed.push((node.writes.buffer, is_same));
             }
         }
     }
@@ -78,16 +79,29 @@ impl Lowering<'_> {
     pub(super) fn write_readers(&mut self, op: OpId) {
         let graph = self.graph;
         let buffers = self.overwritten(op);
+        let target = graph.inputs[op].first();
+        let written: &[BufferView] = target.map_or(&[], |&tensor| &self.values[tensor].reads);
+        // In another order, or shifted: as a concatenation reads what it moves to the front.
         let is_reordered = |tensor: TensorId| {
-            let reads = self.values[tensor].reads.iter();
-            let mut overwritten = reads.filter(|read| buffers.contains(&read.buffer));
-            overwritten.any(|read| !read.view.as_ref().is_some_and(View::is_straight))
+            self.values[tensor].reads.iter().any(|read| {
+                let mut written = written.iter().filter(|write| write.buffer == read.buffer);
+                written.any(|write| match (&read.view, &write.view) {
+                    (Some(read), Some(write)) => {
+                        let start = read.start();
+                        !read.is_straight() || start.is_none() || start != write.start()
+                    }
+                    _ => true,
+                })
+            })
         };
+        // Views of an inlined value may move it, too.
+        let mut sources = graph.inputs[op].iter().skip(1);
+        let moves = sources.any(|&tensor| is_reordered(tensor));
         let is_needed = |&tensor: &TensorId| {
             let producer = graph.tensors[tensor].producer;
             let last_use = self.readers.last_use[tensor];
             producer.is_some_and(|producer| !graph.ops[producer].is_view())
-                && (last_use > Some(op) || last_use == Some(op) && is_reordered(tensor))
+                && (last_use > Some(op) || last_use == Some(op) && (moves || is_reordered(tensor)))
         };
         let readers = buffers.iter();
         let inlined = readers.filter_map(|buffer| self.readers.inlined.get(buffer));

@@ -79,6 +79,7 @@ impl Default for SchedulerNode {
                 step: None,
                 loops: Loops::default(),
                 is_straight: false,
+                is_shifted: false,
                 is_flat: false,
                 tile: None,
             },
@@ -116,6 +117,8 @@ pub(super) struct BufferAccess {
     pub(super) loops: Loops,
     /// Elements are accessed in the order of the buffer.
     pub(super) is_straight: bool,
+    /// Whether it begins elsewhere than at the first element.
+    pub(super) is_shifted: bool,
     /// Elements are accessed in the order of the buffer, without a gap.
     pub(super) is_flat: bool,
     /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down
@@ -175,6 +178,7 @@ impl BufferAccess {
             step: None,
             loops: view.map_or(Loops::default(), |view| view.loops(shape)),
             is_straight: view.is_some_and(View::is_straight),
+            is_shifted: view.is_some_and(|view| view.start() != Some(0)),
             is_flat: view.is_some_and(View::is_flat),
             tile: view
                 .filter(|_| known != AccessedElements::Unknown)

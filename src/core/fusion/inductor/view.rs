@@ -232,6 +232,12 @@ impl View {
         Loops::of(moving.collect())
     }
 
+    /// The position of the first element, below 0 in a border; `None` where the compiler does not
+    /// see it.
+    pub(super) fn start(&self) -> Option<i64> {
+        self.closed.is_empty().then_some(self.offset)
+    }
+
     /// Whether elements are accessed in the order in which they lie.
     pub(super) fn is_straight(&self) -> bool {
         let moved = self.digits.iter().filter(|digit| digit.stride != 0);
