@@ -130,6 +130,24 @@ fn a_predicted_time_is_worked_out() {
     );
 }
 
+/// Only a matmul has a pipeline of tiles.
+#[test]
+fn a_kernel_that_writes_by_index_takes_longer_at_least() {
+    let write = on(
+        "h200",
+        Policy::None,
+        "input c : bf16[8, 4096, 128]\ninput at : i64[1]\ninput x : bf16[8, 1, 128]\ny = index_copy_(c, at, x, axis=1)\n",
+    );
+    let lines = time_lines(&write, write.fused.kernels.ids().next().unwrap());
+    let last = lines.last().unwrap();
+    assert!(
+        last.contains(
+            "to launch, start and end + 1.00 µs that such a kernel takes longer at least = "
+        ),
+        "{last}"
+    );
+}
+
 /// A launch has one figure: what a matmul needs beyond it has a name of its own.
 #[test]
 fn a_launch_takes_as_long_in_a_matmul_as_in_any_kernel() {

@@ -115,10 +115,17 @@ pub(super) fn breakdown_derivation(breakdown: &Breakdown) -> Derivation {
         .collect();
     terms.push(launch_term(breakdown));
     if breakdown.pipeline_s > 0.0 {
-        terms.push(Term::given(
-            "to fill the pipeline of tiles and write the last one",
-            Number::Seconds(breakdown.pipeline_s),
-        ));
+        let mut shares = breakdown
+            .phases
+            .iter()
+            .flatten()
+            .flat_map(|part| &part.shares);
+        let name = if shares.any(|share| share.what == RatedWork::WaveFlops) {
+            "to fill the pipeline of tiles and write the last one"
+        } else {
+            "that such a kernel takes longer at least"
+        };
+        terms.push(Term::given(name, Number::Seconds(breakdown.pipeline_s)));
     }
     Derivation::new(Operation::Sum, terms)
 }

@@ -11,8 +11,8 @@ pub struct Breakdown {
     pub phases: SmallVec<[SmallVec<[BreakdownPart; 4]>; 1]>,
     /// Fixed time of the kernel.
     pub fixed_s: f64,
-    /// The part of it in which a matmul fills its pipeline of tiles and writes its last one. The
-    /// rest is a launch as of any kernel.
+    /// The part of it that other kernels do not have: in it a matmul fills its pipeline of tiles
+    /// and writes its last one. The rest is a launch as of any kernel.
     pub pipeline_s: f64,
 }
 
