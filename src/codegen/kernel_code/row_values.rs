@@ -9,7 +9,7 @@ use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::{Op, element_count};
 
-/// Most row values of an op.
+/// Most row values of an op ([`Function::row_values`]).
 const MOST: usize = 2;
 
 /// One of the row values of an op, as a kernel passes it to another.
@@ -21,20 +21,9 @@ pub struct RowValue {
     pub name: String,
 }
 
-/// How many values an op computes for each row before its elements; none for any op but softmaxes
-/// and norms.
-pub(super) const fn count(op: &Op) -> usize {
-    match op.function {
-        Some(
-            Function::Softmax
-            | Function::LogSoftmax
-            | Function::LayerNorm
-            | Function::GroupNorm
-            | Function::BatchNormTrain,
-        ) => MOST,
-        Some(Function::RmsNorm | Function::L2Norm) => 1,
-        _ => 0,
-    }
+/// How many row values an op has.
+pub(super) fn count(op: &Op) -> usize {
+    op.function.map_or(0, Function::row_values)
 }
 
 /// The number under which kernels know one of the row values of an op.
@@ -52,10 +41,7 @@ pub(super) fn of_tensor(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)
 pub(super) fn row_value(graph: &Graph, tensor: TensorId) -> Option<RowValue> {
     let (op, which) = of_tensor(graph, tensor)?;
     let name = graph.tensor_name(graph.output[op]);
-    let is_softmax = matches!(
-        graph.ops[op].function,
-        Some(Function::Softmax | Function::LogSoftmax)
-    );
+    let is_softmax = graph.ops[op].function.is_some_and(Function::is_softmax);
     let word = match (is_softmax, which) {
         (true, 0) => "largest",
         (true, _) | (false, 0) => "total",
@@ -67,17 +53,15 @@ pub(super) fn row_value(graph: &Graph, tensor: TensorId) -> Option<RowValue> {
     })
 }
 
-/// The shape of the rows of an op, whose input has its shape, and the dimensions along a row.
-pub(super) fn rows(op: &Op) -> Option<(Vec<u64>, Vec<usize>)> {
-    let shape = &op.shape;
-    if op.function == Some(Function::GroupNorm) {
+/// The shape in which an op with an input of this shape has its rows, and the dimensions along a
+/// row.
+pub(super) fn rows(op: &Op, shape: &[u64]) -> Option<(Vec<u64>, Vec<usize>)> {
+    let groups = op.indexing.as_ref().map_or(0, |own| own.groups);
+    if groups > 0 {
         // The channels of a group are contiguous.
-        let groups = op.indexing.as_ref().map_or(0, |own| own.groups);
         let rows = shape.first()?.checked_mul(groups)?;
-        return Some((
-            vec![rows, element_count(shape)?.checked_div(rows)?],
-            vec![1],
-        ));
+        let width = element_count(shape)?.checked_div(rows)?;
+        return Some((vec![rows, width], vec![1]));
     }
-    Some((shape.clone(), op.reduced_axes(shape.len())))
+    Some((shape.to_vec(), op.reduced_axes(shape.len())))
 }

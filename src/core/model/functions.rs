@@ -244,6 +244,33 @@ impl Function {
         )
     }
 
+    /// Whether the function is a softmax: it keeps a running maximum and a sum for each row.
+    pub const fn is_softmax(self) -> bool {
+        matches!(self, Self::Softmax | Self::LogSoftmax)
+    }
+
+    /// Whether the function takes the variance of each row: it keeps a running mean and variance.
+    pub const fn takes_variance(self) -> bool {
+        matches!(
+            self,
+            Self::Var | Self::LayerNorm | Self::GroupNorm | Self::BatchNormTrain
+        )
+    }
+
+    /// How many values a softmax or norm computes for each row before its elements; none for any
+    /// other function.
+    pub const fn row_values(self) -> usize {
+        match self {
+            Self::Softmax
+            | Self::LogSoftmax
+            | Self::LayerNorm
+            | Self::GroupNorm
+            | Self::BatchNormTrain => 2,
+            Self::RmsNorm | Self::L2Norm => 1,
+            _ => 0,
+        }
+    }
+
     /// Whether an element of the result depends on the order of the elements along an axis.
     pub const fn sorts_or_scans(self) -> bool {
         matches!(

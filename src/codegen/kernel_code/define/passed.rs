@@ -17,7 +17,7 @@ impl Definitions<'_> {
     /// compute.
     pub(super) fn type_of_row_value(&self, id: OpId) -> Result<(Vec<u64>, DType), CodegenError> {
         let op = &self.graph.ops[id];
-        let (shape, reduced) = row_values::rows(op).ok_or(CodegenError::UnknownInput)?;
+        let (shape, reduced) = row_values::rows(op, &op.shape).ok_or(CodegenError::UnknownInput)?;
         let rows = element_count(&kept(&shape, &reduced)).ok_or(CodegenError::TensorTooLarge)?;
         let is_double = op.element_type() == Some(DType::F64);
         let dtype = if is_double { DType::F64 } else { DType::F32 };
@@ -33,7 +33,7 @@ impl Definitions<'_> {
         only_if: Option<ExprId>,
     ) -> Defined {
         let op = &self.graph.ops[id];
-        let (&[row], Some((shape, reduced))) = (at, row_values::rows(op)) else {
+        let (&[row], Some((shape, reduced))) = (at, row_values::rows(op, &op.shape)) else {
             return Err(CodegenError::UnknownInput);
         };
         let mut of_row = self

@@ -5,6 +5,7 @@ use crate::calculator::{Binary, Calculator, Fold, Unary};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, ExprId, Expressions};
 use crate::kernel_code::index::{IndexId, VariableId};
+use crate::kernel_code::row_values;
 use crate::rows::{Reduced, Row, reduced};
 use fuseline_core::model::functions::{Function, ShapeRule};
 
@@ -144,17 +145,12 @@ impl Definitions<'_> {
         let mut shape = self.shape_of_operand(x)?;
         let out = &definition.op.shape;
         let mut at = definition.at.to_vec();
-        let mut reduced = definition.op.reduced_axes(shape.len());
-        if definition.function == Function::GroupNorm {
-            // The channels of a group are contiguous.
-            let groups = definition.op.indexing.as_ref().map_or(0, |own| own.groups);
-            let &batch = shape.first().ok_or_else(|| definition.unfit())?;
-            let rows = (batch.checked_mul(groups)).filter(|&rows| rows > 0);
-            let rows = rows.ok_or_else(|| definition.unfit())?;
+        let rows = row_values::rows(definition.op, &shape);
+        let (in_rows, reduced) = rows.ok_or_else(|| definition.unfit())?;
+        if in_rows != shape {
             let place = self.expressions.ravel(out, &at);
-            shape = vec![rows, Self::count(definition, &shape)? / rows];
-            at = self.expressions.unravel(&shape, place);
-            reduced = vec![1];
+            at = self.expressions.unravel(&in_rows, place);
+            shape = in_rows;
         } else if *out != shape {
             let row = self.expressions.ravel(out, &at);
             let kept = (0..shape.len()).filter(|place| !reduced.contains(place));

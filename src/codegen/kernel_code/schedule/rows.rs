@@ -5,6 +5,7 @@ use super::stages::Stages;
 use super::{Output, Scheduled, reduces_rows};
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::error::CodegenError;
+use crate::kernel_code::row_values;
 use fuseline_core::model::functions::Function;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
@@ -133,16 +134,6 @@ fn domain(definitions: &Definitions<'_>, anchor: OpId, tensor: TensorId) -> Opti
             reduced: vec![last],
         });
     }
-    let groups = op.indexing.as_ref().map_or(0, |own| own.groups);
-    if groups > 0 {
-        // The channels of a group are contiguous.
-        let rows = shape.first()?.checked_mul(groups)?;
-        let width = element_count(&shape)?.checked_div(rows)?;
-        return Some(Domain {
-            shape: vec![rows, width],
-            reduced: vec![1],
-        });
-    }
-    let reduced = op.reduced_axes(shape.len());
+    let (shape, reduced) = row_values::rows(op, &shape)?;
     (reduced.iter().all(|&axis| axis <= last)).then_some(Domain { shape, reduced })
 }

@@ -93,7 +93,7 @@ impl KernelView<'_> {
         let rows = Rows::of_op(self.model.graph, id);
         let times = &m.library_row;
         let (what, per_s) = match op.function {
-            Some(Function::Softmax | Function::LogSoftmax) => return self.softmax(m, op, rows),
+            Some(function) if function.is_softmax() => return self.softmax(m, op, rows),
             Some(function) if function.is_pool() => (RatedWork::Pool, m.library_pool_per_s),
             Some(Function::GroupNorm | Function::BatchNormTrain) => {
                 return self.channel_norm(m, op, rows);
@@ -240,9 +240,7 @@ impl KernelView<'_> {
             let op = &self.model.graph.ops[id];
             let rows = Rows::of_op(self.model.graph, id);
             match op.function {
-                Some(Function::Softmax | Function::LogSoftmax) => {
-                    self.softmax_read_again_bytes(op, rows)
-                }
+                Some(function) if function.is_softmax() => self.softmax_read_again_bytes(op, rows),
                 // It reads its rows twice, as many at once as fill the threads of the device.
                 Some(Function::LayerNorm) => {
                     let row_bytes = rows.width * op.bytes_per_element.bytes();

@@ -133,17 +133,9 @@ impl KernelView<'_> {
             let padded = rows.width.log2().ceil().exp2();
             reduced.padded = reduced.padded.max(rows.count * padded);
             match op.function {
-                // A running mean and variance.
-                Some(
-                    Function::LayerNorm
-                    | Function::GroupNorm
-                    | Function::BatchNormTrain
-                    | Function::Var,
-                ) => {
-                    reduced.online += count;
-                }
-                // A running maximum, and a sum that is scaled whenever it changes.
-                Some(Function::Softmax | Function::LogSoftmax) => reduced.online += 2.0 * count,
+                Some(function) if function.takes_variance() => reduced.online += count,
+                // The sum is scaled whenever the maximum changes.
+                Some(function) if function.is_softmax() => reduced.online += 2.0 * count,
                 Some(Function::Max) => has_max = Some(count),
                 _ => {}
             }

@@ -9,29 +9,19 @@ pub use crate::fusion::decision::Decision;
 use crate::fusion::decision::{Log, NodeId, PlacedNode};
 use crate::fusion::plan::plan_noting;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::ids::{IdVec, OpId};
 use crate::model::options::Options;
-use crate::model::partition::OperandCopy;
+use crate::model::partition::Partition;
 
 /// The decisions that led a policy to its partition.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct DecisionTrace {
     /// In the order in which they were made.
     pub decisions: Vec<Decision>,
-    /// For each op its final kernel; the kernels of earlier steps are numbered by it and by those
-    /// of the nodes.
-    kernel_of: IdVec<OpId, KernelId>,
+    /// The final kernels; those of earlier steps are numbered by them and by those of the nodes.
+    last: Partition,
     /// The nodes that the compiler's decisions name.
     nodes: IdVec<NodeId, PlacedNode>,
-    /// Of the final kernels.
-    further_launches: IdVec<KernelId, u32>,
-    /// Of the final kernels.
-    copies: Vec<OperandCopy>,
-    /// Of the final kernels.
-    views: Vec<OpId>,
-    /// Of the final kernels.
-    computes_where_read: bool,
-    copied_views: Vec<OpId>,
     /// Which ops are free views, for which alone nothing runs.
     is_view: IdVec<OpId, bool>,
 }
@@ -49,12 +39,7 @@ pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
     DecisionTrace {
         decisions: notes.decisions,
         nodes: notes.nodes,
-        kernel_of: plan.partition.kernel_of,
-        further_launches: plan.partition.further_launches,
+        last: plan.partition,
         is_view,
-        copies: plan.partition.copies,
-        views: plan.partition.views,
-        computes_where_read: plan.partition.computes_where_read,
-        copied_views: plan.partition.copied_views,
     }
 }

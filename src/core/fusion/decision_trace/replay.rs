@@ -22,17 +22,17 @@ impl DecisionTrace {
         for decision in self.decisions.iter().take(step) {
             replay.apply(decision);
         }
-        let mut partition = replay.partition().unwrap_or_else(|| none::partition(graph));
-        if step >= self.decisions.len() {
-            partition
-                .further_launches
-                .clone_from(&self.further_launches);
-            partition.copies.clone_from(&self.copies);
-            partition.views.clone_from(&self.views);
-            partition.computes_where_read = self.computes_where_read;
-            partition.copied_views.clone_from(&self.copied_views);
+        let replayed = replay.partition().unwrap_or_else(|| none::partition(graph));
+        if step < self.decisions.len() {
+            return replayed;
         }
-        partition
+        // What no decision says of the final kernels.
+        Partition {
+            kernels: replayed.kernels,
+            kernel_of: replayed.kernel_of,
+            recomputed: replayed.recomputed,
+            ..self.last.clone()
+        }
     }
 
     /// Number of kernels before the first decision and after each, without those of free views
@@ -206,7 +206,7 @@ impl<'a> Replay<'a> {
         let count = self.cells.len();
         let mut ranks: Adjacency<CellId, KernelId> = Adjacency::with_capacity(count, count);
         let nodes = self.trace.nodes.iter().map(|node| node.kernel);
-        let last = self.trace.kernel_of.iter().copied().chain(nodes);
+        let last = self.trace.last.kernel_of.iter().copied().chain(nodes);
         for (ops, kernel) in self.cells.iter().zip(last) {
             ranks.push((!ops.is_empty()).then_some(kernel));
         }

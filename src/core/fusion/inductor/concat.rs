@@ -251,9 +251,8 @@ impl Lowering<'_> {
             let is_spread = element_count(&reader.shape) != graph.tensors[tensor].elements();
             reader.is_view() || reader.op_type == OpType::Elementwise && is_spread
         };
-        let fixes_layout = |reader: OpId| {
-            self.lowered_at[reader].is_some() && is_viewed(reader) || self.multiplies(reader)
-        };
+        let fixes_layout =
+            |reader: OpId| self.is_lowered[reader] && is_viewed(reader) || self.multiplies(reader);
         graph.is_final(tensor)
             || chooses_layout
             || definition.is_view()

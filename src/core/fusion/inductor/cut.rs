@@ -1,7 +1,7 @@
 //! How the first half of a split reduction reads its input: by pieces of rows.
 
 use super::node::SchedulerNode;
-use super::view::{AccessedElements, Dependency, View, loop_order};
+use super::view::{Dependency, View, loop_order};
 use crate::fusion::loops::Loop;
 
 /// Rows, each of which is cut into pieces.
@@ -39,10 +39,7 @@ impl Pieces {
             if self.rows == 1 {
                 read.loops = View::whole(width).loops(&cuts);
             } else if let Some(view) = seen.as_ref().filter(|_| self.keeps_index) {
-                read.access = view.access(&cut);
-                if read.access == AccessedElements::Unknown {
-                    read.access = AccessedElements::divided(view, &cut);
-                }
+                read.access = view.access(&cut).or_divided(view, &cut);
                 read.loops = view.loops(&cut);
             }
             if !self.keeps_index {

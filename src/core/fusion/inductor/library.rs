@@ -181,19 +181,13 @@ pub(super) fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
         first.is_some_and(|&tensor| graph.tensors[tensor].addressed_bytes() == Some(2))
     };
     match (definition.op_type, definition.function) {
-        (
-            OpType::Reduction,
-            Some(
-                Function::Softmax
-                | Function::LogSoftmax
-                | Function::LayerNorm
-                | Function::GroupNorm
-                | Function::BatchNormTrain,
-            ),
-        ) => is_half(),
-        (OpType::Elementwise, _)
-        | (OpType::Reduction, Some(Function::RmsNorm | Function::L2Norm))
-        | (OpType::Reshape, Some(Function::Contiguous)) => true,
+        (OpType::Elementwise, _) | (OpType::Reshape, Some(Function::Contiguous)) => true,
+        (OpType::Reduction, Some(function)) => match function.row_values() {
+            0 => false,
+            // It squares each element.
+            1 => true,
+            _ => is_half(),
+        },
         // Copies of one tensor are a broadcast. Any other concatenation is no pointwise op.
         (OpType::Reshape, Some(Function::Concat)) => all_equal(graph.inputs[op].iter()),
         _ => false,

@@ -109,23 +109,22 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         pairs: HashSet::new(),
         normed: HashMap::new(),
         elements: HashMap::new(),
-        lowered_at: IdVec::from_elem(None, graph.ops.len()),
+        is_lowered: IdVec::from_elem(false, graph.ops.len()),
         nodes: IdVec::new(),
         log,
     };
     // For each bias add the matmul whose library call includes it.
     let mut bias_of = IdVec::from_elem(None, graph.ops.len());
-    for (at, step) in lowering_order(graph).into_iter().enumerate() {
+    for step in lowering_order(graph) {
         let op = match step {
             // Its elements are left.
             Step::Op(op) if has_fixed_row_values(graph, op) => {
-                lowering.lowered_at[op] = Some(at);
                 lowering.write_elements(op);
                 continue;
             }
             Step::RowValues(op) | Step::Op(op) => op,
         };
-        lowering.lowered_at[op] = Some(at);
+        lowering.is_lowered[op] = true;
         if graph.ops[op].in_place {
             lowering.write_readers(op);
         }
@@ -197,8 +196,8 @@ pub(super) struct Lowering<'a> {
     /// For each norm of which only the row values are lowered the value of its elements, if they
     /// are written.
     pub(super) elements: HashMap<OpId, LoweredValue>,
-    /// For each op that is lowered the position at which it was.
-    pub(super) lowered_at: IdVec<OpId, Option<usize>>,
+    /// Whether an op is lowered; of a norm, its row values.
+    pub(super) is_lowered: IdVec<OpId, bool>,
 }
 
 impl Lowering<'_> {

@@ -163,11 +163,7 @@ impl BufferAccess {
     /// An access in a loop over a shape; elements have `width` bytes.
     pub(super) fn of(buffer: BufferId, view: Option<&View>, shape: &[u64], width: u32) -> Self {
         let known = view.map_or(AccessedElements::Unknown, |view| view.access(shape));
-        let access = match (known, view) {
-            // A division is an index, too, which equals the same division in the same loops.
-            (AccessedElements::Unknown, Some(view)) => AccessedElements::divided(view, shape),
-            _ => known,
-        };
+        let access = view.map_or(known, |view| known.or_divided(view, shape));
         let elements = view.map_or(0, View::elements);
         Self {
             buffer,

@@ -361,10 +361,7 @@ enum Cut {
 
 /// Whether the op reduces to a variance, which is three values until the end.
 pub(super) fn is_variance(op: &Op) -> bool {
-    matches!(
-        op.function,
-        Some(Function::Var | Function::LayerNorm | Function::GroupNorm | Function::BatchNormTrain)
-    )
+    op.function.is_some_and(Function::takes_variance)
 }
 
 /// Whether a row has several channels, of which the norm has several rows. Its elements, which a
@@ -377,7 +374,7 @@ fn has_rows_of_channels(norm: &Op) -> bool {
 }
 
 fn is_softmax(op: &Op) -> bool {
-    matches!(op.function, Some(Function::Softmax | Function::LogSoftmax))
+    op.function.is_some_and(Function::is_softmax)
 }
 
 /// Whether the row values are two buffers: mean and variance, or maximum and sum.

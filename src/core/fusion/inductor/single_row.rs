@@ -53,7 +53,7 @@ impl Lowering<'_> {
             for &reader in &self.graph.successors[read] {
                 if self.graph.ops[reader].is_view() {
                     open.push(reader);
-                } else if reader != op && self.lowered_at[reader].is_none() {
+                } else if reader != op && !self.is_lowered[reader] {
                     return true;
                 }
             }

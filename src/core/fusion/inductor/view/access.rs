@@ -46,8 +46,12 @@ impl AccessedElements {
         Self::Of(hasher.finish())
     }
 
-    /// The access by an index that is divided in a loop over this shape.
-    pub(in crate::fusion::inductor) fn divided(view: &View, shape: &[u64]) -> Self {
+    /// This access; if it is unknown, that by an index which is divided in a loop over this shape.
+    /// A division is an index, too, which equals the same division in the same loops.
+    pub(in crate::fusion::inductor) fn or_divided(self, view: &View, shape: &[u64]) -> Self {
+        if self != Self::Unknown {
+            return self;
+        }
         let mut hasher = FxHasher::default();
         (view, shape).hash(&mut hasher);
         Self::Of(hasher.finish())
