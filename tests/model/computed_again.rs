@@ -125,6 +125,9 @@ fn one_kernel_alone_computes_what_its_readers_take() {
         (X, "a = slice(x, end=32, axis=0)\nb = neg(a)\nc = slice(b, end=8, axis=0)\ny = relu(c)", 8 * row, 2 * 8 * 1024),
         (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\nt = transpose(b)\nc = slice(t, end=16, axis=0)\ny = relu(c)",
             8 * 16 * 4, 2 * 8 * 16),
+        // Of a square, too, a transpose asks for columns, each of which meets all rows of `r`.
+        ("input x : f32[1024, 1024]\ninput r : f32[1024, 1]\n", "a = mul(x, r)\nt = transpose(a)\nb = slice(t, end=8, axis=0)\ny = relu(b)",
+            8 * row + 1024 * 4, 2 * 8 * 1024),
         // Two equal slices ask for the same rows.
         (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\nc = slice(a, end=8, axis=0)\ny = mul(b, c)", 8 * row, 2 * 8 * 1024),
         // Of what is broadcast as many elements.

@@ -187,17 +187,16 @@ impl ComputedPart {
         let own = part.map(|part| part.elements);
         let own = own.or(graph.tensors[graph.output[reader]].elements());
         let own = own.unwrap_or(self.of).min(self.of);
-        let takes = graph.ops[reader].op_type == OpType::Reshape
-            && read_size(graph, reader, tensor, Externals::Declared)
-                .part_of
-                .is_some();
+        let definition = &graph.ops[reader];
         let is_same = graph.tensors[graph.output[reader]].elements() == Some(self.of);
-        let (elements, along) = if takes {
-            (own, taken_along(&graph.ops[reader], shape, along))
+        let (elements, along) = if only_moves(definition) {
+            // The elements of an index have the dimensions of no other tensor.
+            let read = read_size(graph, reader, tensor, Externals::Declared);
+            let is_source = is_same || read.part_of.is_some();
+            let taken = || taken_along(definition, shape, along);
+            (own, is_source.then(taken).flatten())
         } else if by_element && is_same {
             (own, (shape == to).then(|| SmallVec::from_slice(along)))
-        } else if only_moves(&graph.ops[reader]) {
-            (own, None)
         } else {
             (self.of, None)
         };
@@ -216,6 +215,13 @@ fn taken_along(reader: &Op, shape: &[u64], along: &[u64]) -> Option<SmallVec<[u6
     let all = along.iter().copied().fold(1, u64::saturating_mul);
     match reader.function?.row().shape_rule {
         ShapeRule::Slice | ShapeRule::Split => Some(SmallVec::from_slice(along)),
+        ShapeRule::Transpose => {
+            let mut taken = SmallVec::from_slice(along);
+            for (&from, &own) in reader.indexing.as_ref()?.perm.iter().zip(along) {
+                *taken.get_mut(from)? = own;
+            }
+            Some(taken)
+        }
         ShapeRule::Gather => {
             let mut taken = SmallVec::from_slice(along);
             *taken.get_mut(reader.indexing.as_ref()?.axis)? = all;
@@ -227,6 +233,6 @@ fn taken_along(reader: &Op, shape: &[u64], along: &[u64]) -> Option<SmallVec<[u6
             let rows = indices.iter().copied().fold(1, u64::saturating_mul);
             (shape.len() == 2).then(|| SmallVec::from_slice(&[rows, width]))
         }
-        _ => None,
+        _ => (shape == &reader.shape[..]).then(|| SmallVec::from_slice(along)),
     }
 }
