@@ -87,7 +87,7 @@ def triton_kernel(code):
 
 
 def cuda_kernel(code):
-    tensors = re.findall(r"^    (const )?\S+\* __restrict__ (\w+)_data[,)]", code, flags=re.MULTILINE)
+    tensors = re.findall(r"^    (const )?[\w ]+\* __restrict__ (\w+)_data[,)]", code, flags=re.MULTILINE)
     return [(name, not is_read) for is_read, name in tensors]
 
 
@@ -167,7 +167,7 @@ def launches_of(entry, folder):
 
     _, _, load = LANGUAGES[entry["language"]]
     tensors, again = tensors_of(entry["script"], folder)
-    launches = []
+    launches, passed = [], {}
     for number, kernel in enumerate(entry["kernels"]):
         if "code" not in kernel:
             launches.append((kernel["ops"], None, kernel["reason"]))
@@ -175,6 +175,11 @@ def launches_of(entry, folder):
         launch = load(kernel["code"], folder, f"kernel_{number}")
         arguments, written = [], []
         for name, is_written in kernel["arguments"]:
+            if name not in tensors:
+                # A value of each row that kernels pass on. No op gives it, so its readers are what checks it.
+                room = max(tensors[other].numel() for other, _ in kernel["arguments"] if other in tensors)
+                arguments.append(passed.setdefault(name, torch.zeros(room, device="cuda")))
+                continue
             tensor = tensors[name]
             if is_written:
                 own = torch.full(tensor.shape, 0, dtype=tensor.dtype, device=tensor.device)
