@@ -26,6 +26,14 @@ def image(b, c, s):
     return tensor(b, c, s, s)
 
 
+def channels(b, c, s, dtype):
+    return [image(b, c, s).to(dtype), torch.randn(c, device="cuda"), torch.randn(c, device="cuda")]
+
+
+def batch_norm(x, w, b):
+    return F.batch_norm(x, None, None, w, b, True)
+
+
 # Name of the op list: inputs of a size, and the call.
 PATTERNS = {
     "loss": (lambda m, n: [tensor(m, n), target(m, n)], lambda x, t: -F.log_softmax(x, -1).gather(1, t).mean()),
@@ -37,7 +45,8 @@ PATTERNS = {
     "column_softmax": (alone, lambda x: torch.softmax(x, 0)),
     "channel_sum": (alone, lambda x: x.sum(1, keepdim=True)),
     "channel_softmax": (alone, lambda x: torch.softmax(x, 1)),
-    "batch_norm_train": (lambda b, c, s: [image(b, c, s), torch.randn(c, device="cuda"), torch.randn(c, device="cuda")], lambda x, w, b: F.batch_norm(x, None, None, w, b, True)),
+    "batch_norm_train": (lambda b, c, s: channels(b, c, s, torch.bfloat16), batch_norm),
+    "batch_norm_train_f16": (lambda b, c, s: channels(b, c, s, torch.float16), batch_norm),
     "group_norm": (lambda b, c, s: [image(b, c, s), tensor(c), tensor(c)], lambda x, w, b: F.group_norm(x, 32, w, b)),
 }
 BOTH = ("eager", "inductor")
@@ -53,9 +62,10 @@ def of(sizes):
 def known():
     columns = [(4096, 4096), (1024, 1024), (128, 65536), (65536, 128), (1024, 16384), (16384, 1024)]
     layers = [(8192, 8192), (16384, 2048), (65536, 1024), (4096, 16384), (131072, 512)]
-    channels = [(32, 64, 4096), (64, 1000, 49), (16, 21, 65536), (4, 256, 16384)]
-    channels += [(16, c, 16384) for c in (32, 64, 96, 128, 256)] + [(4, 64, 65536), (64, 64, 1024), (64, 32, 4096), (8, 48, 50176)]
+    others = [(32, 64, 4096), (64, 1000, 49), (16, 21, 65536), (4, 256, 16384)]
+    others += [(16, c, 16384) for c in (32, 64, 96, 128, 256)] + [(4, 64, 65536), (64, 64, 1024), (64, 32, 4096), (8, 48, 50176)]
     images = [(32, 64, 112), (32, 256, 56), (32, 2048, 7), (64, 512, 14), (8, 64, 256), (16, 1024, 14)]
+    stages = [(128, 2048, 7), (8, 2048, 7), (32, 1024, 14), (32, 512, 28), (32, 128, 28), (32, 64, 56)]
     return of({
         "loss": [(4096, 128256), (512, 128256), (8192, 32000), (2048, 50257), (64, 128256)],
         "loss_f32": [(4096, 128256), (8192, 32000)],
@@ -64,9 +74,10 @@ def known():
         "long_rms_norm": [(1, 65536), (64, 32768), (2048, 65536)],
         "column_sum": columns + [(16, 65536)],
         "column_softmax": columns + [(2048, 64), (8192, 8192), (64, 131072), (500, 3000), (20000, 600)],
-        "channel_sum": channels,
-        "channel_softmax": channels,
-        "batch_norm_train": images + [(4, 32, 512)],
+        "channel_sum": others,
+        "channel_softmax": others,
+        "batch_norm_train": images + stages + [(4, 32, 512)],
+        "batch_norm_train_f16": images + stages,
         "group_norm": images,
     })
 
@@ -74,6 +85,7 @@ def known():
 def fresh():
     """Sizes that no figure of the model has seen, set before they were measured."""
     columns = [(3072, 2048), (512, 24576), (40960, 256)]
+    images = [(48, 2048, 7), (12, 256, 48), (100, 96, 20), (24, 768, 14), (16, 320, 28)]
     return of({
         "loss": [(3072, 151936), (6144, 49152), (256, 151936)],
         "loss_f32": [(2048, 65536)],
@@ -84,6 +96,8 @@ def fresh():
         "column_softmax": columns,
         "channel_sum": [(12, 96, 3136), (8, 19, 131072)],
         "channel_softmax": [(12, 96, 3136), (8, 19, 131072)],
+        "batch_norm_train": images,
+        "batch_norm_train_f16": images,
     })
 
 

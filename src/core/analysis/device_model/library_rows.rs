@@ -4,7 +4,6 @@ use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWo
 use crate::analysis::device_model::time::bytes;
 use crate::analysis::device_model::{KernelView, Rows, ramp};
 use crate::model::device::Measured;
-use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::Op;
@@ -12,7 +11,7 @@ use crate::model::op_type::OpType;
 use smallvec::smallvec;
 
 /// Threads of a multiprocessor.
-const THREADS: f64 = 2048.0;
+pub(super) const THREADS: f64 = 2048.0;
 /// Threads of a block of a sum along rows.
 const SUM_THREADS: f64 = 512.0;
 /// Threads of a warp.
@@ -115,39 +114,6 @@ impl KernelView<'_> {
             [class(what, rows.elements(), per_s), row, moved],
             m.kernel_s,
         )
-    }
-
-    /// A norm of channels or groups of them: the mean and variance of each by a block, in a small
-    /// kernel their factors, and the elements. cuDNN has one kernel for a batch norm in f16 and
-    /// f32.
-    fn channel_norm(&self, m: &Measured, op: &Op, rows: Rows) -> Breakdown {
-        let times = &m.library_row;
-        let read = bytes(m, self.launch.read, 0.0);
-        let each = rows.width / SUM_THREADS;
-        let row = one_row(each, times.moments_element_s);
-        let class = class(RatedWork::Norm, rows.elements(), m.library_moments_per_s);
-        let moments = [class, row, read];
-        let is_batch = op.function == Some(Function::BatchNormTrain);
-        if is_batch && op.dtype != Some(DType::Bf16) {
-            let written = bytes(m, self.launch.written, 0.0);
-            let mut one = Breakdown::overlapping(moments, m.kernel_s + times.pair_s);
-            one.pipeline_s = times.pair_s;
-            one.phases.push(smallvec![written]);
-            return one;
-        }
-        let mut elements = BreakdownPart::new("library kernel");
-        let mut fixed_s = 3.0 * m.kernel_s + times.pair_s;
-        if !is_batch {
-            // It broadcasts two factors for each channel of each image.
-            elements.add(RatedWork::Strided, rows.elements(), m.strided_per_s);
-            fixed_s += m.strided_s;
-        }
-        let moved = bytes(m, self.launch.moved(), 0.0);
-        Breakdown {
-            phases: smallvec![moments.into_iter().collect(), smallvec![elements, moved]],
-            fixed_s,
-            pipeline_s: fixed_s - m.kernel_s,
-        }
     }
 
     fn sum(&self, m: &Measured, op: &Op, rows: Rows) -> Breakdown {
@@ -266,14 +232,14 @@ impl KernelView<'_> {
 }
 
 /// So much work at the rate of a class of library kernels.
-fn class(what: RatedWork, amount: f64, per_s: f64) -> BreakdownPart {
+pub(super) fn class(what: RatedWork, amount: f64, per_s: f64) -> BreakdownPart {
     let mut class = BreakdownPart::new("library kernel");
     class.add(what, amount, per_s);
     class
 }
 
 /// One row, or the part of one thread, whose elements follow each other.
-fn one_row(elements: f64, each_s: f64) -> BreakdownPart {
+pub(super) fn one_row(elements: f64, each_s: f64) -> BreakdownPart {
     let mut row = BreakdownPart::new("one row");
     row.add(RatedWork::RowElements, elements, 1.0 / each_s);
     row

@@ -8,6 +8,7 @@
 mod attention;
 mod breakdown;
 mod cache;
+mod channel_norms;
 mod fused;
 mod library_rows;
 mod matmul;

@@ -1,6 +1,7 @@
 //! Times of generated kernels along rows: reductions and what is fused with them.
 
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
+use crate::analysis::device_model::channel_norms::plane;
 use crate::analysis::device_model::time::bytes;
 use crate::analysis::device_model::{KernelOrigin, KernelView, Rows};
 use crate::fusion::inductor::{UnsplitReduction, pieces};
@@ -32,11 +33,26 @@ struct Reduced {
     padded: f64,
     /// Updates of running statistics.
     online: f64,
+    /// The elements of a row that lie side by side, if a channel takes its row from all images.
+    plane: Option<f64>,
     /// Whether it reduces along another axis than the last.
     is_columns: bool,
     is_pool: bool,
     /// Whether a launch that is not in the kernels joins pieces of its rows.
     is_joined: bool,
+}
+
+impl Reduced {
+    /// Updates per second. A row that is not cut needs the place of each element in its image, and
+    /// loads planes of an odd size one element at a time.
+    fn online_per_s(&self, m: &Measured) -> f64 {
+        let [odd_per_s, even_per_s] = m.online_plane_per_s;
+        match self.plane {
+            Some(plane) if plane % 2.0 == 0.0 => even_per_s,
+            Some(_) => odd_per_s,
+            None => m.online_per_s,
+        }
+    }
 }
 
 impl KernelView<'_> {
@@ -72,7 +88,7 @@ impl KernelView<'_> {
         let blocks = reduced.rows / (ROW_ELEMENTS / reduced.widest).floor().max(1.0);
         let waves = (blocks / (self.model.multiprocessors * ROW_BLOCKS)).ceil();
         let mut statistics = BreakdownPart::new("running statistics");
-        statistics.add(RatedWork::Elements, reduced.online, m.online_per_s);
+        statistics.add(RatedWork::Elements, reduced.online, reduced.online_per_s(m));
         let mut waits = BreakdownPart::new("waits for rows");
         waits.add(RatedWork::RowWaves, waves, 1.0 / m.row_wave_s);
         // One statistic for each element of the rows, or two.
@@ -133,7 +149,12 @@ impl KernelView<'_> {
             let padded = rows.width.log2().ceil().exp2();
             reduced.padded = reduced.padded.max(rows.count * padded);
             match op.function {
-                Some(function) if function.takes_variance() => reduced.online += count,
+                Some(function) if function.takes_variance() => {
+                    reduced.online += count;
+                    if function == Function::BatchNormTrain {
+                        reduced.plane = plane(op, rows);
+                    }
+                }
                 // The sum is scaled whenever the maximum changes.
                 Some(function) if function.is_softmax() => reduced.online += 2.0 * count,
                 Some(Function::Max) => has_max = Some(count),
@@ -155,6 +176,7 @@ impl KernelView<'_> {
             let pieces = (blocks / reduced.rows.max(1.0)).max(1.0);
             reduced.rows *= pieces;
             reduced.widest /= pieces;
+            reduced.plane = None;
         }
         reduced
     }

@@ -116,6 +116,9 @@ pub struct Measured {
     pub library_layer_norm_per_s: f64,
     /// Elements of which a library takes the mean and the variance of channels or groups.
     pub library_moments_per_s: f64,
+    /// Elements of a batch norm that holds a channel in the registers of a block: one by one, and
+    /// in pairs.
+    pub library_held_channel_per_s: [f64; 2],
     /// Elements of a library pooling with 2 x 2 windows, channels last. Measured: 0.21 to 0.38
     /// elements a picosecond from 5 to 67 million elements.
     pub library_pool_per_s: f64,
@@ -137,6 +140,9 @@ pub struct Measured {
     /// Elements of a pass that updates running statistics, such as a mean and a variance. With a
     /// maximum and a sum each element counts twice.
     pub online_per_s: f64,
+    /// Those of a channel's values in all images: of planes with an odd number of elements, and
+    /// with an even one.
+    pub online_plane_per_s: [f64; 2],
 }
 
 /// Times of one row in library kernels, which give each row a block of threads, a warp or a part
@@ -168,8 +174,12 @@ pub struct RowTimes {
     pub rms_norm_element_s: f64,
     /// One element of a layer norm.
     pub layer_norm_element_s: f64,
-    /// One element of a thread in the mean and variance of a channel or group.
-    pub moments_element_s: f64,
+    /// A wave of blocks that take the mean and the variance of channels or groups.
+    pub moments_s: f64,
+    /// One element of a thread there: from the cache, and from memory.
+    pub moments_element_s: [f64; 2],
+    /// From one block of the elements of a batch norm to the next on a multiprocessor.
+    pub block_start_s: f64,
 }
 
 /// What the rates were measured with.
@@ -209,7 +219,8 @@ const H200: Measured = Measured {
     library_wide_softmax_per_s: 0.3e12,
     library_long_softmax_per_s: 0.6e12,
     library_layer_norm_per_s: 0.6e12,
-    library_moments_per_s: 0.35e12,
+    library_moments_per_s: 0.48e12,
+    library_held_channel_per_s: [0.35e12, 0.7e12],
     library_pool_per_s: 0.25e12,
     library_row: RowTimes {
         sum_s: 1.0e-6,
@@ -223,7 +234,9 @@ const H200: Measured = Measured {
         softmax_column_element_s: [0.52e-6, 1.32e-6],
         rms_norm_element_s: 0.75e-9,
         layer_norm_element_s: 1.15e-9,
-        moments_element_s: 0.45e-6,
+        moments_s: 3.5e-6,
+        moments_element_s: [0.25e-6, 0.43e-6],
+        block_start_s: 81e-9,
     },
     held_per_s: 1.7e12,
     column_per_s: 0.55e12,
@@ -232,6 +245,7 @@ const H200: Measured = Measured {
     row_element_s: 0.06e-9,
     online_row_element_s: 0.1e-9,
     online_per_s: 1.4e12,
+    online_plane_per_s: [0.4e12, 0.8e12],
 };
 
 impl Device {
@@ -355,7 +369,9 @@ impl RowTimes {
             softmax_element_s: self.softmax_element_s / by,
             long_softmax_element_s: self.long_softmax_element_s / by,
             softmax_column_element_s: self.softmax_column_element_s.map(|s| s / by),
-            moments_element_s: self.moments_element_s / by,
+            moments_s: self.moments_s / by,
+            moments_element_s: self.moments_element_s.map(|s| s / by),
+            block_start_s: self.block_start_s / by,
             rms_norm_element_s: self.rms_norm_element_s / by,
             layer_norm_element_s: self.layer_norm_element_s / by,
         }
@@ -400,11 +416,13 @@ impl Measured {
             library_long_softmax_per_s: self.library_long_softmax_per_s * by.units,
             library_layer_norm_per_s: self.library_layer_norm_per_s * by.units,
             library_moments_per_s: self.library_moments_per_s * by.units,
+            library_held_channel_per_s: self.library_held_channel_per_s.map(|rate| rate * by.units),
             library_pool_per_s: self.library_pool_per_s * by.units,
             held_per_s: self.held_per_s * by.units,
             column_per_s: self.column_per_s * by.units,
             online_column_per_s: self.online_column_per_s.map(|rate| rate * by.units),
             online_per_s: self.online_per_s * by.units,
+            online_plane_per_s: self.online_plane_per_s.map(|rate| rate * by.units),
             ..self
         }
     }
