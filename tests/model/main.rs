@@ -221,6 +221,7 @@ mod unknown_shapes;
 mod view_bytes;
 mod view_chains;
 mod view_figures;
+mod view_unions;
 mod viewport;
 mod views;
 mod why;

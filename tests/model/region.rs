@@ -37,12 +37,38 @@ v = mul(r, s)
 w = add(v, o)
 ";
 
+/// Parts of parts that overlap, and some elements of them.
+const NESTED_PARTS: &str = "\
+input x : f16[64, 96]
+input i : i64[4]
+a = slice(x, end=64, axis=1)
+b = reshape(a, shape=[64, 4, 16])
+c = slice(b, end=8, axis=2)
+d = slice(b, start=8, axis=2)
+e = concat(d, c, axis=2)
+f = mul(b, e)
+g = slice(x, start=1, axis=0)
+h = slice(x, end=63, axis=0)
+j = add(g, h)
+k = slice(g, start=32, end=96, axis=1)
+l = slice(a, end=63, axis=0)
+m = mul(k, l)
+n = embedding(i, x)
+o = embedding(i, a)
+p = relu(n)
+q = relu(o)
+r = transpose(a)
+s = slice(r, end=32, axis=0)
+t = relu(s)
+";
+
 /// The tables of a region give what [`kernel_traffic`] counts for the same ops.
 #[test]
 fn sets_of_a_region_cost_what_kernels_of_their_ops_cost() {
     let mut random = 1_u64;
     let examples = EXAMPLES.iter().map(|example| (example.id, example.text));
-    for (id, text) in examples.chain([("equal parts", EQUAL_PARTS)]) {
+    let parts = [("equal parts", EQUAL_PARTS), ("nested parts", NESTED_PARTS)];
+    for (id, text) in examples.chain(parts) {
         for (externals, reshape) in Externals::VARIANTS.iter().flat_map(|&externals| {
             ReshapeCost::VARIANTS
                 .iter()

@@ -76,9 +76,9 @@ y = relu(e)
 }
 
 /// A view of a tensor: its shape and, in row-major order, the elements that it names.
-struct Seen {
-    shape: Vec<usize>,
-    elements: Vec<usize>,
+pub(crate) struct Seen {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) elements: Vec<usize>,
 }
 
 impl Seen {
@@ -99,7 +99,7 @@ impl Seen {
     }
 
     /// A random view of this one, and its call.
-    fn view(&self, random: &mut SplitMix64) -> (String, Self) {
+    pub(crate) fn view(&self, random: &mut SplitMix64) -> (String, Self) {
         let mut below = |most: usize| usize::try_from(random.draw() % most as u64).unwrap();
         let rank = self.shape.len();
         let (axis, kind, count) = (below(rank), below(5), 2 + below(3));
@@ -129,13 +129,14 @@ impl Seen {
             1 => {
                 let start = below(size);
                 let end = start + 1 + below(size - start);
-                shape[axis] = end - start;
+                let step = 1 + below(4) / 3;
+                shape[axis] = (end - start).div_ceil(step);
                 let further = |at: &[usize]| {
                     let mut at = at.to_vec();
-                    at[axis] += start;
+                    at[axis] = start + step * at[axis];
                     at
                 };
-                let call = format!("slice(v, start={start}, end={end}, axis={axis})");
+                let call = format!("slice(v, start={start}, end={end}, step={step}, axis={axis})");
                 (call, self.by(shape, further))
             }
             2 => {

@@ -3,7 +3,8 @@
 pub(crate) mod computed_in_part;
 mod equal_parts;
 pub(crate) mod launch_order;
-pub(crate) mod named;
+mod named;
+pub(crate) mod pieces;
 pub mod roofline;
 pub mod traffic;
 pub mod views;

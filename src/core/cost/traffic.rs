@@ -1,7 +1,8 @@
 //! Bytes that each kernel reads from and writes to memory.
 
 use crate::cost::computed_in_part::{ComputedPart, computed_in_part, is_by_element};
-use crate::cost::views::Views;
+use crate::cost::pieces::{Elements, Union};
+use crate::cost::views::{Reading, Views};
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
@@ -168,8 +169,7 @@ struct LastReader {
     op: OpId,
     /// The kernel, by its number in the count; the first is 1.
     kernel: usize,
-    /// The place among the reads of that kernel where its bytes count: its own, or that of an equal
-    /// view.
+    /// The place among the reads of that kernel.
     place: usize,
 }
 
@@ -182,13 +182,15 @@ pub(crate) struct TrafficCount<'a> {
     kernels: usize,
     /// For each tensor what read it last.
     read_by: IdVec<TensorId, LastReader>,
-    /// For the first of equal views the kernel that read one of them last, and the place of the
-    /// first such read.
-    of_shown: IdVec<TensorId, (usize, usize)>,
     /// For each part that equal ops take the kernel that took it last.
     taken_by: IdVec<TensorId, usize>,
-    /// For each tensor that is stored the kernel that read it or a view of it last, and the bytes.
-    of_stored: IdVec<TensorId, (usize, u64)>,
+    /// For each tensor that is stored the kernel that read it or a view of it last, and its place
+    /// among the unions of that kernel.
+    of_stored: IdVec<TensorId, (usize, usize)>,
+    /// What the kernel that is being counted reads of each stored tensor, and the bytes.
+    unions: Vec<(Union, u64)>,
+    /// What its ops read: the place among its reads, and the source of the bytes.
+    readings: Vec<(usize, SizeSource, Reading)>,
     /// Reads and writes of the kernel that is being counted.
     reads: Vec<Access>,
     writes: Vec<Access>,
@@ -215,9 +217,10 @@ impl<'a> TrafficCount<'a> {
                 },
                 graph.tensors.len(),
             ),
-            of_shown: IdVec::from_elem((0, 0), graph.tensors.len()),
             taken_by: IdVec::from_elem(0, graph.tensors.len()),
             of_stored: IdVec::from_elem((0, 0), graph.tensors.len()),
+            unions: Vec::new(),
+            readings: Vec::new(),
             reads: Vec::new(),
             writes: Vec::new(),
         }
@@ -231,9 +234,9 @@ impl<'a> TrafficCount<'a> {
     /// The memory traffic of a kernel that computes `ops`. Every count of bytes comes from here.
     /// `O(ops + reads)`.
     ///
-    /// A view moves nothing. Each tensor is read once, as large as its largest reader counts it or
-    /// as its parts and views are in sum, unless the kernel `computes` the op that produces its
-    /// bytes. An output is written if `is_written` says that it leaves the kernel.
+    /// A view moves nothing. Each element of a tensor is read once, by whatever views and parts,
+    /// unless the kernel `computes` the op that produces its bytes. An output is written if
+    /// `is_written` says that it leaves the kernel.
     pub(crate) fn of_kernel(
         &mut self,
         ops: impl Iterator<Item = OpId>,
@@ -243,6 +246,7 @@ impl<'a> TrafficCount<'a> {
     ) -> KernelTraffic {
         let graph = self.graph;
         self.kernels += 1;
+        self.readings.clear();
         self.reads.clear();
         self.writes.clear();
         for op in ops {
@@ -287,56 +291,62 @@ impl<'a> TrafficCount<'a> {
             return;
         }
         last.op = op;
-        let mut read = self.views.read(self.graph, op, tensor, self.externals);
-        if let Some(part) = part {
-            read = part.read_of_operand(self.graph, tensor, read);
-        }
-        if read.part_of.is_some() && part.is_none() {
-            let taken = self.views.taken(self.graph, op);
-            if std::mem::replace(&mut self.taken_by[taken], self.kernels) == self.kernels {
-                return;
-            }
-        }
+        let (reading, source) = (self.views).reading(self.graph, op, tensor, part, self.externals);
         if !is_known {
-            // The bytes of equal views count where the kernel read the first of them.
-            let (kernel, place) = &mut self.of_shown[self.views.shown(tensor)];
-            if std::mem::replace(kernel, self.kernels) != self.kernels {
-                *place = self.reads.len();
-            }
-            (last.kernel, last.place) = (self.kernels, *place);
+            (last.kernel, last.place) = (self.kernels, self.reads.len());
             self.reads.push(Access {
                 tensor,
                 bytes: 0,
-                source: read.source,
+                source,
             });
         }
-        if let Some(known) = self.reads.get_mut(last.place) {
-            let bytes = read.joined(known.bytes);
-            if bytes > known.bytes {
-                (known.bytes, known.source) = (bytes, read.source);
-            }
-        }
-    }
-
-    /// Views of one tensor count in sum no more than it has, the tensor itself first.
-    fn read_once(&mut self) {
-        if self.reads.len() < 2 {
+        // Equal parts have the same elements.
+        if let Some([_, taken]) = reading.some.filter(|_| part.is_none())
+            && std::mem::replace(&mut self.taken_by[taken], self.kernels) == self.kernels
+        {
             return;
         }
-        for of_views in [false, true] {
-            for read in &mut self.reads {
-                let stored = self.views.base[read.tensor];
-                if (stored != read.tensor) != of_views {
+        self.readings.push((last.place, source, reading));
+    }
+
+    /// Counts each element where it is read first: the elements of a tensor by its name, those of
+    /// its views, and last those of unknown places.
+    fn read_once(&mut self) {
+        self.unions.clear();
+        for pass in 0..3 {
+            for &(place, source, reading) in &self.readings {
+                let Some(access) = self.reads.get_mut(place) else {
+                    continue;
+                };
+                let own = match reading.elements {
+                    Elements::Some { .. } => 2,
+                    _ => usize::from(access.tensor != reading.stored),
+                };
+                if own != pass {
                     continue;
                 }
-                let (kernel, bytes) = &mut self.of_stored[stored];
-                if std::mem::replace(kernel, self.kernels) != self.kernels {
-                    *bytes = 0;
+                let (kernel, union) = &mut self.of_stored[reading.stored];
+                let is_first = std::mem::replace(kernel, self.kernels) != self.kernels;
+                if is_first {
+                    *union = self.unions.len();
+                    self.unions.push((Union::default(), 0));
                 }
-                if let Some(most) = self.views.most_read(self.graph, stored, self.externals) {
-                    read.bytes = read.bytes.min(most.saturating_sub(*bytes));
+                let Some((union, bytes)) = self.unions.get_mut(*union) else {
+                    continue;
+                };
+                if !union.add(reading.elements) {
+                    continue;
                 }
-                *bytes += read.bytes;
+                let before = *bytes;
+                *bytes = if is_first {
+                    reading.bytes
+                } else {
+                    before.max(self.views.bytes(self.graph, reading.stored, union))
+                };
+                if *bytes > before {
+                    access.bytes += *bytes - before;
+                    access.source = source;
+                }
             }
         }
     }

@@ -1,9 +1,14 @@
 //! Free views: ops that only index bytes that are there.
 
+use crate::cost::computed_in_part::ComputedPart;
 use crate::cost::equal_parts::equal_parts;
 use crate::cost::named::Named;
+use crate::cost::pieces::{Elements, Pieces, Strided, Union};
+use crate::model::adjacency::Adjacency;
+use crate::model::functions::ShapeRule;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::Op;
 use crate::model::options::{Externals, ReshapeCost};
 use crate::model::partition::Partition;
 use crate::model::sizes::{ReadSize, read_size};
@@ -16,10 +21,39 @@ pub struct Views {
     pub is_view: IdVec<OpId, bool>,
     /// For each tensor the one whose bytes it is, which is itself where it is no view.
     pub base: IdVec<TensorId, TensorId>,
-    /// For each view the bytes that it names of its base, at most.
-    named: IdVec<TensorId, Option<u64>>,
+    /// For each view what it names of its base, and for each other slice what it takes of that of
+    /// its input.
+    names: IdVec<TensorId, Option<Names>>,
+    /// For each of these, behind slices of known elements, the pieces of the base, as bits.
+    named_pieces: IdVec<TensorId, Option<u64>>,
+    /// For each tensor the elements in each of its pieces; none where it is one.
+    pieces: Adjacency<TensorId, u64>,
     /// For each tensor the first one that names the same elements of the same memory.
     equal: IdVec<TensorId, TensorId>,
+}
+
+/// What a view names of a stored tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Names {
+    /// The bytes, at most.
+    bytes: u64,
+    /// The nearest tensor of known elements that has them.
+    known: TensorId,
+    /// Whether these are all elements of `known`.
+    is_known: bool,
+}
+
+/// What an op reads of a tensor from memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Reading {
+    /// The tensor that has the bytes.
+    pub(crate) stored: TensorId,
+    pub(crate) elements: Elements,
+    /// For some elements of unknown places the tensor and the part that is taken of it, each the
+    /// first of equal ones.
+    pub(crate) some: Option<[TensorId; 2]>,
+    /// The bytes of this reading alone.
+    pub(crate) bytes: u64,
 }
 
 impl Views {
@@ -46,35 +80,88 @@ impl Views {
                 .map(|op| reshape.is_free_view(graph, op))
                 .collect(),
             base: graph.tensors.ids().collect(),
-            named: IdVec::from_elem(None, graph.tensors.len()),
+            names: IdVec::from_elem(None, graph.tensors.len()),
+            named_pieces: IdVec::from_elem(None, graph.tensors.len()),
+            pieces: Adjacency::default(),
             equal: IdVec::new(),
         };
         let mut named: HashMap<TensorId, Named> = HashMap::new();
+        let mut slices: Vec<(TensorId, TensorId, Strided)> = Vec::new();
         for (op, definition) in graph.ops.iter_enumerated() {
             views.is_view[op] |= indexed.next_if_eq(&op).is_some();
             views.is_view[op] &= copied.next_if_eq(&op).is_none();
             // A part that is put back leads to the value of all of its tensor, a new one.
-            if let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place)
-                && views.is_view[op]
+            let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place) else {
+                continue;
+            };
+            let (output, stored) = (graph.output[op], views.base[input]);
+            if views.is_view[op] {
+                views.base[output] = stored;
+            } else if !is_slice(definition) {
+                continue;
+            }
+            if graph.tensors[input].bytes().is_none() {
+                continue;
+            }
+            let before = named.entry(input).or_insert_with(|| {
+                let shape = graph.tensor_shape(input).filter(|_| stored == input);
+                shape.map_or_else(
+                    || {
+                        Named::unknown(
+                            stored,
+                            graph.tensor_shape(input).unwrap_or(&definition.shape),
+                        )
+                    },
+                    |shape| Named::whole(stored, shape),
+                )
+            });
+            let mut own = before.through(output, definition);
+            let before = graph.tensors[stored].bytes_per_element;
+            own.is_known &= before == Some(definition.bytes_per_element);
+            let size = definition.bytes_per_element.bytes_of(own.elements);
+            let most = views.names[input].map(|names| names.bytes);
+            let most = most.or(graph.tensors[input].bytes()).unwrap_or(u64::MAX);
+            views.names[output] = Some(Names {
+                bytes: size.map_or(most, |size| size.min(most)),
+                known: own.known,
+                is_known: own.is_known,
+            });
+            if own.known == output
+                && let Some(strided) = own.strided()
             {
-                let output = graph.output[op];
-                views.base[output] = views.base[input];
-                if let Some(bytes) = graph.tensors[input].bytes() {
-                    let own = match graph.tensor_shape(input) {
-                        Some(shape) => {
-                            let whole = || Named::whole(shape, bytes);
-                            let before = named.entry(input).or_insert_with(whole);
-                            before.through(definition, shape)
-                        }
-                        None => Named::whole(&definition.shape, bytes),
-                    };
-                    views.named[output] = Some(own.bytes);
-                    named.insert(output, own);
-                }
+                slices.push((stored, output, strided));
+            }
+            if views.is_view[op] {
+                named.insert(output, own);
             }
         }
+        views.cut(graph, slices);
         views.equal = equal_parts(graph, &views.is_view, &views.base);
         views
+    }
+
+    /// Cuts stored tensors to the pieces of slices: the tensor, the slice and where its elements
+    /// are.
+    fn cut(&mut self, graph: &Graph, mut slices: Vec<(TensorId, TensorId, Strided)>) {
+        slices.sort_by_key(|slice| slice.0);
+        let mut cut: Vec<(TensorId, u64)> = Vec::new();
+        for own in slices.chunk_by(|a, b| a.0 == b.0) {
+            let strided: Vec<Strided> = own.iter().map(|slice| slice.2.clone()).collect();
+            let Some(&(stored, ..)) = own.first() else {
+                continue;
+            };
+            let elements = graph.tensors[stored].elements();
+            let Some(pieces) = elements.and_then(|all| Pieces::of(all, &strided)) else {
+                continue;
+            };
+            for ((_, slice, _), named) in own.iter().zip(pieces.of_view) {
+                self.named_pieces[*slice] = Some(named);
+            }
+            cut.extend(pieces.elements.into_iter().map(|size| (stored, size)));
+        }
+        if !cut.is_empty() {
+            self.pieces = Adjacency::from_pairs(graph.tensors.len(), cut.iter().copied());
+        }
     }
 
     /// The tensor that stands for all that show the same elements in memory: for equal views the
@@ -102,12 +189,97 @@ impl Views {
         memory.collect()
     }
 
-    /// The most that a kernel reads of a stored tensor, by its name and by views; `None` where the
-    /// size is unknown, or a convention makes it that of the reader.
-    pub fn most_read(&self, graph: &Graph, stored: TensorId, externals: Externals) -> Option<u64> {
+    /// What `op`, which may compute a part of its output, reads of `tensor` from memory, and the
+    /// source of its bytes.
+    pub(crate) fn reading(
+        &self,
+        graph: &Graph,
+        op: OpId,
+        tensor: TensorId,
+        part: Option<&ComputedPart>,
+        externals: Externals,
+    ) -> (Reading, SizeSource) {
+        let mut size = self.read(graph, op, tensor, externals);
+        if let Some(part) = part {
+            size = part.read_of_operand(graph, tensor, size);
+        }
+        let stored = self.base[tensor];
         let known = &graph.tensors[stored];
-        let is_own = !known.is_external() || externals == Externals::Declared;
-        known.bytes().filter(|_| is_own)
+        let is_sized =
+            known.bytes().is_some() && (!known.is_external() || externals == Externals::Declared);
+        let (own, is_known) = self.named_pieces(stored, tensor);
+        let is_slice = is_slice(&graph.ops[op]) && graph.inputs[op].first() == Some(&tensor);
+        let own_bytes = self.names[tensor].filter(|_| stored != tensor);
+        let own_bytes = own_bytes
+            .map(|names| names.bytes)
+            .or(graph.tensors[tensor].bytes());
+        let mut some = None;
+        let elements = if size.source == SizeSource::Ignored || stored == tensor && !is_sized {
+            Elements::Assumed(size.bytes)
+        } else if is_known && size.part_of.is_none() && own_bytes == Some(size.bytes) {
+            Elements::Known(own)
+        } else if is_slice
+            && part.is_none()
+            && let (taken, true) = self.named_pieces(stored, graph.output[op])
+        {
+            Elements::Known(taken)
+        } else {
+            let taken = match part {
+                Some(_) => graph.output[op],
+                None if size.part_of.is_some() => self.equal[graph.output[op]],
+                None => self.shown(tensor),
+            };
+            some = Some([self.shown(tensor), taken]);
+            Elements::Some {
+                of: own,
+                bytes: size.bytes,
+            }
+        };
+        let reading = Reading {
+            stored,
+            elements,
+            some,
+            bytes: size.bytes,
+        };
+        (reading, size.source)
+    }
+
+    /// The pieces of a stored tensor that a view of it names, or that a slice takes, and whether it
+    /// has all of their elements.
+    fn named_pieces(&self, stored: TensorId, view: TensorId) -> (u64, bool) {
+        let pieces = self.pieces.get(stored).map_or(1, |own| own.len().max(1));
+        // A tensor has fewer pieces than a word has bits.
+        let all = (1_u64 << pieces) - 1;
+        if view == stored {
+            return (all, true);
+        }
+        let Some(names) = self.names[view] else {
+            return (all, false);
+        };
+        match self.named_pieces[names.known] {
+            Some(pieces) => (pieces, names.is_known),
+            None => (all, names.is_known && names.known == stored),
+        }
+    }
+
+    /// The bytes of what a kernel reads of a stored tensor.
+    pub(crate) fn bytes(&self, graph: &Graph, stored: TensorId, read: &Union) -> u64 {
+        let known = &graph.tensors[stored];
+        let pieces = self.pieces.get(stored).unwrap_or_default();
+        read.bytes(|named| {
+            let of_piece = pieces.iter().enumerate();
+            let own = of_piece.filter(|&(piece, _)| named >> piece & 1 == 1);
+            let own = own.map(|(_, elements)| elements).sum();
+            let elements = match named {
+                0 => Some(0),
+                _ if pieces.is_empty() => known.elements(),
+                _ => Some(own),
+            };
+            let size = known.bytes_per_element;
+            let bytes = elements.and_then(|elements| size?.bytes_of(elements));
+            // Nothing bounds what is read of a tensor of unknown size.
+            bytes.or((named == 0).then_some(0)).unwrap_or(u64::MAX)
+        })
     }
 
     /// What `op` reads of `tensor` from memory.
@@ -127,11 +299,18 @@ impl Views {
             };
         }
         let read = read_size(graph, op, tensor, externals);
-        let at_most = |bytes: u64| self.named[tensor].map_or(bytes, |named| bytes.min(named));
+        let names = self.names[tensor].filter(|_| self.base[tensor] != tensor);
+        let at_most = |bytes: u64| names.map_or(bytes, |names| bytes.min(names.bytes));
         ReadSize {
             bytes: at_most(read.bytes),
             part_of: read.part_of.map(at_most),
             ..read
         }
     }
+}
+
+/// Whether an op takes a range of its input along a dimension.
+fn is_slice(op: &Op) -> bool {
+    let rule = op.function.map(|function| function.row().shape_rule);
+    matches!(rule, Some(ShapeRule::Slice | ShapeRule::Split))
 }

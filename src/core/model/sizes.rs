@@ -78,19 +78,6 @@ pub struct ReadSize {
     pub part_of: Option<u64>,
 }
 
-impl ReadSize {
-    /// The bytes that one kernel reads of a tensor with this reader and with others that read
-    /// `before` in sum. What they share is read once: a part in addition, but never more than the
-    /// whole.
-    #[must_use]
-    pub fn joined(self, before: u64) -> u64 {
-        match self.part_of {
-            None => before.max(self.bytes),
-            Some(whole) => (before.saturating_add(self.bytes)).min(whole).max(before),
-        }
-    }
-}
-
 /// What `op` reads of `tensor`. An op that takes a range of a tensor, or indexes it, reads as many
 /// elements as it outputs, but at most all. One that adds to elements in place reads these. A
 /// grouped product reads one matrix for each row, but at most all.

@@ -7,13 +7,15 @@ use crate::analysis::device_model::{
 use crate::analysis::execute::work_beyond_ops;
 use crate::analysis::why::merged_writes::MergedWrites;
 use crate::analysis::why::price::{Cost, Price};
-use crate::cost::computed_in_part::computed_in_part;
+use crate::cost::computed_in_part::{ComputedPart, computed_in_part};
+use crate::cost::pieces::Union;
 use crate::cost::roofline::place;
+use crate::cost::views::Reading;
 use crate::cost::work::work_of_ops;
 use crate::model::adjacency::Adjacency;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
-use crate::model::sizes::written_size;
+use crate::model::sizes::{loads, written_size};
 use crate::model::work::Work;
 use crate::sorted::common;
 use std::iter;
@@ -23,6 +25,8 @@ pub struct Prices<'a> {
     analysis: &'a Analysis,
     /// The reads of each kernel, sorted.
     reads: Adjacency<KernelId, Read>,
+    /// What each kernel reads, sorted by the stored tensors, without repeats.
+    readings: Adjacency<KernelId, Reading>,
     writes: MergedWrites<'a>,
     has_matmul: IdVec<KernelId, bool>,
     has_reduction: IdVec<KernelId, bool>,
@@ -81,10 +85,7 @@ struct Read {
     base: Option<OpId>,
     /// The tensor that has the bytes, seen through views.
     stored: TensorId,
-    tensor: TensorId,
     bytes: u64,
-    /// The most that a kernel reads of the stored tensor, by all names.
-    most: Option<u64>,
     /// The cache of a measured device serves it.
     is_hit: bool,
 }
@@ -100,22 +101,26 @@ impl<'a> Prices<'a> {
             let hits = hits.as_ref().map_or(&[][..], |hits| &hits[id]);
             let hits = hits.iter().copied().chain(iter::repeat(false));
             let accesses = kernel.traffic.reads.iter().zip(hits);
-            let externals = analysis.options.conventions.externals;
             let accesses = accesses.map(|(access, is_hit)| {
                 let stored = views.base[access.tensor];
                 Read {
                     base: graph.tensors[stored].producer,
                     stored,
-                    tensor: views.shown(access.tensor),
                     bytes: access.bytes,
-                    most: views.most_read(graph, stored, externals),
                     is_hit,
                 }
             });
             let mut sorted: Vec<Read> = accesses.collect();
-            // For `common`, which finds what two kernels both read.
+            // For `common`, which finds what one kernel reads of the other.
             sorted.sort_unstable();
             reads.push(sorted);
+        }
+        let mut readings = Adjacency::with_capacity(reads.len(), graph.ops.len() * 2);
+        for kernel in analysis.fused.kernels.ids() {
+            let mut sorted = kernel_readings(analysis, kernel);
+            sorted.sort_unstable();
+            sorted.dedup();
+            readings.push(sorted);
         }
         let kernels = || analysis.fused.kernels.iter();
         let has = |op_type| {
@@ -142,6 +147,7 @@ impl<'a> Prices<'a> {
         Self {
             analysis,
             reads,
+            readings,
             has_matmul: has(OpType::Matmul).collect(),
             has_reduction: has(OpType::Reduction).collect(),
             reduces_columns: reduces_columns.collect(),
@@ -271,16 +277,7 @@ impl<'a> Prices<'a> {
     /// Reads of two kernels that the merged one does not make: what one computes for the other, and
     /// what both read.
     fn saved_reads(&self, a: KernelId, b: KernelId) -> AccessedBytes {
-        let (earlier, later) = (&self.reads[a.min(b)], &self.reads[a.max(b)]);
-        let mut saved = AccessedBytes::default();
-        let key = |read: &Read| (read.base, read.stored, read.tensor);
-        let order = |x: &Read, y: &Read| key(x).cmp(&key(y));
-        common(earlier, later, order, |x, y| {
-            // The merged kernel reads as much as the larger reader, and the later of the two reads
-            // goes.
-            saved += AccessedBytes::access(x.bytes.min(y.bytes), y.is_hit);
-        });
-        saved += saved_views(earlier, later);
+        let mut saved = self.shared_reads(a.min(b), a.max(b));
         for (from, to) in [(a, b), (b, a)] {
             let partition = &self.analysis.partition;
             for ops in [&partition.kernels[from], &partition.recomputed[from]] {
@@ -289,6 +286,44 @@ impl<'a> Prices<'a> {
                     saved += AccessedBytes::access(read.bytes, read.is_hit);
                 });
             }
+        }
+        saved
+    }
+
+    /// What two kernels both read of stored tensors. The later of the two reads goes.
+    fn shared_reads(&self, earlier: KernelId, later: KernelId) -> AccessedBytes {
+        let (views, graph) = (&self.analysis.fused.views, &self.analysis.graph);
+        let mut saved = AccessedBytes::default();
+        let (mut few, mut many) = (&self.readings[earlier], &self.readings[later]);
+        if few.len() > many.len() {
+            std::mem::swap(&mut few, &mut many);
+        }
+        for own in few.chunk_by(|x, y| x.stored == y.stored) {
+            let Some(stored) = own.first().map(|reading| reading.stored) else {
+                continue;
+            };
+            let start = many.partition_point(|reading| reading.stored < stored);
+            let others = many.get(start..).unwrap_or_default();
+            let end = others.partition_point(|reading| reading.stored == stored);
+            let others = others.get(..end).unwrap_or_default();
+            if others.is_empty() {
+                continue;
+            }
+            let bytes = |readings: &mut dyn Iterator<Item = &Reading>| {
+                let mut union = Union::default();
+                readings.for_each(|reading| _ = union.add(reading.elements));
+                views.bytes(graph, stored, &union)
+            };
+            let further = others
+                .iter()
+                .filter(|other| own.binary_search(other).is_err());
+            let both = bytes(&mut own.iter().chain(further));
+            let apart = bytes(&mut own.iter()) + bytes(&mut others.iter());
+            let base = graph.tensors[stored].producer;
+            let of_later = &self.reads[later];
+            let start = of_later.partition_point(|read| (read.base, read.stored) < (base, stored));
+            let is_hit = of_later.get(start).is_some_and(|read| read.is_hit);
+            saved += AccessedBytes::access(apart.saturating_sub(both), is_hit);
         }
         saved
     }
@@ -351,33 +386,34 @@ impl<'a> Prices<'a> {
     }
 }
 
-/// What two kernels read by different views of one tensor, beyond all of it. Sorted reads; what
-/// both read by one name is left out.
-fn saved_views(earlier: &[Read], later: &[Read]) -> AccessedBytes {
-    let mut saved = AccessedBytes::default();
-    let (few, many) = if earlier.len() < later.len() {
-        (earlier, later)
-    } else {
-        (later, earlier)
-    };
-    for own in few.chunk_by(|x, y| x.stored == y.stored) {
-        let Some((first, most)) = own.first().and_then(|read| Some((read, read.most?))) else {
-            continue;
-        };
-        let key = |read: &Read| (read.base, read.stored);
-        let start = many.partition_point(|read| key(read) < key(first));
-        let rest = many.get(start..).unwrap_or_default();
-        let end = rest.partition_point(|read| key(read) == key(first));
-        let others = rest.get(..end).unwrap_or_default();
-        let bytes = |reads: &[Read]| reads.iter().map(|read| read.bytes).sum::<u64>();
-        let mut shared = 0;
-        let by_name = |x: &Read, y: &Read| x.tensor.cmp(&y.tensor);
-        common(own, others, by_name, |x, y| shared += x.bytes.min(y.bytes));
-        let beyond = (bytes(own) + bytes(others) - shared).saturating_sub(most);
-        if beyond > 0 {
-            let is_hit = own.iter().chain(others).any(|read| read.is_hit);
-            saved += AccessedBytes::access(beyond, is_hit);
-        }
-    }
-    saved
+/// What the ops of a kernel read of stored tensors that it does not compute.
+fn kernel_readings(analysis: &Analysis, kernel: KernelId) -> Vec<Reading> {
+    let Analysis {
+        graph,
+        partition,
+        fused,
+        ..
+    } = analysis;
+    let views = &fused.views;
+    let externals = analysis.options.conventions.externals;
+    let in_part = &fused.kernels[kernel].traffic.in_part;
+    let own = partition.kernels[kernel]
+        .iter()
+        .chain(&partition.recomputed[kernel]);
+    let own = own.filter(|&&op| !views.is_view[op]);
+    let read = own.flat_map(|&op| {
+        let inputs = graph.inputs[op].iter().enumerate();
+        let inputs = inputs.filter(move |&(place, _)| loads(graph, op, place));
+        inputs.map(move |(_, &tensor)| (op, tensor))
+    });
+    let is_computed = |op: OpId| partition.computes(kernel, op);
+    let read = read.filter(|&(_, tensor)| {
+        let producer = graph.tensors[views.base[tensor]].producer;
+        !producer.is_some_and(is_computed)
+    });
+    let readings = read.map(|(op, tensor)| {
+        let part = ComputedPart::of_op(in_part, op);
+        views.reading(graph, op, tensor, part, externals).0
+    });
+    readings.collect()
 }

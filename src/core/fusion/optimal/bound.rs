@@ -2,7 +2,7 @@
 
 use crate::cost::roofline::Times;
 use crate::fusion::legality::check_set;
-use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, RegionRead, Set};
+use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
 use crate::model::ids::IdVec;
 
 /// A consistent lower bound: running a kernel never lowers it by more than the kernel costs.
@@ -75,7 +75,7 @@ impl<'r, 'a> Bound<'r, 'a> {
             };
             readers & left != 0
         });
-        written + RegionRead::bytes(remaining.map(|(read, _)| read))
+        written + region.context.bytes(remaining.map(|(read, _)| read))
     }
 }
 

@@ -106,8 +106,8 @@ impl Region<'_> {
     pub(super) fn read_values(&mut self) {
         let graph = self.context.graph;
         // Sorted as one number each, which is several times as fast as pairs: the tensor that is
-        // stored, the first of the equal views that is read, the one that is read, and a byte for
-        // the index of the op, of which there are at most MAX_OPS.
+        // stored, the one that is read, and a byte for the index of the op, of which there are at
+        // most MAX_OPS.
         let mut readings: Vec<u128> = Vec::new();
         let views = &self.context.views;
         for (place, &op) in self.ops.iter_enumerated() {
@@ -115,8 +115,7 @@ impl Region<'_> {
             let loaded = tensors.filter(|&(at, _)| loads(graph, op, at));
             readings.extend(loaded.map(|(_, &tensor)| {
                 let stored = views.base[tensor].index() as u128;
-                let shown = views.shown(tensor).index() as u128;
-                stored << 72 | shown << 40 | (tensor.index() as u128) << 8 | place.index() as u128
+                stored << 40 | (tensor.index() as u128) << 8 | place.index() as u128
             }));
         }
         self.readings = readings.len();
@@ -152,33 +151,17 @@ impl Region<'_> {
     fn read(&mut self, tensor: TensorId, base: Set, place: LocalOp) {
         let (graph, views) = (self.context.graph, &self.context.views);
         let externals = self.context.options.conventions.externals;
-        let size = views.read(graph, self.ops[place], tensor, externals);
-        let shown = views.shown(tensor);
-        let part = size.part_of.map(|_| views.taken(graph, self.ops[place]));
-        let mut of_shown = self
-            .reads
-            .iter_mut()
-            .rev()
-            .take_while(|read| read.shown == shown);
-        // Different parts add up, so each has an entry of its own.
-        let is_same = |read: &&mut RegionRead| read.size == size && read.part == part;
-        if let Some(same) = of_shown.find(is_same) {
+        let (reading, _) = views.reading(graph, self.ops[place], tensor, None, externals);
+        let of_stored = self.reads.iter_mut().rev();
+        let mut of_stored = of_stored.take_while(|read| read.reading.stored == reading.stored);
+        if let Some(same) = of_stored.find(|read| read.reading == reading) {
             same.readers |= place.bit();
             return;
         }
-        let stored = views.base[tensor];
-        // What stands in for several ops reads what they read of an undeclared operand, which may
-        // be more than its own shape implies.
-        let most = views.most_read(graph, stored, externals);
-        let most = most.map(|most| most.max(size.bytes));
         self.reads.push(RegionRead {
-            shown,
-            part,
             readers: place.bit(),
             base,
-            stored,
-            most,
-            size,
+            reading,
         });
     }
 

@@ -143,7 +143,7 @@ impl Region<'_> {
     /// Bytes that a kernel of these ops reads. What the kernel computes itself it does not load.
     fn read_bytes(&self, set: Set) -> u64 {
         let is_read = |read: &&RegionRead| read.readers & set != 0 && read.base & set == 0;
-        RegionRead::bytes(self.reads.iter().filter(is_read))
+        self.context.bytes(self.reads.iter().filter(is_read))
     }
 
     /// Whether the output of an op leaves a kernel of these ops.

@@ -7,14 +7,14 @@
 mod build;
 mod cost;
 
+use crate::cost::pieces::Union;
 use crate::cost::roofline::{Times, times};
-use crate::cost::views::Views;
+use crate::cost::views::{Reading, Views};
 use crate::cost::work::op_work;
 use crate::fusion::rows::RowDomain;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, OpId, TensorId, define_ids};
+use crate::model::ids::{IdVec, OpId, define_ids};
 use crate::model::options::{MAX_OPS, Options};
-use crate::model::sizes::ReadSize;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -117,9 +117,8 @@ pub struct Region<'a> {
     pub(super) reordering: Set,
     /// Tensors that ops of the region read.
     pub(super) values: IdVec<ValueId, RegionValue>,
-    /// For each value an entry for each size that its readers count, and for each part that they
-    /// take. Equal views are one value here. Entries of a value are adjacent, and those of values
-    /// that are stored in one tensor.
+    /// For each stored tensor an entry for each of the elements that ops read of it. Entries of a
+    /// tensor are adjacent.
     pub(super) reads: Vec<RegionRead>,
     /// For each op the bytes of its output; 0 for a view.
     pub(super) written_bytes: IdVec<LocalOp, u64>,
@@ -150,45 +149,34 @@ pub(super) struct RegionValue {
 
 /// The load of a value by some readers, unless their kernel computes it.
 pub(super) struct RegionRead {
-    /// The tensor that is read, the first of equal views.
-    pub(super) shown: TensorId,
-    /// The part that is taken, if it is not the whole.
-    pub(super) part: Option<TensorId>,
     /// The readers that count this size.
     pub(super) readers: Set,
     /// The op that computes the bytes, seen through views; empty if it is outside the region.
     pub(super) base: Set,
-    /// The tensor that has the bytes, seen through views, and the most that a kernel reads of it.
-    pub(super) stored: TensorId,
-    pub(super) most: Option<u64>,
-    pub(super) size: ReadSize,
+    pub(super) reading: Reading,
 }
 
-impl RegionRead {
-    /// The bytes that the readers of each read take from memory in sum; `readers` of a read may be
-    /// none. Reads of a value are adjacent, and values that are stored in one tensor.
-    pub(super) fn bytes<'a>(reads: impl Iterator<Item = &'a Self>) -> u64 {
-        let (mut others, mut of_stored, mut of_shown) = (0, 0, 0);
-        let mut last: Option<&Self> = None;
-        for read in reads {
-            if let Some(last) = last.filter(|last| last.shown != read.shown) {
-                of_stored = last.with_shown(of_stored, of_shown);
-                of_shown = 0;
-                if last.stored != read.stored {
-                    others += of_stored;
-                    of_stored = 0;
-                }
+impl RegionContext<'_> {
+    /// The bytes that the readers of each read take from memory in sum. Reads of one stored tensor
+    /// are adjacent.
+    pub(super) fn bytes<'r>(&self, reads: impl Iterator<Item = &'r RegionRead>) -> u64 {
+        let mut readings = reads.map(|read| read.reading).peekable();
+        let mut sum = 0;
+        while let Some(first) = readings.next() {
+            let is_same = |next: &Reading| next.stored == first.stored;
+            let Some(second) = readings.next_if(is_same) else {
+                sum += first.bytes;
+                continue;
+            };
+            let mut union = Union::default();
+            union.add(first.elements);
+            union.add(second.elements);
+            while let Some(next) = readings.next_if(is_same) {
+                union.add(next.elements);
             }
-            of_shown = read.size.joined(of_shown);
-            last = Some(read);
+            sum += self.views.bytes(self.graph, first.stored, &union);
         }
-        others + last.map_or(0, |last| last.with_shown(of_stored, of_shown))
-    }
-
-    /// The bytes of the stored tensor with those of this view.
-    fn with_shown(&self, of_stored: u64, of_shown: u64) -> u64 {
-        let sum = of_stored + of_shown;
-        self.most.map_or(sum, |most| sum.min(most))
+        sum
     }
 }
 
