@@ -120,6 +120,13 @@ fn one_kernel_alone_computes_what_its_readers_take() {
             8 * 4096 + 8 * 2 + 8 * 8, 8 * 4096 * (2 + 1)),
         (TABLE, "weight s : bf16[128256, 32]\nw = dequantize(q, s)\ne = embedding(ids, w)\ny = mul(e, 2)",
             8 * 4096 + 8 * 32 * 2 + 8 * 8, 8 * 4096 * (2 + 1)),
+        // Scales of blocks of a table that a reshape joins to rows, or splits from them.
+        ("input i : i64[16]\nweight q : i8[32000, 8, 128]\nweight s : bf16[32000, 8, 1]\n",
+            "w = mul(q, s)\nr = reshape(w, shape=[32000, 1024])\ne = embedding(i, r)\ny = relu(e)",
+            16 * 1024 + 16 * 8 * 2 + 16 * 8, 2 * 16 * 1024),
+        ("input i : i64[16]\nweight q : i8[1000, 32, 1024]\nweight s : bf16[1000, 1, 1024]\n",
+            "w = mul(q, s)\nr = reshape(w, shape=[32000, 1024])\ne = embedding(i, r)\ny = relu(e)",
+            16 * 1024 + 16 * 1024 * 2 + 16 * 8, 2 * 16 * 1024),
         (X, "a = neg(x)\nb = slice(a, end=8, axis=0)\ny = relu(b)", 8 * row, 2 * 8 * 1024),
         // A slice of a slice, also through a transpose.
         (X, "a = slice(x, end=32, axis=0)\nb = neg(a)\nc = slice(b, end=8, axis=0)\ny = relu(c)", 8 * row, 2 * 8 * 1024),

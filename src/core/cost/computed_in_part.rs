@@ -7,6 +7,7 @@
 //!
 //! [`Partition::computes_where_read`]: crate::model::partition::Partition::computes_where_read
 
+use crate::cost::runs::runs;
 use crate::cost::views::Views;
 use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
@@ -232,6 +233,18 @@ fn taken_along(reader: &Op, shape: &[u64], along: &[u64]) -> Option<SmallVec<[u6
             let (&width, indices) = along.split_last()?;
             let rows = indices.iter().copied().fold(1, u64::saturating_mul);
             (shape.len() == 2).then(|| SmallVec::from_slice(&[rows, width]))
+        }
+        // An index of a run of dimensions has one index along each of them.
+        ShapeRule::Reshape => {
+            let mut taken = SmallVec::from_slice(shape);
+            for [from, to] in runs(shape, &reader.shape)? {
+                let asked = along.get(to)?.iter().copied();
+                let asked = asked.fold(1, u64::saturating_mul);
+                for size in taken.get_mut(from)? {
+                    *size = asked.min(*size);
+                }
+            }
+            Some(taken)
         }
         _ => (shape == &reader.shape[..]).then(|| SmallVec::from_slice(along)),
     }

@@ -6,6 +6,7 @@ pub(crate) mod launch_order;
 mod named;
 pub(crate) mod pieces;
 pub mod roofline;
+mod runs;
 pub mod traffic;
 pub mod views;
 pub mod work;

@@ -4,6 +4,7 @@
 //! to `[64, 32, 1024]` and cut to `[64, 32, 512]`, readers see 64 × 512 elements.
 
 use crate::cost::pieces::Strided;
+use crate::cost::runs::runs;
 use crate::model::functions::ShapeRule;
 use crate::model::ids::TensorId;
 use crate::model::op::Op;
@@ -152,46 +153,27 @@ impl Named {
     /// The same elements in other dimensions: a reshape joins and splits runs of them.
     fn reshape(&mut self, to: &[u64]) {
         let before = joined(self.dimensions.iter().flatten().copied());
-        let mut before = before.into_iter();
-        let mut dimensions = vec![Dimension::new(); to.len()];
-        let mut after = dimensions.iter_mut().zip(to).filter(|own| *own.1 > 1);
-        while let Some((first, &size)) = after.next() {
-            // The shortest run of new dimensions that has as many indices as a run of old ones.
-            let (mut new, mut old) = (size, 1_u64);
-            let (mut run, mut own) = (vec![(first, size)], Dimension::new());
-            while old != new {
-                let further = if old < new {
-                    before.next().map(|factor| {
-                        old = old.saturating_mul(factor.size);
-                        own.push(factor);
-                    })
-                } else {
-                    after.next().map(|(next, &size)| {
-                        new = new.saturating_mul(size);
-                        run.push((next, size));
-                    })
-                };
-                if further.is_none() {
-                    self.scatter(to);
-                    return;
-                }
-            }
-            let sizes: SmallVec<[u64; 4]> = run.iter().map(|own| own.1).collect();
-            let parts = distributed(&own, &sizes).unwrap_or_else(|| {
+        let sizes: SmallVec<[u64; 4]> = before.iter().map(|own| own.size).collect();
+        let Some(runs) = runs(&sizes, to) else {
+            self.scatter(to);
+            return;
+        };
+        self.dimensions = Vec::with_capacity(to.len());
+        for [old, new] in runs {
+            let old = before.get(old).unwrap_or_default();
+            let new = to.get(new).unwrap_or_default();
+            let parts = distributed(old, new).unwrap_or_else(|| {
                 // A run that is split keeps its count only where it is 1. Otherwise all indices
                 // count, and the elements of the tensor before are the bound.
-                let is_one = product(own.iter().map(|factor| factor.distinct)) == 1;
+                let is_one = product(old.iter().map(|factor| factor.distinct)) == 1;
                 self.is_strided = false;
-                let sizes = sizes.iter();
+                let sizes = new.iter();
                 sizes
                     .map(|&size| of_size(size, None, if is_one { 1 } else { size }))
                     .collect()
             });
-            for ((dimension, _), part) in run.into_iter().zip(parts) {
-                *dimension = part;
-            }
+            self.dimensions.extend(parts);
         }
-        self.dimensions = dimensions;
     }
 }
 
