@@ -2,11 +2,13 @@
 //! (`operand_copies.json`, written by `tests/measure/operand_copies.py`).
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
+use crate::view_bytes::moved_by_kernel;
+use fuseline_core::analysis::Execution;
 use fuseline_core::analysis::memory::live_at_peak;
 use fuseline_core::analyze_program;
 use fuseline_core::model::sizes::written_size;
 use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, OpId};
+use fuseline_core::{Analysis, OpId, Policy, ReshapeCost};
 use serde_json::Value;
 
 fn analysis(text: &str, variant: &str) -> Analysis {
@@ -113,8 +115,51 @@ y = matmul(a, e)
     );
     let fused = analysis(text, DEFAULT).fused;
     assert_eq!(fused.launches, 2);
-    assert_eq!(fused.traffic.bytes_read, b + a + 128 * b);
-    assert_eq!(fused.traffic.bytes_written, 128 * b + y);
+    assert_eq!(moved(&fused), [[b, 128 * b], [a + 128 * b, y]]);
+}
+
+/// Batch dimensions of which some are broadcast, and a transpose of the list into the copy. The
+/// copy is in memory until the product has read it.
+#[test]
+fn the_kernel_that_computes_into_a_copy_writes_it() {
+    let (q, k, m) = (
+        4 * 4 * 4 * 64 * 2,
+        4 * 4 * 64 * 1024 * 2,
+        4 * 4 * 4 * 1024 * 2,
+    );
+    let copied = [
+        "input k : bf16[4, 4, 1, 64, 1024]\nr = relu(k)",
+        "input k : bf16[4, 4, 1, 1024, 64]\nt = relu(k)\nr = transpose(t, perm=[0, 1, 2, 4, 3])",
+    ];
+    for copied in copied {
+        let text = format!("input q : bf16[4, 4, 4, 1, 64]\n{copied}\nm = matmul(q, r)\n");
+        let analysis = analysis(&text, DEFAULT);
+        let fused = &analysis.fused;
+        assert_eq!(moved(fused), [[k, 4 * k], [q + 4 * k, m]], "{text}");
+        assert_eq!(fused.peak_memory.bytes, q + k + 4 * k + m, "{text}");
+        let live = live_at_peak(&analysis, fused);
+        let written: u64 = live.written.iter().map(|lifetime| lifetime.bytes).sum();
+        assert_eq!(live.external_bytes + written, fused.peak_memory.bytes);
+    }
+    // A transpose that counts as a copy is a kernel, and a view is none.
+    let text = "\
+input q : bf16[4, 4, 4, 1, 64]
+input k : bf16[4, 4, 1, 1024, 64]
+r = transpose(k, perm=[0, 1, 2, 4, 3])
+m = matmul(q, r)
+";
+    let moved = |reshape| moved_by_kernel(text, Policy::Inductor, reshape);
+    let copied = [[k, 4 * k], [q + 4 * k, m]];
+    assert_eq!(moved(ReshapeCost::Copy), copied);
+    assert_eq!(moved(ReshapeCost::View), [[k + q + 4 * k, 4 * k + m]]);
+}
+
+/// The bytes that each kernel reads and writes.
+fn moved(run: &Execution) -> Vec<[u64; 2]> {
+    let kernels = run.kernels.iter().map(|kernel| &kernel.traffic);
+    kernels
+        .map(|traffic| [traffic.bytes_read(), traffic.bytes_written()])
+        .collect()
 }
 
 /// Kernels that are written by hand read by strides.

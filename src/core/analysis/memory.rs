@@ -100,6 +100,14 @@ fn written_lifetimes<'a>(
 ) -> impl Iterator<Item = Lifetime> + use<'a> {
     let memory = views.memory(graph);
     let last_use = last_uses(graph, kernels, &memory);
+    let mut last_read_of_copy: IdVec<TensorId, Option<KernelId>> =
+        IdVec::from_elem(None, graph.tensors.len());
+    for (id, kernel) in kernels.iter_enumerated() {
+        let copies = kernel.traffic.reads.iter();
+        for copy in copies.filter(|read| read.source == SizeSource::Copied) {
+            last_read_of_copy[copy.tensor] = Some(id);
+        }
+    }
     let mut has_memory: IdVec<TensorId, bool> =
         graph.tensors.iter().map(Tensor::is_external).collect();
     kernels.iter_enumerated().flat_map(move |(first, kernel)| {
@@ -109,8 +117,11 @@ fn written_lifetimes<'a>(
         };
         let lifetime = |write: &Access| {
             let (tensor, is_copy) = (write.tensor, is_copy(write));
-            // A copy lives while its kernel runs.
-            let last = last_use[memory[tensor]].filter(|_| !is_copy);
+            let last = if is_copy {
+                last_read_of_copy[tensor]
+            } else {
+                last_use[memory[tensor]]
+            };
             let bytes = if is_copy {
                 write.bytes
             } else {

@@ -82,6 +82,7 @@ impl Launches {
         let count = partition.kernels.len();
         let mut buffer_of: IdVec<TensorId, Option<BufferId>> =
             IdVec::from_elem(None, graph.tensors.len());
+        let mut copy_of = buffer_of.clone();
         let mut launches = Self {
             buffers: IdVec::new(),
             uses: Adjacency::with_capacity(count, count * 2),
@@ -94,15 +95,28 @@ impl Launches {
             (partition.kernels.ids()).zip(kernel_traffic(graph, partition, conventions))
         {
             let mut used = Vec::new();
-            // A copy of an operand lives while its kernel runs.
+            // A copy of an operand lives until the last call that reads it.
             let is_copy = |access: &&Access| access.source == SizeSource::Copied;
             for copy in traffic.writes.iter().filter(is_copy) {
                 launches.allocated[kernel] += copy.bytes;
-                used.push(launches.buffers.push(Buffer {
+                let buffer = launches.buffers.push(Buffer {
                     bytes: copy.bytes,
                     is_held: false,
                     users: vec![kernel],
-                }));
+                });
+                copy_of[copy.tensor] = Some(buffer);
+                used.push(buffer);
+            }
+            for copy in traffic.reads.iter().filter(is_copy) {
+                let Some(buffer) = copy_of[copy.tensor] else {
+                    continue;
+                };
+                let of = &mut launches.buffers[buffer];
+                if of.users.last() != Some(&kernel) {
+                    launches.read[kernel] += of.bytes;
+                    of.users.push(kernel);
+                    used.push(buffer);
+                }
             }
             let accesses = traffic.writes.iter().chain(&traffic.reads);
             for access in accesses.filter(|access| !is_copy(access)) {

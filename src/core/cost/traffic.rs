@@ -61,20 +61,6 @@ impl KernelTraffic {
     pub fn total(&self) -> u64 {
         self.bytes_read() + self.bytes_written()
     }
-
-    fn add_copy(&mut self, copy: &OperandCopy) {
-        let access = |bytes: u64| Access {
-            tensor: copy.tensor,
-            bytes,
-            source: SizeSource::Copied,
-        };
-        if copy.bytes_read > 0 {
-            self.reads.push(access(copy.bytes_read));
-        }
-        if copy.bytes_written > 0 {
-            self.writes.push(access(copy.bytes_written));
-        }
-    }
 }
 
 /// The traffic of a whole program.
@@ -127,13 +113,13 @@ pub fn kernel_traffic<'a>(
     let views = Views::of_partition(graph, conventions.reshape, partition);
     let mut count = TrafficCount::through(graph, conventions.externals, views);
     let is_written = written(graph, partition, &count.views);
-    let copies = partition.copies.iter();
-    let copies = copies.map(|&copy| (partition.kernel_of[copy.op], copy));
-    let copies: Adjacency<KernelId, OperandCopy> = if partition.copies.is_empty() {
-        Adjacency::default()
-    } else {
-        Adjacency::from_pairs(partition.kernels.len(), copies)
-    };
+    let read = |copy: &OperandCopy| (copy.op, copy.tensor, copy.bytes_read);
+    let [copies_read, copies_written] = [
+        copies_by_kernel(partition, read),
+        copies_by_kernel(partition, |copy| {
+            (copy.written_by, copy.tensor, copy.bytes_written)
+        }),
+    ];
     let mut is_recomputed = IdVec::from_elem(false, graph.ops.len());
     for &op in partition.recomputed.iter().flatten() {
         is_recomputed[op] = true;
@@ -156,11 +142,37 @@ pub fn kernel_traffic<'a>(
             |op| partition.computes(kernel, op),
             |op| is_written[op] && partition.kernel_of[op] == kernel,
         );
-        for copy in copies.get(kernel).unwrap_or_default() {
-            traffic.add_copy(copy);
-        }
+        let of_kernel = |copies: &Adjacency<KernelId, Access>| {
+            let copies = copies.get(kernel).unwrap_or_default();
+            copies.iter().copied().collect::<SmallVec<[Access; 1]>>()
+        };
+        traffic.reads.extend(of_kernel(&copies_read));
+        traffic.writes.extend(of_kernel(&copies_written));
         traffic
     })
+}
+
+/// For each kernel the accesses to copies of operands: `access` is the op that makes one, the
+/// operand, and the bytes.
+fn copies_by_kernel(
+    partition: &Partition,
+    access: impl Fn(&OperandCopy) -> (OpId, TensorId, u64),
+) -> Adjacency<KernelId, Access> {
+    let accesses = partition.copies.iter().map(access);
+    let accesses = accesses.filter(|&(.., bytes)| bytes > 0);
+    let accesses = accesses.map(|(op, tensor, bytes)| {
+        let access = Access {
+            tensor,
+            bytes,
+            source: SizeSource::Copied,
+        };
+        (partition.kernel_of[op], access)
+    });
+    let accesses: Vec<_> = accesses.collect();
+    if accesses.is_empty() {
+        return Adjacency::default();
+    }
+    Adjacency::from_pairs(partition.kernels.len(), accesses.into_iter())
 }
 
 /// What read a tensor last.

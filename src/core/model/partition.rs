@@ -22,7 +22,8 @@ pub struct Partition {
     /// are one launch each.
     pub further_launches: IdVec<KernelId, u32>,
     /// Copies that library calls read instead of an operand, by ascending op. Each is one of the
-    /// further launches of the op's kernel. Empty for policies whose kernels read by strides.
+    /// further launches of the op's kernel, unless another kernel writes it. Empty for policies
+    /// whose kernels read by strides.
     pub copies: Vec<OperandCopy>,
     /// Ops that index a part of a buffer, or repeat it, where their kernel writes the whole,
     /// ascending. They are views under any counting convention. Empty for policies that compute
@@ -44,6 +45,8 @@ pub struct OperandCopy {
     pub op: OpId,
     /// The operand.
     pub tensor: TensorId,
+    /// An op of the kernel that writes the copy: `op`, or the last one that is computed into it.
+    pub written_by: OpId,
     /// What the call reads beyond the operand's own bytes.
     pub bytes_read: u64,
     /// What the copy writes beyond the operand's own bytes; 0 where an earlier call has made it.

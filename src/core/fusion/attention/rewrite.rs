@@ -113,6 +113,7 @@ impl RewrittenGraph {
             Some(OperandCopy {
                 op,
                 tensor,
+                written_by: self.last_of[copy.written_by],
                 ..*copy
             })
         });

@@ -47,7 +47,7 @@ impl Lowering<'_> {
                     if !is_flash && has_no_rows(graph, &self.layouts, op, tensor) {
                         copies += 1;
                         let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
-                        self.note_copy(op, tensor, [bytes; 2]);
+                        self.note_copy(op, tensor, op, [bytes; 2]);
                     }
                 }
             }
@@ -96,12 +96,14 @@ impl Lowering<'_> {
         &mut self,
         op: OpId,
         tensor: TensorId,
+        written_by: OpId,
         [bytes_read, bytes_written]: [u64; 2],
     ) {
         if bytes_read > 0 || bytes_written > 0 {
             self.copied.push(OperandCopy {
                 op,
                 tensor,
+                written_by,
                 bytes_read,
                 bytes_written,
             });
@@ -116,15 +118,17 @@ impl Lowering<'_> {
         let whole = broadcast_operand_size(graph, op, tensor).unwrap_or(own);
         let beyond = whole.saturating_sub(own);
         if let Some(&known) = self.copies.get(&(tensor, whole)) {
-            self.note_copy(op, tensor, [beyond, 0]);
+            self.note_copy(op, tensor, op, [beyond, 0]);
             return (known, false);
         }
         let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
         let mut value = self.values[tensor].clone();
         // What the copy computes is written as the copy alone, not as the operand first.
-        let is_free = |&op: &OpId| self.target.reshape.is_free_view(graph, op);
-        let is_computed = !value.ops.iter().all(is_free);
-        self.note_copy(op, tensor, [if is_computed { beyond } else { whole }; 2]);
+        let is_free = |&&op: &&OpId| self.target.reshape.is_free_view(graph, op);
+        let computed = value.ops.iter().rev().find(|op| !is_free(op));
+        let bytes = if computed.is_some() { beyond } else { whole };
+        let written_by = computed.copied().unwrap_or(op);
+        self.note_copy(op, tensor, written_by, [bytes; 2]);
         let reads_input = graph.tensors[tensor].is_external() && value.ops.is_empty();
         let mut shape = graph.tensor_shape(tensor).unwrap_or(&[]).to_vec();
         if beyond > 0

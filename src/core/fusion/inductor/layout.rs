@@ -165,6 +165,7 @@ pub(crate) fn operand_copies(graph: &Graph, reshape: ReshapeCost) -> Vec<Operand
                 copies.push(OperandCopy {
                     op,
                     tensor,
+                    written_by: op,
                     bytes_read: bytes,
                     bytes_written: bytes,
                 });
