@@ -11,7 +11,8 @@ const MOST_VIEWS: usize = 64;
 /// view.
 const MOST_PIECES: usize = 63;
 const MOST_BOXES: usize = 16;
-/// Most cells of the grid that the sides of all boxes make.
+/// Most strides of all views, and most cells of the grid that the sides of all boxes make.
+const MOST_LEVELS: usize = 16;
 const MOST_CELLS: usize = 1024;
 
 /// Elements in memory: all sums of an offset and of a multiple of each stride, below its size.
@@ -47,6 +48,9 @@ impl Pieces {
         let mut levels: Vec<u64> = strides.map(|&(stride, _)| stride).chain([1]).collect();
         levels.sort_unstable_by(|a, b| b.cmp(a));
         levels.dedup();
+        if levels.len() > MOST_LEVELS {
+            return None;
+        }
         let boxes = views.iter().map(|view| boxes(view, &levels));
         let boxes: Vec<Vec<Sides>> = boxes.collect::<Option<_>>()?;
         let sides = (0..levels.len()).map(|level| {
