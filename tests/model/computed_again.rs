@@ -120,6 +120,8 @@ fn one_kernel_alone_computes_what_its_readers_take() {
             8 * 4096 + 8 * 2 + 8 * 8, 8 * 4096 * (2 + 1)),
         (TABLE, "weight s : bf16[128256, 32]\nw = dequantize(q, s)\ne = embedding(ids, w)\ny = mul(e, 2)",
             8 * 4096 + 8 * 32 * 2 + 8 * 8, 8 * 4096 * (2 + 1)),
+        // Ops that one look-up asks for read and compute the same rows.
+        (TABLE, "m = sigmoid(q)\nw = mul(q, m)\ne = embedding(ids, w)\ny = relu(e)", 8 * 4096 + 8 * 8, 8 * 4096 * (4 + 1 + 1)),
         // Scales of blocks of a table that a reshape joins to rows, or splits from them.
         ("input i : i64[16]\nweight q : i8[32000, 8, 128]\nweight s : bf16[32000, 8, 1]\n",
             "w = mul(q, s)\nr = reshape(w, shape=[32000, 1024])\ne = embedding(i, r)\ny = relu(e)",

@@ -30,6 +30,9 @@ pub struct ComputedPart {
     pub of: u64,
     /// For each dimension of its output the number of indices, at most, that these elements have.
     along: SmallVec<[u64; 4]>,
+    /// The part that asks for these elements, if it is one: ops of one shape that it asks for
+    /// compute the same elements.
+    asked_by: Option<TensorId>,
 }
 
 impl ComputedPart {
@@ -42,6 +45,14 @@ impl ComputedPart {
     pub fn share_of(&self, amount: u128) -> u128 {
         let product = amount.saturating_mul(self.elements.into());
         product.div_ceil(u128::from(self.of.max(1)))
+    }
+
+    /// The name of what these elements need of an operand, which other ops may share.
+    pub(crate) fn taken_of(&self, graph: &Graph, operand: TensorId) -> TensorId {
+        let op = &graph.ops[self.op];
+        let is_same = graph.tensor_shape(operand) == Some(&op.shape[..]);
+        let asked_by = self.asked_by.filter(|_| is_same && is_pointwise(op));
+        asked_by.unwrap_or(graph.output[self.op])
     }
 
     /// What these elements need of an operand, of which all elements need `read`.
@@ -113,6 +124,10 @@ pub(crate) fn is_by_element(op: &Op) -> bool {
     !op.in_place && matches!(op.op_type, OpType::Elementwise | OpType::Reshape)
 }
 
+fn is_pointwise(op: &Op) -> bool {
+    op.op_type == OpType::Elementwise
+}
+
 /// Whether an op only moves elements, so that each of its own needs one of an operand at most.
 fn only_moves(op: &Op) -> bool {
     let computes = |function: Function| function.row().flops_per_element > 0;
@@ -149,18 +164,20 @@ pub(crate) fn computed_in_part(
             elements: 0,
             of: all,
             along: SmallVec::new(),
+            asked_by: None,
         };
         let mut taken: SmallVec<[TensorId; 4]> = SmallVec::new();
         for reader in readers {
             let own = ComputedPart::of_op(&parts, reader);
-            if own.is_none() {
-                // Equal parts need the same elements.
-                let part = views.taken(graph, reader);
-                if taken.contains(&part) {
-                    continue;
-                }
-                taken.push(part);
+            // Equal parts need the same elements, and so do the ops that one part asks for.
+            let part = match own {
+                Some(own) => own.taken_of(graph, output),
+                None => views.taken(graph, reader),
+            };
+            if taken.contains(&part) {
+                continue;
             }
+            taken.push(part);
             let by_element = match graph.ops[reader].op_type {
                 OpType::Elementwise | OpType::Reshape => true,
                 OpType::Reduction => is_inlined(reader),
@@ -169,6 +186,7 @@ pub(crate) fn computed_in_part(
             asked.add(graph, reader, own, by_element);
         }
         if asked.elements < all {
+            asked.asked_by = taken.first().copied().filter(|_| taken.len() == 1);
             parts.push(asked);
         }
     }

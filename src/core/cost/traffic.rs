@@ -12,6 +12,7 @@ use crate::model::sizes::{loads, written_size};
 use crate::model::work::Work;
 use serde::Serialize;
 use smallvec::SmallVec;
+use std::collections::HashMap;
 
 /// One tensor that one kernel reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,8 +195,8 @@ pub(crate) struct TrafficCount<'a> {
     kernels: usize,
     /// For each tensor what read it last.
     read_by: IdVec<TensorId, LastReader>,
-    /// For each part that equal ops take the kernel that took it last.
-    taken_by: IdVec<TensorId, usize>,
+    /// For each part of a tensor that equal ops take the kernel that took it last.
+    taken_by: HashMap<[TensorId; 2], usize>,
     /// For each tensor that is stored the kernel that read it or a view of it last, and its place
     /// among the unions of that kernel.
     of_stored: IdVec<TensorId, (usize, usize)>,
@@ -229,7 +230,7 @@ impl<'a> TrafficCount<'a> {
                 },
                 graph.tensors.len(),
             ),
-            taken_by: IdVec::from_elem(0, graph.tensors.len()),
+            taken_by: HashMap::new(),
             of_stored: IdVec::from_elem((0, 0), graph.tensors.len()),
             unions: Vec::new(),
             readings: Vec::new(),
@@ -313,8 +314,8 @@ impl<'a> TrafficCount<'a> {
             });
         }
         // Equal parts have the same elements.
-        if let Some([_, taken]) = reading.some.filter(|_| part.is_none())
-            && std::mem::replace(&mut self.taken_by[taken], self.kernels) == self.kernels
+        if let Some(part) = reading.some
+            && self.taken_by.insert(part, self.kernels) == Some(self.kernels)
         {
             return;
         }

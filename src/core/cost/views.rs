@@ -225,7 +225,7 @@ impl Views {
             Elements::Known(taken)
         } else {
             let taken = match part {
-                Some(_) => graph.output[op],
+                Some(part) => part.taken_of(graph, tensor),
                 None if size.part_of.is_some() => self.equal[graph.output[op]],
                 None => self.shown(tensor),
             };
