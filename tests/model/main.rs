@@ -217,6 +217,7 @@ mod timeline;
 mod timeline_large;
 mod times;
 mod triton;
+mod two_results;
 mod unknown_shapes;
 mod view_bytes;
 mod view_chains;

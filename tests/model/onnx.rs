@@ -98,9 +98,9 @@ fn what_is_not_understood_stays_in_the_graph_and_is_named() {
     assert!(!converted.is_incomplete);
     assert_eq!(
         converted.summary,
-        "Imported 9 ops from ONNX. \
+        "Imported 8 ops from ONNX. \
          Params stand for the sizes that the file leaves open: inner.x_0 = 8, places_1 = 256. \
-         4 ops count as opaque: 1 NonZero, 2 my.ops.Frobnicate, 1 TopK. \
+         3 ops count as opaque: 1 NonZero, 2 my.ops.Frobnicate. \
          1 If condition is known only at run time. Fuseline counts its then branch."
     );
     let program: Vec<&str> = converted
@@ -119,9 +119,8 @@ first.relu: inner.x_2 = relu(inner.x)
             places    = opaque(inner.x_2, name=NonZero, flops=0) : i64[2, places_1]
             v1        = opaque(a, inner.x_2, name=my.ops.Frobnicate) : f32[inner.x_0, 32]
             v2        = opaque(v1, name=my.ops.Frobnicate) : f32[inner.x_0, 32]
-            TopK_all  = opaque(v2, name=TopK, flops=32*inner.x_0, units=vector) : i8[48*inner.x_0]
-            best      = part(TopK_all) : f32[inner.x_0, 4]
-            which     = part(TopK_all) : i64[inner.x_0, 4]
+            which     = topk_indices(v2, count=4, axis=-1)
+            best      = topk(v2, count=4, axis=-1)
             param     = exp(best)"
     );
     let outcome = analyze_program(&parse(&converted.text).program, &Options::default());

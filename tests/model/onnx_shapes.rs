@@ -184,7 +184,7 @@ fn several_results_are_parts_of_one_op() {
          q = part(DynamicQuantizeLinear_all) : i8[4, 8]\n\
          s = part(DynamicQuantizeLinear_all) : f32[]"
     );
-    // One kernel finds the values and their places.
+    // Functions of the notation, whose ops are one kernel.
     assert_eq!(
         statements(
             &["x f32[4, 8]"],
@@ -192,9 +192,7 @@ fn several_results_are_parts_of_one_op() {
             &[node("TopK", "x k", "v i", &[])],
             "v i"
         ),
-        "TopK_all = opaque(x, name=TopK, flops=32, units=vector) : i8[96]\n\
-         v = part(TopK_all) : f32[4, 2]\n\
-         i = part(TopK_all) : i64[4, 2]"
+        "i = topk_indices(x, count=2, axis=-1)\nv = topk(x, count=2, axis=-1)"
     );
     // No function gives the smallest values.
     let smallest = [attribute_int("largest", 0)];

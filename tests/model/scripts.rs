@@ -310,6 +310,67 @@ fn every_function_has_its_counterpart() {
 }
 
 #[test]
+fn both_results_of_an_operator_are_one_call() {
+    let cases = [
+        (
+            "topk(x, count=2)",
+            "topk_indices(x, count=2)",
+            "torch.topk(x, 2, 1)",
+        ),
+        (
+            "sort(x, axis=0, descending=true)",
+            "argsort(x, axis=0, descending=true)",
+            "torch.sort(x, dim=0, descending=True, stable=True)",
+        ),
+        (
+            "max(x, axis=0)",
+            "argmax(x, axis=0)",
+            "torch.max(x, 0, keepdim=True)",
+        ),
+        (
+            "min(x, keepdim=false)",
+            "argmin(x, keepdim=false)",
+            "torch.min(x, 1)",
+        ),
+    ];
+    let lines = |text: &str| {
+        let program = parse(text).program;
+        let outcome = analyze_program(&program, &Options::default());
+        let analysis = outcome.analysis.unwrap();
+        let written = script("", &program, &analysis, &outcome.statement_of_op).unwrap();
+        body(&written)[1..]
+            .iter()
+            .map(|line| line.trim().to_owned())
+            .collect::<Vec<_>>()
+    };
+    for (values, indices, call) in cases {
+        for text in [
+            format!("v = {values}\ni = {indices}"),
+            format!("i = {indices}\nv = {values}"),
+        ] {
+            let text = format!("input x : f16[8, 4]\n{text}\n");
+            let written = lines(&text);
+            assert_eq!(written[0], format!("v, i = {call}"), "{text}");
+            assert_eq!(written.len(), 2, "{text}");
+        }
+    }
+    // The values of other types are cast.
+    assert_eq!(
+        lines("input x : f8[8, 4]\nv = topk(x, count=2)\ni = topk_indices(x, count=2)\n")[..2],
+        [
+            "v, i = torch.topk(x.to(torch.float32), 2, 1)",
+            "v = v.to(torch.float8_e4m3fn)"
+        ]
+    );
+    // Elements of 4 bits are packed one result at a time.
+    let packed = lines("input x : i4[8, 4]\nv = topk(x, count=2)\ni = topk_indices(x, count=2)\n");
+    assert!(
+        packed[0].starts_with("v = ") && packed[1].starts_with("i = "),
+        "{packed:#?}"
+    );
+}
+
+#[test]
 fn groups_of_rows_meet_a_matrix_each() {
     let experts = "input x : f16[4, 8]\nweight w : f16[2, 8, 6]\ny = matmul(x, w, k=8) : f16[4, 6]";
     assert_eq!(

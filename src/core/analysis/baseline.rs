@@ -76,10 +76,9 @@ pub fn estimate_memory_traffic(
     };
     let unfused = count(none::eager(&graph, conventions), None);
     Ok(if fused {
-        count(
-            rules::partition(&graph, &mut Log::default()),
-            Some(unfused.total),
-        )
+        let mut kernels = rules::partition(&graph, &mut Log::default());
+        kernels.results = none::lone_results(&graph, &kernels);
+        count(kernels, Some(unfused.total))
     } else {
         unfused
     })

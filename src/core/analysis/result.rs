@@ -80,7 +80,13 @@ impl Analysis {
 
     /// Whether the op is a view that costs nothing: alone it launches no kernel.
     pub fn is_free_view(&self, op: OpId) -> bool {
-        self.unfused.of_lone_op(op).is_free
+        self.unfused.of_lone_op(op).is_free && self.first_result(op).is_none()
+    }
+
+    /// The op that stands for the call of which this op is the second result. Alone it launches
+    /// no kernel.
+    pub fn first_result(&self, op: OpId) -> Option<OpId> {
+        self.graph.results.first(op)
     }
 
     /// The tensor that an op computes, if it stays on chip in its kernel. None of a view, whose

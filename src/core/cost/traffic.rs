@@ -279,10 +279,10 @@ impl<'a> TrafficCount<'a> {
                 }
             }
             // `build_graph` has bounded all bytes, so nothing here checks for overflow.
-            if is_written(op) {
-                let tensor = graph.output[op];
+            let own = Some(op).filter(|&op| is_written(op));
+            for op in own.into_iter().chain(self.views.second_result(graph, op)) {
                 self.writes.push(Access {
-                    tensor,
+                    tensor: graph.output[op],
                     bytes: written_size(graph, op),
                     source: SizeSource::Produced,
                 });

@@ -1,4 +1,4 @@
-//! Free views: ops that only index bytes that are there.
+//! Free views: ops that only index bytes that are there, and second results of an operator.
 
 use crate::cost::computed_in_part::ComputedPart;
 use crate::cost::equal_parts::equal_parts;
@@ -9,6 +9,7 @@ use crate::model::functions::ShapeRule;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::Op;
+use crate::model::op_type::OpType;
 use crate::model::options::{Externals, ReshapeCost};
 use crate::model::partition::Partition;
 use crate::model::sizes::{ReadSize, read_size};
@@ -17,7 +18,8 @@ use std::collections::HashMap;
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Views {
-    /// Whether each op is a free view.
+    /// Whether each op is a free view, or the second result of an operator, which the kernel of the
+    /// first one writes.
     pub is_view: IdVec<OpId, bool>,
     /// For each tensor the one whose bytes it is, which is itself where it is no view.
     pub base: IdVec<TensorId, TensorId>,
@@ -61,20 +63,20 @@ impl Views {
     /// its reshapes are views in any case: who writes a part does not copy the whole.
     /// `O(n)` in ops and tensors.
     pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
-        Self::and(graph, reshape, &[], &[])
+        Self::and(graph, reshape, &Partition::default())
     }
 
     /// The views of a graph in the kernels of a partition: what is one under the convention, and
     /// what the policy indexes in a buffer, but for what it writes. `O(n)` in ops and tensors.
     pub fn of_partition(graph: &Graph, reshape: ReshapeCost, partition: &Partition) -> Self {
-        Self::and(graph, reshape, &partition.views, &partition.copied_views)
+        Self::and(graph, reshape, partition)
     }
 
-    /// With `indexed`, ascending, which are views under any convention, and without `copied`,
-    /// ascending, which are none.
-    fn and(graph: &Graph, reshape: ReshapeCost, indexed: &[OpId], copied: &[OpId]) -> Self {
-        let mut indexed = indexed.iter().copied().peekable();
-        let mut copied = copied.iter().copied().peekable();
+    /// With what the policy of a partition indexes or writes with another op, and without what it
+    /// copies.
+    fn and(graph: &Graph, reshape: ReshapeCost, partition: &Partition) -> Self {
+        let mut indexed = partition.views.iter().copied().peekable();
+        let mut copied = partition.copied_views.iter().copied().peekable();
         let mut views = Self {
             is_view: (graph.ops.ids())
                 .map(|op| reshape.is_free_view(graph, op))
@@ -136,6 +138,10 @@ impl Views {
             }
         }
         views.cut(graph, slices);
+        for (op, _) in graph.results.pairs() {
+            let is_of_library = graph.ops[op].op_type == OpType::Opaque;
+            views.is_view[op] |= is_of_library || partition.results.binary_search(&op).is_ok();
+        }
         views.equal = equal_parts(graph, &views.is_view, &views.base);
         views
     }
@@ -162,6 +168,14 @@ impl Views {
         if !cut.is_empty() {
             self.pieces = Adjacency::from_pairs(graph.tensors.len(), cut.iter().copied());
         }
+    }
+
+    /// The second result that the kernel of this op writes with its own output.
+    pub fn second_result(&self, graph: &Graph, op: OpId) -> Option<OpId> {
+        graph
+            .results
+            .second(op)
+            .filter(|&second| self.is_view[second])
     }
 
     /// The tensor that stands for all that show the same elements in memory: for equal views the

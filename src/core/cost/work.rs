@@ -12,11 +12,14 @@ use crate::model::work::Work;
 /// output element, a reduction its count for each element of its first input, a reshape that
 /// computes its count for each output element, attention what [`scores`] says, an operator that is
 /// not known what the program states, on the units that it states. A function that is not in the
-/// table counts 1.
+/// table counts 1. The second result of an operator counts with the first.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
     // An op of a rewritten graph stands for several, whose work its own attributes do not tell.
     if let Some(stand_in) = graph.stand_in(op) {
         return stand_in.work;
+    }
+    if graph.results.first(op).is_some() {
+        return Work::default();
     }
     let definition = &graph.ops[op];
     let function = definition.function;

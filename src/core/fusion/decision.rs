@@ -95,12 +95,13 @@ pub enum Decision {
         /// The op that it views.
         producer: OpId,
     },
-    /// A free view launches nothing, and becomes part of a kernel that does.
+    /// A free view, or the second result of an operator, launches nothing, and becomes part of a
+    /// kernel that does.
     Viewed {
-        /// An op of a kernel of free views.
+        /// An op of a kernel of free views, or a second result.
         view: OpId,
-        /// An op of the kernel that writes the bytes or, of external ones, of the first that reads
-        /// them.
+        /// The first result, or an op of the kernel that writes the bytes or, of external ones, of
+        /// the first that reads them.
         with: OpId,
     },
     /// Inductor: a round of fusion begins.

@@ -43,6 +43,10 @@ pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Pl
             plan.certificate = None;
         }
     }
+    if options.policy != Policy::Inductor {
+        // The compiler generates reductions and decides itself what they share.
+        plan.partition.results = none::lone_results(graph, &plan.partition);
+    }
     let views = Views::of_partition(graph, options.conventions.reshape, &plan.partition);
     let partition = views::within_kernels(graph, &views, plan.partition, log);
     Plan {

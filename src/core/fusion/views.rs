@@ -1,5 +1,5 @@
-//! Free views become part of a kernel: they launch none, so that each kernel of a partition is one
-//! that runs.
+//! Free views and second results of operators become part of a kernel: they launch none, so that
+//! each kernel of a partition is one that runs.
 
 use crate::cost::views::Views;
 use crate::disjoint_sets::DisjointSets;
@@ -12,9 +12,10 @@ use crate::model::partition::Partition;
 /// The partition without kernels of free views alone.
 ///
 /// Views of what one kernel writes join that kernel, views of inputs and weights the first kernel
-/// that reads them. A part that is put back joins the kernel that writes it. The others, which view
-/// results of several kernels or are read by none, stay alone. The kernels stay in an order in
-/// which they can run: nothing that is joined waits for a later kernel. `O(ops + reads)`.
+/// that reads them. A part that is put back joins the kernel that writes it, the second result of
+/// an operator that of the first one. The others, which view results of several kernels or are read
+/// by none, stay alone. The kernels stay in an order in which they can run: nothing that is joined
+/// waits for a later kernel. `O(ops + reads)`.
 pub(super) fn within_kernels(
     graph: &Graph,
     views: &Views,
@@ -38,10 +39,13 @@ pub(super) fn within_kernels(
         graph.tensors[*source].producer
     };
     let producers = |op: OpId| {
+        let first = graph.results.first(op);
         let part = written_part(op);
         let all = graph.predecessors[op].iter().copied();
-        all.filter(move |&from| part.is_none_or(|part| part == from))
+        let all = all.filter(move |&from| first.is_none() && part.is_none_or(|part| part == from));
+        first.into_iter().chain(all)
     };
+    let mut runs: IdVec<KernelId, bool> = kernels.clone().map(|kernel| !is_free(&kernel)).collect();
     let mut joined: DisjointSets<KernelId> = DisjointSets::new(kernels.len());
     for &kernel in &free {
         // Kernels ascend in execution order, so a view of a view finds its producer joined already.
@@ -51,7 +55,10 @@ pub(super) fn within_kernels(
         if let Some((view, with)) = outside.next() {
             let into = joined.root(kernel_of(with));
             if outside.all(|(_, from)| joined.root(kernel_of(from)) == into) {
-                joined.unite(into, kernel);
+                // Both results of an operator wait for the same kernels, so either place is right.
+                let (kept, other) = (into.min(kernel), into.max(kernel));
+                runs[kept] |= runs[other];
+                joined.unite(kept, other);
                 log.note(Decision::Viewed { view, with });
             }
         }
@@ -69,7 +76,7 @@ pub(super) fn within_kernels(
     // the reader because of them. Views of several kernels could make it wait for a later one.
     for &kernel in &free {
         let root = joined.root(kernel);
-        if !is_free(&root) || !waits_for_none(root) {
+        if runs[root] || !waits_for_none(root) {
             continue;
         }
         let ops = partition.kernels[kernel].iter();

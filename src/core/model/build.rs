@@ -11,6 +11,7 @@ use crate::model::op::{Op, TensorDecl};
 use crate::model::options::Externals;
 use crate::model::order::topological_order;
 use crate::model::put_back::PutBacks;
+use crate::model::results::Results;
 use crate::model::sizes::{broadcast_operand_size, read_size};
 use std::borrow::Cow;
 
@@ -195,6 +196,7 @@ impl DefUse {
             awaited_by: waits_for.inverted(ops.len()),
             waits_for,
             predecessors: successors.inverted(ops.len()),
+            results: Results::of(&ops, &self.inputs),
             ops,
             listed_at,
             tensors,

@@ -5,6 +5,7 @@ use crate::model::dtype::DType;
 use crate::model::element_size::ElementSize;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, TensorDecl, TensorRole, byte_count, element_count};
+use crate::model::results::Results;
 use crate::model::work::Work;
 use hashbrown::HashSet;
 use indexmap::IndexMap;
@@ -109,6 +110,8 @@ pub struct Graph {
     pub waits_for: Adjacency<OpId, OpId>,
     /// For each op the ops in place that overwrite what it reads: [`Self::waits_for`], inverted.
     pub awaited_by: Adjacency<OpId, OpId>,
+    /// Which ops are results of one operator.
+    pub results: Results,
     /// Names of the ops of the program that are not in the graph, because their shapes are unknown.
     /// If there are any, all sums over the graph are lower bounds.
     pub unknown_ops: Vec<String>,

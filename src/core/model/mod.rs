@@ -28,5 +28,6 @@ pub mod partition;
 pub mod program;
 pub mod promotion;
 pub(crate) mod put_back;
+pub mod results;
 pub mod sizes;
 pub mod work;

@@ -243,8 +243,8 @@ pub enum Units {
     Vector,
 }
 
-/// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its
-/// elements.
+/// How a transpose, a slice, a piece of a split, a concatenation, a gather, a sort or a pool finds
+/// its elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
     /// For each dimension of a transpose the dimension of its input.
@@ -262,6 +262,8 @@ pub struct Indexing {
     pub borders: Vec<u64>,
     /// Groups of channels that are normalized separately; 0 for other ops.
     pub groups: u64,
+    /// Whether a sort gives the largest element first.
+    pub descends: bool,
 }
 
 /// The window of a pool, in rows and columns.

@@ -29,6 +29,9 @@ pub struct Partition {
     /// ascending. They are views under any counting convention. Empty for policies that compute
     /// every op.
     pub views: Vec<OpId>,
+    /// Second results of an operator that the kernel of the first result writes, ascending: they
+    /// read nothing and launch nothing. Those of library kernels are such results anyway.
+    pub results: Vec<OpId>,
     /// Whether a kernel computes of an op whose output it does not write only what the readers in
     /// the kernel take, as a compiler does that computes an op where it is read. `false` for
     /// policies whose kernels compute every op whole.
@@ -85,6 +88,7 @@ impl Partition {
             further_launches: IdVec::new(),
             copies: Vec::new(),
             views: Vec::new(),
+            results: Vec::new(),
             computes_where_read: false,
             copied_views: Vec::new(),
         }
@@ -117,6 +121,7 @@ impl Partition {
         }
         renumbered.copies.clone_from(&self.copies);
         renumbered.views.clone_from(&self.views);
+        renumbered.results.clone_from(&self.results);
         renumbered.computes_where_read = self.computes_where_read;
         renumbered.copied_views.clone_from(&self.copied_views);
         if !self.further_launches.is_empty() {

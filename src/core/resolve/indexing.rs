@@ -81,6 +81,14 @@ pub(super) fn indexing_of(
             step: 1,
             ..Indexing::default()
         },
+        ShapeRule::SameAsFirst if matches!(function, Function::Sort | Function::Argsort) => {
+            Indexing {
+                axis: axis?,
+                step: 1,
+                descends: attributes.flag(AttributeName::Descending),
+                ..Indexing::default()
+            }
+        }
         ShapeRule::Pad => {
             // Stated before and behind, the last dimension first.
             let stated = attributes.sizes(AttributeName::Pad).ok().flatten()?;

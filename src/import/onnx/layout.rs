@@ -339,15 +339,13 @@ fn scaled(call: &Call<'_>, size: &Size, scale: impl Fn(f64) -> f64) -> Option<Si
     Some(whole(scale(call.fixed(size)? as f64))?.computed_from(size))
 }
 
-/// The largest values, or their indices. Where both are read, one kernel gives both. No function
-/// gives the smallest.
+/// The largest values, or their indices. No function gives the smallest.
 pub(super) fn topk(call: &Call<'_>) -> Option<String> {
     let axis = call.int("axis").unwrap_or(-1);
-    let (function, other) = match call.output_index {
-        0 => ("topk", 1),
-        _ => ("topk_indices", 0),
+    let function = match call.output_index {
+        0 => "topk",
+        _ => "topk_indices",
     };
     let is_largest = call.int("largest").unwrap_or(1) != 0;
-    (is_largest && !call.is_read(other))
-        .then(|| format!("{{y}} = {function}({{0}}, count={{count}}, axis={axis})"))
+    is_largest.then(|| format!("{{y}} = {function}({{0}}, count={{count}}, axis={axis})"))
 }

@@ -193,10 +193,9 @@ impl<'a> Call<'a> {
         output.is_some_and(|output| self.needed.contains(output))
     }
 
-    /// Another output, which has been written before.
-    pub(super) fn output(&self, index: usize) -> Option<&'a Known> {
-        let output = self.outputs.get(index).copied().flatten()?;
-        self.known(*self.tensors.get(output)?)
+    /// Whether results need both of two outputs, which one kernel writes.
+    pub(super) fn uses_both(&self) -> bool {
+        self.uses(0) && self.uses(1)
     }
 
     pub(super) fn params(&self) -> &'a Params {

@@ -155,6 +155,10 @@ pub(super) fn pool(call: &Call<'_>) -> Option<Becomes> {
         && !call.has("divisor_override")
         && (is_max || counts_padding || !pads)
         && call.index == 0;
+    // No function gives both the largest elements and their indices.
+    if call.uses_both() {
+        return None;
+    }
     if !is_plain {
         return Some(reduction());
     }
@@ -179,6 +183,9 @@ fn reduction() -> Becomes {
 }
 
 pub(super) fn adaptive_pool(call: &Call<'_>) -> Option<Becomes> {
+    if call.uses_both() {
+        return None;
+    }
     let size = call.ints("output_size")?;
     let is_max = call.operator.contains("max");
     let rank = call.rank_of("self")?;

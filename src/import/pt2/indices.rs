@@ -93,8 +93,7 @@ pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
     })
 }
 
-/// The largest values, or their indices. If both are read, the indices come first, and the values
-/// are gathered at them.
+/// The largest values, or their indices.
 pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
     let count = call.one(&call.size("k")?);
     let axis = if call.has("dim") {
@@ -103,12 +102,16 @@ pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
         -1
     };
     let is_largest = !call.has("largest") || call.flag("largest");
-    let line = match (call.index, call.output(1).filter(|_| call.uses(1))) {
-        (0, Some(indices)) => format!("{{y}} = gather({{self}}, {}, axis={axis})", indices.name),
-        (0, None) => format!("{{y}} = topk({{self}}, count={count}, axis={axis})"),
-        _ => format!("{{y}} = topk_indices({{self}}, count={count}, axis={axis})"),
+    let function = if call.index == 0 {
+        "topk"
+    } else {
+        "topk_indices"
     };
-    is_largest.then_some(Becomes::lines(line))
+    is_largest.then(|| {
+        lines(format!(
+            "{{y}} = {function}({{self}}, count={count}, axis={axis})"
+        ))
+    })
 }
 
 pub(super) fn sort(call: &Call<'_>) -> Option<Becomes> {
@@ -122,11 +125,12 @@ pub(super) fn sort(call: &Call<'_>) -> Option<Becomes> {
     } else {
         ""
     };
-    let is_places = call.index == 1 || call.operator == "argsort";
-    let line = match call.output(1).filter(|_| call.uses(1)) {
-        _ if is_places => format!("{{y}} = argsort({{self}}, axis={axis}{order})"),
-        Some(indices) => format!("{{y}} = gather({{self}}, {}, axis={axis})", indices.name),
-        None => format!("{{y}} = sort({{self}}, axis={axis}{order})"),
+    let function = if call.index == 1 || call.operator == "argsort" {
+        "argsort"
+    } else {
+        "sort"
     };
-    Some(lines(line))
+    Some(lines(format!(
+        "{{y}} = {function}({{self}}, axis={axis}{order})"
+    )))
 }

@@ -112,7 +112,7 @@ static OPERATORS: &[Operator] = &[
     row(&["softmax", "_softmax"], &[Lines(Typed, &["{y} = softmax({self}, axis={dim=-1})"])]),
     row(&["log_softmax", "_log_softmax"], &[Lines(Typed, &["{y} = log_softmax({self}, axis={dim=-1})"])]),
     row(&["cumprod", "logcumsumexp", "col2im"], &[Lines(Own, &["{y} = reduction({self})"])]),
-    row(&["cummax", "cummin"], &[Lines(Own, &["{y} = reduction({self})"]), Lines(Own, &["{y} = reduction({self})"])]),
+    row(&["cummax", "cummin"], &[By(reductions::scan), By(reductions::scan)]),
     row(&["cumsum"], &[By(reductions::cumsum)]),
     row(&["layer_norm"], &[By(reductions::layer_norm)]),
     row(&["native_layer_norm"], &[By(reductions::layer_norm), By(reductions::row_mean), By(reductions::row_scale)]),

@@ -179,8 +179,8 @@ pub(super) fn attention(call: &Call<'_>) -> Option<Becomes> {
 }
 
 /// FLOPs of an operator without a function, where they follow from shapes: einsum of two tensors,
-/// which multiplies and adds once for all values of its letters, recurrent layers, and distances of
-/// few rows.
+/// which multiplies and adds once for all values of its letters, recurrent layers, distances of few
+/// rows, and what compares the elements of rows or windows.
 pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
     match call.operator {
         "einsum" => equation_flops(call).map(Flops::matrix),
@@ -192,6 +192,17 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
         }
         "lstm" | "gru" | "rnn_tanh" | "rnn_relu" | "lstm_cell" | "gru_cell" | "rnn_tanh_cell"
         | "rnn_relu_cell" => (recurrent_flops(call)?.mul(&Size::from(2))).map(Flops::matrix),
+        "topk"
+        | "median"
+        | "nanmedian"
+        | "kthvalue"
+        | "mode"
+        | "cummax"
+        | "cummin"
+        | "max_pool2d_with_indices"
+        | "max_pool3d_with_indices"
+        | "adaptive_max_pool2d"
+        | "adaptive_max_pool3d" => elements(call.shape_of("self")?).map(Flops::vector),
         _ => None,
     }
 }

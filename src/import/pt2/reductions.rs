@@ -49,6 +49,12 @@ pub(super) fn sum(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::Lines(cast, accumulated(call, function, text)))
 }
 
+/// The largest or smallest element up to each one, or its index; both are one kernel, which no
+/// function computes.
+pub(super) fn scan(call: &Call<'_>) -> Option<Becomes> {
+    (!call.uses_both()).then(|| Becomes::lines("{y} = reduction({self})"))
+}
+
 /// A sum along an axis up to each element.
 #[allow(clippy::unnecessary_wraps, reason = "a rule of the table")]
 pub(super) fn cumsum(call: &Call<'_>) -> Option<Becomes> {

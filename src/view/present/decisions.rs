@@ -62,6 +62,11 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             name(view),
             name(producer)
         ),
+        Decision::Viewed { view, with } if graph.results.first(*view) == Some(*with) => format!(
+            "{} and {} are results of one operator: one kernel writes both",
+            name(with),
+            name(view)
+        ),
         Decision::Viewed { view, with } => format!(
             "{} is a view and launches nothing: it belongs to the kernel of {}",
             name(view),

@@ -31,12 +31,14 @@ pub fn op_name(graph: &Graph, op: OpId) -> &str {
 }
 
 /// The number of an op as a separate kernel: that of its fused kernel, with a letter if the kernel
-/// has several ops: `3`, `1a`, `1b`. Empty for a free view, which is no kernel.
+/// has several ops: `3`, `1a`, `1b`. Empty for a free view or a second result, which are no kernel.
 /// `O(ops of the kernel)`.
 pub fn lone_number(analysis: &Analysis, op: OpId) -> String {
     let kernel = analysis.partition.kernel_of[op];
     let ops = analysis.partition.kernels[kernel].iter().copied();
-    let launched: Vec<OpId> = ops.filter(|&op| !analysis.is_free_view(op)).collect();
+    let launched: Vec<OpId> = ops
+        .filter(|&op| !analysis.unfused.of_lone_op(op).is_free)
+        .collect();
     let number = kernel.number();
     match launched.iter().position(|&of| of == op) {
         Some(index) if launched.len() > 1 => format!("{number}{}", letters(index)),

@@ -229,7 +229,11 @@ impl<'a> DeviceModel<'a> {
 
     fn is_one_unmarked_op(&self, launch: &ModeledKernel<'_>) -> bool {
         let computed = launch.ops.iter().chain(launch.recomputed).copied();
-        let mut computed = computed.filter(|&op| !self.is_free_view(op));
+        let is_second = |op: OpId| {
+            let first = self.graph.results.first(op);
+            first.is_some_and(|first| launch.ops.contains(&first))
+        };
+        let mut computed = computed.filter(|&op| !self.is_free_view(op) && !is_second(op));
         let only = computed.next().filter(|_| computed.next().is_none());
         only.is_some_and(|op| self.graph.ops[op].kernel.is_none())
     }

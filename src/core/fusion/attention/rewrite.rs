@@ -120,6 +120,7 @@ impl RewrittenGraph {
         expanded.copies = copies.collect();
         let renamed = |views: &[OpId]| views.iter().map(|&view| self.last_of[view]).collect();
         expanded.views = renamed(&partition.views);
+        expanded.results = renamed(&partition.results);
         expanded.copied_views = renamed(&partition.copied_views);
         expanded.computes_where_read = partition.computes_where_read;
         expanded

@@ -22,7 +22,7 @@ pub struct DecisionTrace {
     last: Partition,
     /// The nodes that the compiler's decisions name.
     nodes: IdVec<NodeId, PlacedNode>,
-    /// Which ops are free views, for which alone nothing runs.
+    /// Which ops are free views or second results of an operator, for which alone nothing runs.
     is_view: IdVec<OpId, bool>,
 }
 
@@ -35,6 +35,9 @@ pub fn trace_decisions(graph: &Graph, options: &Options) -> DecisionTrace {
     let mut is_view = Views::under(graph, reshape).is_view;
     for &op in &plan.partition.copied_views {
         is_view[op] = false;
+    }
+    for &op in &plan.partition.results {
+        is_view[op] = true;
     }
     DecisionTrace {
         decisions: notes.decisions,

@@ -38,6 +38,11 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
             }
         }
     }
+    for (second, first) in graph.results.pairs() {
+        if sets.root(first) != sets.root(second) && between.may_share(first, second) {
+            join(&mut sets, first, second);
+        }
+    }
     if context.options.fusion.horizontal {
         for readers in graph.consumers.iter() {
             // Pairs grow with the square of the readers. A region that is too large is still
@@ -142,8 +147,9 @@ impl<'a> Between<'a> {
         let is_horizontal = self.context.options.fusion.horizontal;
         let inputs = graph.inputs[op].iter().filter(|_| is_horizontal);
         let others = inputs.map(|&tensor| &graph.consumers[tensor]);
+        let second = graph.results.second(op);
         let mut furthest = op;
-        for others in others.chain([&graph.successors[op]]) {
+        for others in others.chain([&graph.successors[op], second.as_slice()]) {
             let later = others.iter().rev().copied();
             let before = furthest;
             for other in later.take_while(|&other| other > before) {

@@ -24,10 +24,15 @@ impl Region<'_> {
             }
             self.elements[place] = element_count(&definition.shape).unwrap_or(0);
             self.rows[place] = RowDomain::of_op(graph, op);
-            if self.context.views.is_view[op] {
-                self.views |= bit;
+            let views = &self.context.views;
+            if !views.is_view[op] {
+                let written = [Some(op), views.second_result(graph, op)];
+                let written = written.into_iter().flatten();
+                self.written_bytes[place] = written.map(|op| written_size(graph, op)).sum();
+            } else if graph.results.first(op).is_some() {
+                self.results |= bit;
             } else {
-                self.written_bytes[place] = written_size(graph, op);
+                self.views |= bit;
             }
             self.prev[place] = self.common(&graph.predecessors[op]);
             self.waits_for[place] = self.prev[place] | self.common(&graph.waits_for[op]);
@@ -90,6 +95,14 @@ impl Region<'_> {
     pub(super) fn tie(&mut self) {
         let neighbours = self.prev.iter().zip(&self.next);
         self.ties = neighbours.map(|(prev, next)| prev | next).collect();
+        // Both results of a reduction, such as a maximum and its index, may be one kernel.
+        for place in self.ops.ids() {
+            let first = self.bit_of(self.context.graph.results.first(self.ops[place]));
+            for other in Bits(first) {
+                self.ties[place] |= first;
+                self.ties[other] |= place.bit();
+            }
+        }
         if self.context.options.fusion.horizontal {
             for value in &self.values {
                 for reader in Bits(value.readers) {
@@ -140,8 +153,9 @@ impl Region<'_> {
             };
             last = Some((tensor, value, base));
             self.values[value].readers |= place.bit();
-            // A free view loads nothing; its readers count what they load through it.
-            if self.views & place.bit() == 0 {
+            // A free view loads nothing; its readers count what they load through it. What the
+            // first result of an operator loads, its second one does not load again.
+            if (self.views | self.results) & place.bit() == 0 {
                 self.read(tensor, base, place);
             }
         }

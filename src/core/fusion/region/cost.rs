@@ -177,9 +177,9 @@ impl Region<'_> {
         ticks.saturating_add(launch_ticks)
     }
 
-    /// Whether these are only free views, so that nothing is launched.
+    /// Whether these are only free views and second results, so that nothing is launched.
     pub(crate) fn is_free(&self, set: Set) -> bool {
-        set & !self.views == 0
+        set & !(self.views | self.results) == 0
     }
 
     /// The cost of a kernel of these ops.

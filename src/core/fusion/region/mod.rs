@@ -92,6 +92,8 @@ pub struct Region<'a> {
     pub(super) opaques: Set,
     /// Free views.
     pub(super) views: Set,
+    /// Second results of an operator, which the kernel of the first result writes.
+    pub(super) results: Set,
     /// For each op the ops that it reads from, and those that read it.
     pub(super) prev: IdVec<LocalOp, Set>,
     pub(super) next: IdVec<LocalOp, Set>,
@@ -217,6 +219,7 @@ impl<'a> Region<'a> {
             reductions: 0,
             opaques: 0,
             views: 0,
+            results: 0,
             prev: IdVec::from_elem(0, count),
             next: IdVec::from_elem(0, count),
             ties: IdVec::new(),
@@ -305,6 +308,14 @@ impl<'a> Region<'a> {
         };
         let first = Bits(set & self.views).filter(is_first);
         first.fold(set, |left, place| left & !place.bit())
+    }
+
+    /// The set without second results of an operator whose first result it has.
+    pub(super) fn without_results(&self, set: Set) -> Set {
+        let first = |place: LocalOp| self.context.graph.results.first(self.ops[place]);
+        let is_with_first = |&place: &LocalOp| self.bit_of(first(place)) & set != 0;
+        let results = Bits(set & self.results).filter(is_with_first);
+        results.fold(set, |left, place| left & !place.bit())
     }
 
     /// The smallest convex set around this one.

@@ -28,6 +28,8 @@ pub(in crate::present) enum FlopFactors {
     },
     /// It computes nothing.
     Nothing,
+    /// It is the second result of an operator, whose FLOPs count with the first.
+    CountedBefore,
     /// As many as the program states.
     Stated,
 }
@@ -36,6 +38,9 @@ pub(in crate::present) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
     let definition = &graph.ops[op];
     let function = definition.function;
     let flops = function.map_or(1, |f| f.row().flops_per_element);
+    if graph.results.first(op).is_some() {
+        return FlopFactors::CountedBefore;
+    }
     match definition.op_type {
         OpType::Matmul => FlopFactors::Matmul {
             sides: definition.shape.clone(),
@@ -91,6 +96,9 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
             )
         }
         FlopFactors::Nothing => "0, because it only moves data".to_owned(),
+        FlopFactors::CountedBefore => {
+            "0, because the first result of the operator counts them".to_owned()
+        }
         FlopFactors::Stated if op_work(graph, op).is_unknown => {
             "unknown, because the program does not say".to_owned()
         }

@@ -69,7 +69,10 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Derived {
 fn slower_than_alone(analysis: &Analysis, id: KernelId) -> Option<String> {
     let times = analysis.predicted.as_ref()?.kernels.get(id)?;
     let ops = analysis.fused.kernels.get(id)?.ops.iter();
-    let is_alone = ops.filter(|&&op| !analysis.is_free_view(op)).count() == 1;
+    let is_alone = ops
+        .filter(|&&op| !analysis.unfused.of_lone_op(op).is_free)
+        .count()
+        == 1;
     (is_alone && times.unfused_s < times.time_s).then(|| {
         format!(
             "Unfused it takes {}: PyTorch's library kernel for this op is faster than a generated one.",

@@ -63,9 +63,10 @@ fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
         } => {
             vec![factor("for each", flops), factor(of, elements)]
         }
-        FlopFactors::Matmul { k: None, .. } | FlopFactors::Nothing | FlopFactors::Stated => {
-            Vec::new()
-        }
+        FlopFactors::Matmul { k: None, .. }
+        | FlopFactors::Nothing
+        | FlopFactors::CountedBefore
+        | FlopFactors::Stated => Vec::new(),
     };
     let product = factors
         .iter()

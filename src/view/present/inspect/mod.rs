@@ -163,13 +163,18 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
         producer,
         consumer: op,
     });
+    let mut notes = whole_notes(graph, &[op], alone);
+    notes.extend(analysis.first_result(op).map(|first| {
+        let first = op_name(graph, first);
+        format!("The operator gives {first}, too: its kernel writes both, and counts there.")
+    }));
     Some(
         Inspected {
             heading,
             kernel: Some(kernel),
             facts,
             derivation,
-            notes: whole_notes(graph, &[op], alone),
+            notes,
             change,
             ..Inspected::default()
         }

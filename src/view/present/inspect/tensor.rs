@@ -34,7 +34,12 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
     ));
     facts.extend(moved(analysis, tensor));
     let mut notes = Vec::new();
-    if analysis.is_free_view(consumer) {
+    if let Some(first) = analysis.first_result(consumer) {
+        let first = op_name(graph, first);
+        notes.push(format!(
+            "{to} is the second result of an operator. The kernel reads {from} once, for {first} and {to}."
+        ));
+    } else if analysis.is_free_view(consumer) {
         notes.push(format!(
             "{to} is a view: it indexes the bytes of {from} and reads none."
         ));

@@ -110,7 +110,8 @@ pub fn script(
     let calls = calls(program, statement_of_op);
     for (id, op) in graph.ops.iter_enumerated() {
         match statement(graph, &names, id, &calls[id]) {
-            Ok(statement) => {
+            Ok(None) => {}
+            Ok(Some(statement)) => {
                 let label = if op.name == op.output {
                     String::new()
                 } else {

@@ -139,7 +139,7 @@ fn fullest(run: &[Slot], live: &IdVec<KernelId, u64>) -> Option<KernelId> {
 fn slots(charted: Charted<'_>, execution: &Execution) -> Vec<Slot> {
     let kernels = execution.kernels.iter_enumerated();
     let kernels = kernels.filter(|(_, kernel)| !kernel.is_free);
-    let is_computed = |op: &&OpId| !charted.analysis.is_free_view(**op);
+    let is_computed = |op: &&OpId| !charted.analysis.unfused.of_lone_op(**op).is_free;
     let slot = |(kernel, of): (KernelId, &Kernel)| Slot {
         kernel,
         ops: of.ops.iter().filter(is_computed).count().max(1),

@@ -6,8 +6,10 @@ mod in_place;
 mod layout;
 mod opaque;
 mod products;
+mod results;
 mod rows;
 
+use self::results::results_of_one_call;
 use super::names::Names;
 use super::{ScriptError, four_bits, torch_dtype};
 use fuseline_codegen::call::Call;
@@ -35,7 +37,8 @@ struct Task<'a> {
     of_integers: bool,
 }
 
-/// The statement that computes an op, with a result of the element type of its output.
+/// The statement that computes an op, with a result of the element type of its output. `None` for
+/// the second result of an operator, which the statement of the first one gives.
 ///
 /// # Errors
 /// Why PyTorch has no such op.
@@ -44,7 +47,7 @@ pub(super) fn statement(
     names: &Names,
     id: OpId,
     call: &Call,
-) -> Result<String, ScriptError> {
+) -> Result<Option<String>, ScriptError> {
     let op = &graph.ops[id];
     let function = function_of(op)?;
     let operand = |&tensor: &TensorId| {
@@ -86,6 +89,11 @@ pub(super) fn statement(
     if task.is_scaled_product() && function != Function::ScaledMatmul {
         return Err(ScriptError::ScaledProduct);
     }
+    match results_of_one_call(graph, id) {
+        Some((first, second)) if first == id => return task.both_results(second).map(Some),
+        Some(_) => return Ok(None),
+        None => {}
+    }
     let value = match task.function.row().op_type {
         OpType::Elementwise => task.elementwise(),
         OpType::Reduction => task.reduction(),
@@ -98,6 +106,7 @@ pub(super) fn statement(
         Some(&target) => task.in_place(names.of_tensor(target), output, &value),
         None => Ok(format!("{output} = {value}")),
     }
+    .map(Some)
 }
 
 /// A number beside operands as a Python literal. A float would turn integer operands into floats,

@@ -13,28 +13,8 @@ impl Task<'_> {
         match name {
             Function::Opaque => Err(unknown_operator(self.op).into()),
             Function::Sdpa => self.attention(),
-            Function::Topk | Function::TopkIndices => {
-                let axis = self.indexing()?.axis;
-                let count = self.op.shape.get(axis).ok_or_else(|| self.refuse())?;
-                let part = usize::from(name == Function::TopkIndices);
-                Ok(format!(
-                    "torch.topk({}, {count}, {axis})[{part}]",
-                    self.operand(0)?
-                ))
-            }
-            Function::Sort | Function::Argsort => {
-                let axis = self.call.required_size(AttributeName::Axis)?;
-                let descending = if self.call.is_set(AttributeName::Descending) {
-                    ", descending=True"
-                } else {
-                    ""
-                };
-                let part = usize::from(name == Function::Argsort);
-                let x = self.operand(0)?;
-                Ok(format!(
-                    "torch.sort({x}, dim={axis}{descending}, stable=True)[{part}]"
-                ))
-            }
+            Function::Topk | Function::Sort => Ok(format!("{}[0]", self.results()?)),
+            Function::TopkIndices | Function::Argsort => Ok(format!("{}[1]", self.results()?)),
             Function::Scatter | Function::ScatterAdd | Function::IndexCopy | Function::IndexAdd => {
                 let axis = self.indexing()?.axis;
                 let [x, index, source] = &self.operands[..] else {

@@ -7,20 +7,24 @@ use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 
 impl Task<'_> {
     /// The dimensions that are reduced.
-    fn axes(&self) -> Vec<usize> {
+    pub(super) fn axes(&self) -> Vec<usize> {
         // PyTorch treats a tensor without dimensions as if it had one.
         let rank = self.shape(0).map_or(1, |shape| shape.len().max(1));
         self.op.reduced_axes(rank)
+    }
+
+    pub(super) fn keepdim(&self) -> &'static str {
+        let keeps = self
+            .shape(0)
+            .is_some_and(|shape| shape.len() == self.op.shape.len());
+        if keeps { ", keepdim=True" } else { "" }
     }
 
     pub(super) fn reduction(&self) -> Result<String, ScriptError> {
         let name = self.function;
         let x = self.operand(0)?;
         let axes = self.axes();
-        let keeps = self
-            .shape(0)
-            .is_some_and(|shape| shape.len() == self.op.shape.len());
-        let keepdim = if keeps { ", keepdim=True" } else { "" };
+        let keepdim = self.keepdim();
         let dims: Vec<String> = axes.iter().map(usize::to_string).collect();
         let dims = match &dims[..] {
             [one] => one.clone(),
