@@ -141,6 +141,7 @@ mod onnx_fused;
 mod onnx_loops;
 mod onnx_open;
 mod onnx_operators;
+mod onnx_resize;
 mod onnx_shapes;
 mod onnx_sizes;
 mod op_rows;

@@ -257,6 +257,52 @@ fn a_loss_is_a_look_up_in_logarithms() {
 }
 
 #[test]
+fn ignored_targets_count_nothing_in_a_loss() {
+    let inputs = ["x f32[8, 10]", "t i64[8]", "w f32[10]"];
+    let own = |inputs: &str, reduction: &str| {
+        let attributes = [
+            attribute_int("ignore_index", -1),
+            attribute_text("reduction", reduction),
+        ];
+        node("NegativeLogLikelihoodLoss", inputs, "y", &attributes)
+    };
+    let picked = "y_counts = ne(t, -1)\n\
+                  y_class = where(y_counts, t, 0)\n\
+                  y_column = reshape(y_class, shape=[8, 1])\n\
+                  y_picked = gather(x, y_column, axis=1)\n\
+                  y_likelihood = reshape(y_picked, shape=[8])\n\
+                  y_loss = neg(y_likelihood)\n";
+    assert_eq!(
+        lines(&inputs, &own("x t", "none")),
+        format!("{picked}y = where(y_counts, y_loss, 0)")
+    );
+    assert_eq!(
+        lines(&inputs, &own("x t", "mean")),
+        format!(
+            "{picked}\
+             y_kept = where(y_counts, y_loss, 0)\n\
+             y_sum = sum(y_kept, axis=[0], keepdim=false)\n\
+             y_total = sum(y_counts, axis=[0], keepdim=false)\n\
+             y_number = cast(y_total, dtype=f32)\n\
+             y = div(y_sum, y_number)"
+        )
+    );
+    assert_eq!(
+        lines(&inputs, &own("x t w", "mean")),
+        format!(
+            "{picked}\
+             y_weights = index(w, y_class)\n\
+             y_weighted = mul(y_loss, y_weights)\n\
+             y_kept = where(y_counts, y_weighted, 0)\n\
+             y_sum = sum(y_kept, axis=[0], keepdim=false)\n\
+             y_kept_weights = where(y_counts, y_weights, 0)\n\
+             y_weight = sum(y_kept_weights, axis=[0], keepdim=false)\n\
+             y = div(y_sum, y_weight)"
+        )
+    );
+}
+
+#[test]
 fn products_of_quantised_tensors_keep_their_operands() {
     let inputs = [
         "a i8[2, 4, 8]",

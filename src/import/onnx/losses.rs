@@ -26,10 +26,19 @@ fn loss(call: &Call<'_>, logs: &str, mut lines: Vec<String>) -> Option<String> {
     if call.input(1)?.dtype != Some(DType::I64) {
         lines.push("{y}_target = cast({1}, dtype=i64)".to_owned());
     }
-    let index = match call.input(1)?.dtype {
+    let target_text = match call.input(1)?.dtype {
         Some(DType::I64) => "{1}",
         _ => "{y}_target",
     };
+    // Targets of this value count nothing. They need not be classes, so they look up the first one.
+    let ignored = call.int("ignore_index");
+    if let Some(ignored) = ignored {
+        lines.push(format!("{{y}}_counts = ne({target_text}, {ignored})"));
+        lines.push(format!(
+            "{{y}}_class = where({{y}}_counts, {target_text}, 0)"
+        ));
+    }
+    let index = ignored.map_or(target_text, |_| "{y}_class");
     let mut column = target.to_vec();
     column.insert(1.min(target.len()), Size::from(1));
     lines.push(format!(
@@ -51,6 +60,10 @@ fn loss(call: &Call<'_>, logs: &str, mut lines: Vec<String>) -> Option<String> {
         lines.push(format!("{{y}}_weighted = mul({last}, {{y}}_weights)"));
         last = "{y}_weighted";
     }
+    if ignored.is_some() {
+        lines.push(format!("{{y}}_kept = where({{y}}_counts, {last}, 0)"));
+        last = "{y}_kept";
+    }
     let axes: Vec<usize> = (0..target.len()).collect();
     let all = format!("axis={axes:?}, keepdim=false");
     match call.word("reduction").unwrap_or("mean") {
@@ -60,8 +73,20 @@ fn loss(call: &Call<'_>, logs: &str, mut lines: Vec<String>) -> Option<String> {
         }
         "mean" if is_weighted => {
             lines.push(format!("{{y}}_sum = sum({last}, {all})"));
-            lines.push(format!("{{y}}_weight = sum({{y}}_weights, {all})"));
+            let mut weights = "{y}_weights";
+            if ignored.is_some() {
+                lines.push("{y}_kept_weights = where({y}_counts, {y}_weights, 0)".to_owned());
+                weights = "{y}_kept_weights";
+            }
+            lines.push(format!("{{y}}_weight = sum({weights}, {all})"));
             lines.push("{y} = div({y}_sum, {y}_weight)".to_owned());
+        }
+        "mean" if ignored.is_some() => {
+            lines.push(format!("{{y}}_sum = sum({last}, {all})"));
+            lines.push(format!("{{y}}_total = sum({{y}}_counts, {all})"));
+            let dtype = call.dtype().name();
+            lines.push(format!("{{y}}_number = cast({{y}}_total, dtype={dtype})"));
+            lines.push("{y} = div({y}_sum, {y}_number)".to_owned());
         }
         "mean" => lines.push(format!("{{y}} = mean({last}, {all})")),
         _ => lines.push(format!("{{y}} = sum({last}, {all})")),

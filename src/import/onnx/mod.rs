@@ -35,6 +35,7 @@ mod output;
 mod products;
 mod proto;
 mod quantized;
+mod resize;
 mod results;
 mod rotary;
 mod runtime_operators;

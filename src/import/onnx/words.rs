@@ -19,11 +19,11 @@ use crate::onnx::losses::{entropy_loss, likelihood_loss};
 use crate::onnx::products::{fused_matmul, gemm, matmul, short_product};
 use crate::onnx::proto::{Number, element_type};
 use crate::onnx::quantized::{dequantized, quantized};
-use crate::onnx::results;
 use crate::onnx::rotary::rotary;
 use crate::onnx::scatter::{scatter, scatter_nd};
 use crate::onnx::types;
 use crate::onnx::windows::{lp_pool, pool};
+use crate::onnx::{resize, results};
 use crate::shapes::{broadcast, dimension};
 use crate::size::Size;
 use crate::template::Blanks;
@@ -159,11 +159,7 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         "scatter" => scatter(call),
         "scatter_nd" => scatter_nd(call),
         "image" => image(call),
-        "resize_mode" => match call.word("mode") {
-            None | Some("nearest") => Some("nearest".to_owned()),
-            Some("linear") => Some("bilinear".to_owned()),
-            Some(_) => None,
-        },
+        "resize_mode" => resize::mode(call),
         "fill" => fill(call),
         _ => None,
     }
