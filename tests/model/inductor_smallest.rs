@@ -5,7 +5,7 @@ use crate::inductor_measured::{DEFAULT, options};
 use fuseline_core::analyze_program;
 use fuseline_core::notation::parse;
 
-fn check(cases: &[(&str, usize)]) {
+pub(crate) fn check(cases: &[(&str, usize)]) {
     for &(text, expected) in cases {
         let parsed = parse(text);
         assert_eq!(parsed.diagnostics, [], "{text}");

@@ -82,6 +82,7 @@ mod imported_attributes;
 mod in_place;
 mod in_place_kernels;
 mod inductor;
+mod inductor_channels;
 mod inductor_measured;
 mod inductor_order;
 mod inductor_programs;

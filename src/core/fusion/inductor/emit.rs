@@ -4,6 +4,7 @@ use super::facts::is_crossing;
 use super::layout::is_copied_reshape;
 use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, Indices, ReducedRows, SchedulerNode};
+use super::reduced::Reduced;
 use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::decision::Decision;
@@ -121,26 +122,30 @@ impl Lowering<'_> {
         tensor: TensorId,
         shape: &[u64],
     ) {
-        self.write_along(value, space, tensor, shape, 0, None);
+        let whole = Reduced {
+            shape: shape.to_vec(),
+            axes: 0,
+        };
+        self.write_along(value, space, tensor, &whole, None);
     }
 
-    /// The same, where the loop reduces along the axes of these bits.
+    /// The same, where the loop reduces.
     pub(super) fn write_along(
         &mut self,
         value: LoweredValue,
         space: Loop,
         tensor: TensorId,
-        shape: &[u64],
-        axes: u32,
+        reduced: &Reduced,
         rows: Option<ReducedRows>,
     ) {
         let width = self.graph.tensors[tensor].addressed_bytes().unwrap_or(0);
         let own = self.graph.tensor_shape(tensor).unwrap_or(&[]);
         let buffer = BufferId::of_tensor(tensor);
-        let elements = rows.map(|_| self.node(value.clone(), space, shape));
+        let elements = rows.map(|_| self.node(value.clone(), space, own));
+        let (shape, axes) = (&reduced.shape[..], reduced.axes);
         let node = self.node_along(value, space, shape, axes);
         let mut node = node.writing(buffer, &self.layouts[tensor], own, width);
-        node.writes.step = self.layouts[tensor].step(own, axes);
+        node.writes.step = self.layouts[tensor].step(shape, axes);
         if let Some(elements) = elements {
             // The elements are a pointwise node, whose loops have an order of their own.
             node.order_loops();

@@ -3,7 +3,7 @@
 //! Source: `reorder_for_locality` in `torch/_inductor/fx_passes/post_grad.py`.
 
 use super::facts::keeps_shape;
-use super::reduce::is_variance;
+use super::reduced::is_variance;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, define_ids};
 

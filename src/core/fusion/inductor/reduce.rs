@@ -6,15 +6,17 @@ use super::facts::{keeps_shape, reduced_axes, reduction_space};
 use super::locality::has_fixed_row_values;
 use super::lower::Lowering;
 use super::node::{BufferId, ReducedRows, SchedulerNode};
+use super::reduced::{
+    Reduced, has_rows_of_channels, has_two_row_values, is_softmax, is_variance, row_view,
+};
 use super::split::{UnsplitReduction, pieces};
 use super::value::{BufferView, LoweredValue, buffer_value};
-use super::view::{View, broadcast};
+use super::view::View;
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
-use crate::model::op::{Op, element_count};
-use crate::model::op_type::OpType;
+use crate::model::op::element_count;
 
 /// Row values and partial results are kept in f32.
 pub(super) const ROW_VALUE_BYTES: u32 = 4;
@@ -35,32 +37,29 @@ impl Lowering<'_> {
         let output = graph.output[op];
         let definition = &graph.ops[op];
         let function = definition.function;
-        let input = graph.inputs[op]
-            .first()
-            .and_then(|&t| graph.tensor_shape(t));
-        let shape = input.unwrap_or(&definition.shape);
+        let input = Reduced::input(graph, op);
         if function == Some(Function::Cumsum) || !self.has_row_values(op) && keeps_shape(graph, op)
         {
             // A scan writes each element itself.
-            let is_split = function == Some(Function::Cumsum) && self.pieces(op, &value, shape) > 1;
+            let is_split =
+                function == Some(Function::Cumsum) && self.pieces(op, &value, &input) > 1;
             let space = reduction_space(graph, op);
-            let axes = reduced_axes(definition.axes, shape.len());
-            self.write_along(value, space, output, shape, axes, None);
+            self.write_along(value, space, output, &input, None);
             if is_split {
                 self.last_waits();
             }
             return;
         }
         if !keeps_shape(graph, op) {
-            let rows = self.rows(op, &value, shape);
-            self.halves(op, value, shape, rows, BufferId::of_tensor(output));
+            let rows = self.rows(op, &value, &input);
+            self.halves(op, value, &input, rows, BufferId::of_tensor(output));
             return;
         }
         let Some(row_view) = row_view(definition) else {
-            self.write(value, reduction_space(graph, op), output, shape);
+            self.write(value, reduction_space(graph, op), output, &input.shape);
             return;
         };
-        let axes = reduced_axes(definition.axes, shape.len());
+        let reduced = input.grouped(definition);
         // A norm is a reduction to row values and a pointwise op on them, which its readers inline.
         let mut first = match graph.inputs[op].first() {
             Some(&tensor) => {
@@ -73,8 +72,8 @@ impl Lowering<'_> {
             None => LoweredValue::default(),
         };
         first.ops.push(op);
-        let rows = self.rows(op, &first, shape);
-        let is_split = self.pieces(op, &first, shape) > 1;
+        let rows = self.rows(op, &first, &reduced);
+        let is_split = self.pieces(op, &first, &reduced) > 1;
         let mut row_values = vec![self.new_buffer(ROW_VALUE_BYTES)];
         if is_split && is_softmax(definition) && !self.target.is_2_15 {
             // One kernel finds maximum and sum together. Split, each of them takes two kernels in
@@ -91,7 +90,7 @@ impl Lowering<'_> {
         if !is_split && is_buffer && !has_rows_of_channels(definition) {
             // The row values and the elements fuse in any case.
             let space = reduction_space(graph, op);
-            self.write_along(value, space, output, shape, axes, Some(rows));
+            self.write_along(value, space, output, &reduced, Some(rows));
             self.normed.insert(BufferId::of_tensor(output), space);
             return;
         }
@@ -107,7 +106,7 @@ impl Lowering<'_> {
                         .map(|&b| BufferView::new(b, Some(row_view.clone()))),
                 );
             }
-            self.halves(op, half, shape, rows, buffer);
+            self.halves(op, half, &reduced, rows, buffer);
             value.append(&self.row_value(buffer, row_view.clone()));
         }
         value.sort();
@@ -126,7 +125,7 @@ impl Lowering<'_> {
         &mut self,
         op: OpId,
         value: LoweredValue,
-        shape: &[u64],
+        reduced: &Reduced,
         rows: ReducedRows,
         buffer: BufferId,
     ) {
@@ -142,9 +141,9 @@ impl Lowering<'_> {
         };
         let written = View::whole(count);
         let bytes = self.width_of(buffer);
-        let axes = reduced_axes(graph.ops[op].axes, shape.len());
+        let (shape, axes) = (&reduced.shape[..], reduced.axes);
         let (along, across) = directions(&value, shape, axes);
-        let cut = self.cut(op, &value, shape);
+        let cut = self.cut(op, &value, reduced);
         let (first, pieces) = match cut {
             Cut::Pieces(0 | 1) => {
                 let node = self.node_along(value, space, shape, axes);
@@ -184,7 +183,10 @@ impl Lowering<'_> {
                 value.see(Some(&View::with_last(shape, dimension)), (op, 0));
             }
         }
-        let again = self.cut_again(&value, first, matches!(cut, Cut::Pieces(_)) && count == 1);
+        let again = match cut {
+            Cut::Pieces(pieces) => self.cut_again(&value, reduced, (count, width, pieces)),
+            _ => 1,
+        };
         let (first, pieces) = match first {
             Loop::Reduction { rows, width, inner } if again > 1 => (
                 Loop::Reduction {
@@ -253,8 +255,8 @@ impl Lowering<'_> {
     }
 
     /// How a reduction to few values is cut.
-    fn cut(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> Cut {
-        match self.rows_before(op, value, shape) {
+    fn cut(&self, op: OpId, value: &LoweredValue, reduced: &Reduced) -> Cut {
+        match self.rows_before(op, value, &reduced.shape) {
             Some((
                 Loop::Reduction {
                     rows,
@@ -264,21 +266,25 @@ impl Lowering<'_> {
                 _,
             )) => Cut::Across(rows, width),
             Some((before, rows)) => Cut::Rows(before, rows),
-            None => Cut::Pieces(self.pieces(op, value, shape)),
+            None => Cut::Pieces(self.pieces(op, value, reduced)),
         }
     }
 
-    /// Into how many pieces each piece of a single row is cut again. As rows they may be read
-    /// across, by what is broadcast.
-    fn cut_again(&self, value: &LoweredValue, first: Loop, is_lone: bool) -> u64 {
-        let Loop::Reduction { rows, width, .. } = first else {
-            return 1;
-        };
-        let (inner, outer) = directions_of_pieces(value, [rows, width]);
-        if !is_lone || inner + outer == 0 {
+    /// Into how many pieces each piece of a row is cut again. As rows they may be read across, by
+    /// what is broadcast.
+    fn cut_again(
+        &self,
+        value: &LoweredValue,
+        reduced: &Reduced,
+        (count, width, pieces): (u64, u64, u64),
+    ) -> u64 {
+        let piece = width.div_ceil(pieces);
+        let (inner, outer) = directions_of_pieces(value, reduced, width, piece);
+        if inner + outer == 0 {
             return 1;
         }
-        self.pieces_of(rows, width, inner > outer).max(1)
+        let rows = count.saturating_mul(pieces);
+        self.pieces_of(rows, piece, inner > outer).max(1)
     }
 
     /// Adds a node without ops that reduces pieces of rows: so many rows, pieces that are left of
@@ -296,14 +302,13 @@ impl Lowering<'_> {
         self.reduced.insert(into, space);
     }
 
-    fn pieces(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> u64 {
+    fn pieces(&self, op: OpId, value: &LoweredValue, reduced: &Reduced) -> u64 {
         // Source: `should_split` in `num_splits`, `torch/_inductor/ir.py`.
         if let Some(Function::Argmax | Function::Argmin) = self.graph.ops[op].function {
             return 1;
         }
         let domain = RowDomain::of_op(self.graph, op);
-        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
-        let (inner, outer) = directions(value, shape, axes);
+        let (inner, outer) = directions(value, &reduced.shape, reduced.axes);
         if domain.rows > 1 && inner + outer == 0 {
             // Nothing is read whole.
             return 1;
@@ -323,9 +328,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn rows(&self, op: OpId, value: &LoweredValue, shape: &[u64]) -> ReducedRows {
+    fn rows(&self, op: OpId, value: &LoweredValue, reduced: &Reduced) -> ReducedRows {
         let domain = RowDomain::of_op(self.graph, op);
-        let axes = reduced_axes(self.graph.ops[op].axes, shape.len());
+        let (shape, axes) = (&reduced.shape[..], reduced.axes);
         let last = shape
             .len()
             .checked_sub(1)
@@ -357,48 +362,4 @@ enum Cut {
     /// Into as many pieces as an earlier reduction has rows, of their width. Those rows lie across
     /// in memory, so the pieces do not have their elements.
     Across(u64, u64),
-}
-
-/// Whether the op reduces to a variance, which is three values until the end.
-pub(super) fn is_variance(op: &Op) -> bool {
-    op.function.is_some_and(Function::takes_variance)
-}
-
-/// Whether a row has several channels, of which the norm has several rows. Its elements, which a
-/// weight addresses by channel, then find their row by a division, so their loop is not that of the
-/// rows.
-fn has_rows_of_channels(norm: &Op) -> bool {
-    let groups = norm.indexing.as_ref().map_or(0, |indexing| indexing.groups);
-    let channels = norm.shape.get(1).copied().unwrap_or(0);
-    (2..channels).contains(&groups)
-}
-
-fn is_softmax(op: &Op) -> bool {
-    op.function.is_some_and(Function::is_softmax)
-}
-
-/// Whether the row values are two buffers: mean and variance, or maximum and sum.
-pub(super) fn has_two_row_values(op: &Op) -> bool {
-    is_variance(op) || is_softmax(op)
-}
-
-/// For each element of a norm's output its row.
-pub(super) fn row_view(norm: &Op) -> Option<View> {
-    let groups = norm.indexing.as_ref().map_or(0, |indexing| indexing.groups);
-    if let (1.., Some(batch)) = (groups, norm.shape.first()) {
-        // Groups of channels are no axes, so the norm is seen as a matrix with a row per group.
-        let rows = batch.checked_mul(groups).filter(|&rows| rows > 0)?;
-        let width = element_count(&norm.shape)? / rows;
-        let reader = Op::new("", OpType::Elementwise, &[], "", &[rows, width], 1);
-        return broadcast(&[rows, 1], &reader);
-    }
-    let axes = reduced_axes(norm.axes, norm.shape.len());
-    let shape = norm.shape.iter().enumerate();
-    let rows = shape.map(|(place, &size)| {
-        let is_reduced = place < 32 && axes >> place & 1 == 1;
-        if is_reduced { 1 } else { size }
-    });
-    let rows: Vec<u64> = rows.collect();
-    let reader = Op::new("", OpType::Elementwise, &[], "", &norm.shape, 1);
-    broadcast(&rows, &reader)
 }

@@ -2,7 +2,7 @@
 //! cuts it as an earlier reduction or the memory does.
 
 use super::lower::Lowering;
-use super::reduce::is_variance;
+use super::reduced::is_variance;
 use super::value::{BufferView, LoweredValue};
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;

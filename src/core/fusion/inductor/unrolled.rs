@@ -2,7 +2,8 @@
 
 use super::facts::{keeps_shape, reduced_axes};
 use super::lower::{Lowering, SHARED_OPERATIONS, SHARED_READS};
-use super::reduce::{ROW_VALUE_BYTES, has_two_row_values, is_variance, row_view};
+use super::reduce::ROW_VALUE_BYTES;
+use super::reduced::{has_two_row_values, is_variance, row_view};
 use super::value::LoweredValue;
 use super::view::View;
 use crate::fusion::loops::Loop;

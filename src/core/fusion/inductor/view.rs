@@ -320,9 +320,10 @@ impl View {
     }
 
     /// Whether the position in the buffer depends on each dimension of a shape, if only by a
-    /// division. Of the place in a single row, `is_divided`, the compiler drops what a remainder
-    /// does not depend on, but not what a quotient does not.
-    pub(super) fn covers(&self, shape: &[u64], is_divided: bool) -> bool {
+    /// division. If the last dimension is cut into pieces of so many elements, it has to depend on
+    /// the piece and on the place in it: the compiler drops what a remainder of the place in the
+    /// row does not depend on, but not what a quotient does not.
+    pub(super) fn covers(&self, shape: &[u64], piece: Option<u64>) -> bool {
         let ends = |sizes: &mut dyn Iterator<Item = u64>| {
             let mut reach = 1_u64;
             let ends = sizes.map(|size| {
@@ -337,10 +338,12 @@ impl View {
             .zip(self.digits.iter().rev())
             .filter_map(|(ends, digit)| (digit.stride != 0).then_some(ends))
             .collect();
+        let row = shape.last().copied().unwrap_or(1);
+        let finds_piece = |piece: u64| moving.iter().any(|&(from, to)| from < row && piece < to);
         let mut dimensions = ends(&mut shape.iter().rev().copied()).into_iter();
         dimensions.all(|(start, end)| {
-            let meets = |&(from, to): &(u64, u64)| start < to && (is_divided || from < end);
+            let meets = |&(from, to): &(u64, u64)| start < to && from < end;
             end == start || moving.iter().any(meets)
-        })
+        }) && piece.is_none_or(finds_piece)
     }
 }
