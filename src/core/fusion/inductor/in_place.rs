@@ -4,6 +4,7 @@
 //! the buffer, `compute_dependencies` and `fusable_weak_dep` in `torch/_inductor/scheduler.py`.
 
 use super::facts::elements;
+use super::locality::Step;
 use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, SchedulerNode};
 use super::schedule::{GroupId, Schedule};
@@ -11,7 +12,7 @@ use super::value::{BufferView, LoweredValue, buffer_value};
 use super::view::AccessedElements;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
-use crate::model::graph::Graph;
+use crate::model::graph::{Graph, Tensor};
 use crate::model::ids::{IdVec, OpId, TensorId};
 use std::collections::HashMap;
 
@@ -19,8 +20,10 @@ use std::collections::HashMap;
 /// graph without ops in place.
 #[derive(Default)]
 pub(super) struct BufferReaders {
-    /// For each tensor the last op that reads it, through views or itself.
-    last_use: IdVec<TensorId, Option<OpId>>,
+    /// For each tensor when it is last read, through views or itself.
+    last_use: IdVec<TensorId, Option<usize>>,
+    /// For each op its position in the order of lowering.
+    position: IdVec<OpId, usize>,
     /// For each buffer the inlined tensors that read it.
     inlined: HashMap<BufferId, Vec<TensorId>>,
     /// For each buffer the buffers that nodes have computed from it, and whether they have read it
@@ -30,20 +33,24 @@ pub(super) struct BufferReaders {
 
 impl BufferReaders {
     /// `O(ops + reads)` with an op in place, else `O(ops)`.
-    pub(super) fn of(graph: &Graph) -> Self {
+    pub(super) fn of(graph: &Graph, order: &[Step]) -> Self {
         if !graph.ops.iter().any(|op| op.in_place) {
             return Self::default();
         }
         let mut last_use = IdVec::from_elem(None, graph.tensors.len());
-        for (op, inputs) in graph.inputs.iter_enumerated().rev() {
+        let mut position = IdVec::from_elem(0, graph.ops.len());
+        for (at, step) in order.iter().enumerate().rev() {
+            let op = step.op();
+            position[op] = at;
             let through_view = graph.ops[op].is_view();
             let last = last_use[graph.output[op]].filter(|_| through_view);
-            for &tensor in inputs {
-                last_use[tensor] = last_use[tensor].max(last).max(Some(op));
+            for &tensor in &graph.inputs[op] {
+                last_use[tensor] = last_use[tensor].max(last).max(Some(at));
             }
         }
         Self {
             last_use,
+            position,
             ..Self::default()
         }
     }
@@ -97,11 +104,12 @@ impl Lowering<'_> {
         // Views of an inlined value may move it, too.
         let mut sources = graph.inputs[op].iter().skip(1);
         let moves = sources.any(|&tensor| is_reordered(tensor));
+        let at = self.readers.position[op];
         let is_needed = |&tensor: &TensorId| {
             let producer = graph.tensors[tensor].producer;
             let last_use = self.readers.last_use[tensor];
             producer.is_some_and(|producer| !graph.ops[producer].is_view())
-                && (last_use > Some(op) || last_use == Some(op) && (moves || is_reordered(tensor)))
+                && (last_use > Some(at) || last_use == Some(at) && (moves || is_reordered(tensor)))
         };
         let readers = buffers.iter();
         let inlined = readers.filter_map(|buffer| self.readers.inlined.get(buffer));
@@ -149,6 +157,18 @@ impl Lowering<'_> {
             .flatten()
             .map(|read| read.buffer)
             .collect()
+    }
+
+    /// Whether an op in place does not read the elements of its first input: a copy into an input
+    /// of the program. What else reads them shares nothing with it.
+    pub(super) fn only_overwrites(&self, op: OpId, first: &LoweredValue) -> bool {
+        let definition = &self.graph.ops[op];
+        let is_copy = definition.in_place && definition.ignores_first();
+        let is_given = |read: &BufferView| {
+            let tensor = read.buffer.tensor(self.graph);
+            tensor.is_some_and(Tensor::is_external)
+        };
+        is_copy && !definition.writes_part() && first.reads.iter().all(is_given)
     }
 
     /// The buffers that must be computed before this value is, because ops in place in it overwrite

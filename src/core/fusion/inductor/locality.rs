@@ -22,7 +22,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    const fn op(self) -> OpId {
+    pub(super) const fn op(self) -> OpId {
         let (Self::RowValues(op) | Self::Op(op)) = self;
         op
     }
@@ -57,12 +57,26 @@ pub(super) fn has_fixed_row_values(graph: &Graph, op: OpId) -> bool {
         && weights.all(|&tensor| graph.tensors[tensor].is_external())
 }
 
+/// Whether the op copies a new value into an input of the program, and nothing reads it there: the
+/// compiler makes a program without writes in place and copies at its end.
+fn is_written_last(graph: &Graph, op: OpId) -> bool {
+    let definition = &graph.ops[op];
+    let first = graph.inputs[op].first();
+    definition.in_place
+        && definition.ignores_first()
+        && !definition.writes_part()
+        && graph.consumers[graph.output[op]].is_empty()
+        && first.is_some_and(|&tensor| graph.tensors[tensor].is_external())
+}
+
 /// All steps, each after those that it reads. `O(ops + reads)`.
 pub(super) fn lowering_order(graph: &Graph) -> Vec<Step> {
     let mut order = Order::of_list(graph);
     if graph.ops.iter().any(|op| op.in_place) {
         // What a write in place must wait for is known by the order of the list.
-        return order.steps();
+        let mut steps = order.steps();
+        steps.sort_by_key(|step| is_written_last(graph, step.op()));
+        return steps;
     }
     // For each op the steps that read it and were not visited yet.
     let mut unseen: IdVec<OpId, usize> = IdVec::from_elem(0, graph.ops.len());

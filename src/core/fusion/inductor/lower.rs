@@ -87,6 +87,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         layouts(graph, &results, |op| graph.ops[op].is_view())
     };
     let adds = bias_adds(graph);
+    let order = lowering_order(graph);
     let mut lowering = Lowering {
         graph,
         target,
@@ -105,7 +106,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
             .collect(),
         fixed: HashSet::new(),
         reduced: HashMap::new(),
-        readers: BufferReaders::of(graph),
+        readers: BufferReaders::of(graph, &order),
         pairs: HashSet::new(),
         normed: HashMap::new(),
         elements: HashMap::new(),
@@ -115,7 +116,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     };
     // For each bias add the matmul whose library call includes it.
     let mut bias_of = IdVec::from_elem(None, graph.ops.len());
-    for step in lowering_order(graph) {
+    for step in order {
         let op = match step {
             // Its elements are left.
             Step::Op(op) if has_fixed_row_values(graph, op) => {
@@ -278,6 +279,9 @@ impl Lowering<'_> {
         let mut value = LoweredValue::default();
         for (place, &tensor) in graph.inputs[op].iter().enumerate() {
             let mut input = self.values[tensor].clone();
+            if place == 0 && self.only_overwrites(op, &input) {
+                continue;
+            }
             if let Some(window) = window_of(definition) {
                 // Each element of the window is another read.
                 let image = graph.tensor_shape(tensor).unwrap_or(&[]);
