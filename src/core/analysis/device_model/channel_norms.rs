@@ -39,7 +39,10 @@ impl KernelView<'_> {
         } else if is_batch {
             let elements = self.batch_norm_elements(m, op, rows);
             let moments = self.moments(m, rows, 1.0);
-            (smallvec![smallvec![waits], moments, elements], 3.0 * m.kernel_s)
+            (
+                smallvec![smallvec![waits], moments, elements],
+                3.0 * m.kernel_s,
+            )
         } else {
             // It broadcasts two factors for each channel of each image.
             let strided = class(RatedWork::Strided, rows.elements(), m.strided_per_s);
@@ -80,7 +83,11 @@ impl KernelView<'_> {
             let images = (rows.width / plane).min((ELEMENT_BLOCKS / rows.count).max(1.0));
             let waves = rows.count * images / self.model.multiprocessors;
             let mut starts = BreakdownPart::new("starts of blocks");
-            starts.add(RatedWork::RowWaves, waves, 1.0 / m.library_row.block_start_s);
+            starts.add(
+                RatedWork::RowWaves,
+                waves,
+                1.0 / m.library_row.block_start_s,
+            );
             parts.push(starts);
         }
         parts
