@@ -64,11 +64,11 @@ impl KernelView<'_> {
         // A thread waits for each of its elements: for the cache, if that holds the rows.
         let share = ramp(read.bytes as f64 / m.l2_kept_bytes, 0.8, 1.0);
         let [cached_s, other_s] = m.library_row.moments_element_s;
-        let element_s = cached_s + share * (other_s - cached_s);
+        let wait_s = cached_s + share * (other_s - cached_s);
         let elements = passes * rows.elements();
         smallvec![
             class(RatedWork::Norm, elements, m.library_moments_per_s),
-            one_row(rows.width / MOMENTS_THREADS, element_s),
+            one_row(rows.width / MOMENTS_THREADS, wait_s),
             bytes(m, read, 0.0),
         ]
     }
