@@ -8,7 +8,7 @@ use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::options::{Conventions, Externals};
 use crate::model::partition::{OperandCopy, Partition};
-use crate::model::sizes::{loads, written_size};
+use crate::model::sizes::written_size;
 use crate::model::work::Work;
 use serde::Serialize;
 use smallvec::SmallVec;
@@ -266,17 +266,10 @@ impl<'a> TrafficCount<'a> {
             if self.views.is_view[op] {
                 continue;
             }
-            for (place, &tensor) in graph.inputs[op].iter().enumerate() {
-                if !loads(graph, op, place) {
-                    continue;
-                }
-                // By the bytes and not by the name: a view of what the kernel computes is on chip
-                // as well.
-                let producer = graph.tensors[self.views.base[tensor]].producer;
-                if !producer.is_some_and(&computes) {
-                    let part = ComputedPart::of_op(&in_part, op);
-                    self.read(op, tensor, part);
-                }
+            let loaded: SmallVec<[TensorId; 4]> = self.views.loaded(graph, op, &computes).collect();
+            let part = ComputedPart::of_op(&in_part, op);
+            for tensor in loaded {
+                self.read(op, tensor, part);
             }
             // `build_graph` has bounded all bytes, so nothing here checks for overflow.
             let own = Some(op).filter(|&op| is_written(op));

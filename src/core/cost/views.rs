@@ -12,7 +12,7 @@ use crate::model::op::Op;
 use crate::model::op_type::OpType;
 use crate::model::options::{Externals, ReshapeCost};
 use crate::model::partition::Partition;
-use crate::model::sizes::{ReadSize, read_size};
+use crate::model::sizes::{ReadSize, loads, read_size};
 use std::collections::HashMap;
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
@@ -63,18 +63,13 @@ impl Views {
     /// its reshapes are views in any case: who writes a part does not copy the whole.
     /// `O(n)` in ops and tensors.
     pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
-        Self::and(graph, reshape, &Partition::default())
+        Self::of_partition(graph, reshape, &Partition::default())
     }
 
     /// The views of a graph in the kernels of a partition: what is one under the convention, and
-    /// what the policy indexes in a buffer, but for what it writes. `O(n)` in ops and tensors.
+    /// what the policy indexes in a buffer or writes with another op, but for what it copies.
+    /// `O(n)` in ops and tensors.
     pub fn of_partition(graph: &Graph, reshape: ReshapeCost, partition: &Partition) -> Self {
-        Self::and(graph, reshape, partition)
-    }
-
-    /// With what the policy of a partition indexes or writes with another op, and without what it
-    /// copies.
-    fn and(graph: &Graph, reshape: ReshapeCost, partition: &Partition) -> Self {
         let mut indexed = partition.views.iter().copied().peekable();
         let mut copied = partition.copied_views.iter().copied().peekable();
         let mut views = Self {
@@ -105,18 +100,12 @@ impl Views {
             if graph.tensors[input].bytes().is_none() {
                 continue;
             }
-            let before = named.entry(input).or_insert_with(|| {
-                let shape = graph.tensor_shape(input).filter(|_| stored == input);
-                shape.map_or_else(
-                    || {
-                        Named::unknown(
-                            stored,
-                            graph.tensor_shape(input).unwrap_or(&definition.shape),
-                        )
-                    },
-                    |shape| Named::whole(stored, shape),
-                )
-            });
+            let before = named
+                .entry(input)
+                .or_insert_with(|| match graph.tensor_shape(input) {
+                    Some(shape) if stored == input => Named::whole(stored, shape),
+                    shape => Named::unknown(stored, shape.unwrap_or(&definition.shape)),
+                });
             let mut own = before.through(output, definition);
             let before = graph.tensors[stored].bytes_per_element;
             own.is_known &= before == Some(definition.bytes_per_element);
@@ -201,6 +190,23 @@ impl Views {
             shared.map_or(base, |shared| self.base[shared])
         });
         memory.collect()
+    }
+
+    /// The tensors that `op` loads from memory in a kernel that computes these ops.
+    pub(crate) fn loaded<'a>(
+        &'a self,
+        graph: &'a Graph,
+        op: OpId,
+        is_computed: impl Fn(OpId) -> bool + 'a,
+    ) -> impl Iterator<Item = TensorId> + 'a {
+        let inputs = graph.inputs[op].iter().copied().enumerate();
+        let inputs = inputs.filter(move |&(place, tensor)| {
+            // By the bytes and not by the name: a view of what the kernel computes is on chip as
+            // well.
+            let producer = graph.tensors[self.base[tensor]].producer;
+            !self.is_view[op] && loads(graph, op, place) && !producer.is_some_and(&is_computed)
+        });
+        inputs.map(|(_, tensor)| tensor)
     }
 
     /// What `op`, which may compute a part of its output, reads of `tensor` from memory, and the

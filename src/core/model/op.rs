@@ -190,6 +190,11 @@ impl Op {
         }
     }
 
+    /// Whether it gives its first input another value, without reading that of any element.
+    pub fn replaces_first(&self) -> bool {
+        self.in_place && self.function == Some(Function::Copy)
+    }
+
     /// Whether the output is another index order of the same bytes, so that the convention *reshape
     /// is a view* makes it free.
     ///

@@ -4,7 +4,7 @@
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
 use crate::analysis::device_model::library_rows::{THREADS, class, one_row};
 use crate::analysis::device_model::time::bytes;
-use crate::analysis::device_model::{KernelView, Rows, ramp};
+use crate::analysis::device_model::{KernelView, Rows, between, ramp};
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
@@ -36,20 +36,13 @@ impl KernelView<'_> {
         let (phases, fixed_s) = if is_batch && op.dtype != Some(DType::Bf16) {
             let norm = self.cudnn_batch_norm(m, op, rows);
             (smallvec![smallvec![waits], norm], m.kernel_s)
-        } else if is_batch {
-            let elements = self.batch_norm_elements(m, op, rows);
-            let moments = self.moments(m, rows, 1.0);
-            (
-                smallvec![smallvec![waits], moments, elements],
-                3.0 * m.kernel_s,
-            )
         } else {
-            // It broadcasts two factors for each channel of each image.
-            let strided = class(RatedWork::Strided, rows.elements(), m.strided_per_s);
-            let elements = smallvec![strided, bytes(m, self.launch.moved(), 0.0)];
             let moments = self.moments(m, rows, 1.0);
-            let fixed_s = 3.0 * m.kernel_s + m.strided_s;
-            (smallvec![smallvec![waits], moments, elements], fixed_s)
+            let elements = self.normed_elements(m, op, rows);
+            // A group norm broadcasts two factors for each channel of each image.
+            let strided_s = if is_batch { 0.0 } else { m.strided_s };
+            let phases = smallvec![smallvec![waits], moments, elements];
+            (phases, 3.0 * m.kernel_s + strided_s)
         };
         Breakdown {
             phases,
@@ -63,8 +56,7 @@ impl KernelView<'_> {
         let read = self.launch.read;
         // A thread waits for each of its elements: for the cache, if that holds the rows.
         let share = ramp(read.bytes as f64 / m.l2_kept_bytes, 0.8, 1.0);
-        let [cached_s, other_s] = m.library_row.moments_element_s;
-        let wait_s = cached_s + share * (other_s - cached_s);
+        let wait_s = between(m.library_row.moments_element_s, share);
         let elements = passes * rows.elements();
         smallvec![
             class(RatedWork::Norm, elements, m.library_moments_per_s),
@@ -73,8 +65,8 @@ impl KernelView<'_> {
         ]
     }
 
-    /// The elements of a batch norm: a block for each channel and image, until there are very many.
-    fn batch_norm_elements(&self, m: &Measured, op: &Op, rows: Rows) -> Phase {
+    /// The elements: of a batch norm a block for each channel and image, until there are very many.
+    fn normed_elements(&self, m: &Measured, op: &Op, rows: Rows) -> Phase {
         let mut parts = smallvec![
             class(RatedWork::Strided, rows.elements(), m.strided_per_s),
             bytes(m, self.launch.moved(), 0.0),
@@ -113,8 +105,12 @@ impl KernelView<'_> {
     }
 }
 
-/// Elements of a channel that lie side by side: those of one image. `None` where an image has one.
+/// Elements of a channel of a batch norm that lie side by side: those of one image. `None` where an
+/// image has one, and of other ops.
 pub(super) fn plane(op: &Op, rows: Rows) -> Option<f64> {
+    if op.function != Some(Function::BatchNormTrain) {
+        return None;
+    }
     let plane = rows.width / *op.shape.first()? as f64;
     (plane > 1.0).then_some(plane)
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
 use crate::analysis::device_model::time::bytes;
-use crate::analysis::device_model::{KernelView, Rows, ramp};
+use crate::analysis::device_model::{KernelView, Rows, between, ramp};
 use crate::model::device::Measured;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
@@ -177,8 +177,7 @@ impl KernelView<'_> {
             // Each step waits for an element. As measured, it comes from the cache if that holds
             // the rows and the result.
             let share = ramp(moved_bytes / m.l2_kept_bytes, 0.8, 2.4);
-            let [cached_s, other_s] = times.softmax_column_element_s;
-            let per_s = 1.0 / (cached_s + share * (other_s - cached_s));
+            let per_s = 1.0 / between(times.softmax_column_element_s, share);
             let class = class(RatedWork::RowElements, steps, per_s);
             return Breakdown::overlapping([class, moved], m.kernel_s);
         }

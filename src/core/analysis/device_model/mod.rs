@@ -149,6 +149,12 @@ pub(crate) struct ModeledKernel<'a> {
 }
 
 impl<'a> ModeledKernel<'a> {
+    /// Whether an op is the second result of an operator whose first result the kernel has.
+    fn is_second(&self, graph: &Graph, op: OpId) -> bool {
+        let first = graph.results.first(op);
+        first.is_some_and(|first| self.ops.contains(&first))
+    }
+
     /// A kernel that finds nothing in the shared cache.
     pub(super) fn cold(kernel: &'a Kernel, id: KernelId, partition: &'a Partition) -> Self {
         Self {
@@ -229,11 +235,8 @@ impl<'a> DeviceModel<'a> {
 
     fn is_one_unmarked_op(&self, launch: &ModeledKernel<'_>) -> bool {
         let computed = launch.ops.iter().chain(launch.recomputed).copied();
-        let is_second = |op: OpId| {
-            let first = self.graph.results.first(op);
-            first.is_some_and(|first| launch.ops.contains(&first))
-        };
-        let mut computed = computed.filter(|&op| !self.is_free_view(op) && !is_second(op));
+        let is_counted = |&op: &OpId| !self.is_free_view(op) && !launch.is_second(self.graph, op);
+        let mut computed = computed.filter(is_counted);
         let only = computed.next().filter(|_| computed.next().is_none());
         only.is_some_and(|op| self.graph.ops[op].kernel.is_none())
     }
@@ -384,4 +387,9 @@ impl Rows {
 /// 0 up to `from`, 1 from `to` on, and a straight line between.
 fn ramp(value: f64, from: f64, to: f64) -> f64 {
     ((value - from) / (to - from)).clamp(0.0, 1.0)
+}
+
+/// The value at this share of the way from the first to the second.
+fn between([from, to]: [f64; 2], share: f64) -> f64 {
+    from + share * (to - from)
 }

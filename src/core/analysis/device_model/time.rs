@@ -127,11 +127,8 @@ impl KernelView<'_> {
     /// second result of an operator takes no time beside the first.
     fn computed(&self) -> impl Iterator<Item = (OpId, &Op, f64)> {
         let all = self.launch.ops.iter().chain(self.launch.recomputed);
-        let is_counted = |op: OpId| {
-            let first = self.model.graph.results.first(op);
-            first.is_none_or(|first| !self.launch.ops.contains(&first))
-        };
-        all.filter(move |&&op| is_counted(op)).map(|&op| {
+        let counted = all.filter(|&&op| !self.launch.is_second(self.model.graph, op));
+        counted.map(|&op| {
             let definition = &self.model.graph.ops[op];
             let part = ComputedPart::of_op(self.launch.in_part, op);
             let count = part.map_or_else(|| elements(definition), |part| part.elements as f64);

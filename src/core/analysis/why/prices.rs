@@ -15,7 +15,7 @@ use crate::cost::work::work_of_ops;
 use crate::model::adjacency::Adjacency;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
-use crate::model::sizes::{loads, written_size};
+use crate::model::sizes::written_size;
 use crate::model::work::Work;
 use crate::sorted::common;
 use std::iter;
@@ -400,20 +400,11 @@ fn kernel_readings(analysis: &Analysis, kernel: KernelId) -> Vec<Reading> {
     let own = partition.kernels[kernel]
         .iter()
         .chain(&partition.recomputed[kernel]);
-    let own = own.filter(|&&op| !views.is_view[op]);
-    let read = own.flat_map(|&op| {
-        let inputs = graph.inputs[op].iter().enumerate();
-        let inputs = inputs.filter(move |&(place, _)| loads(graph, op, place));
-        inputs.map(move |(_, &tensor)| (op, tensor))
-    });
     let is_computed = |op: OpId| partition.computes(kernel, op);
-    let read = read.filter(|&(_, tensor)| {
-        let producer = graph.tensors[views.base[tensor]].producer;
-        !producer.is_some_and(is_computed)
-    });
-    let readings = read.map(|(op, tensor)| {
+    let readings = own.flat_map(|&op| {
         let part = ComputedPart::of_op(in_part, op);
-        views.reading(graph, op, tensor, part, externals).0
+        let loaded = views.loaded(graph, op, is_computed);
+        loaded.map(move |tensor| views.reading(graph, op, tensor, part, externals).0)
     });
     readings.collect()
 }

@@ -162,13 +162,11 @@ impl Lowering<'_> {
     /// Whether an op in place does not read the elements of its first input: a copy into an input
     /// of the program. What else reads them shares nothing with it.
     pub(super) fn only_overwrites(&self, op: OpId, first: &LoweredValue) -> bool {
-        let definition = &self.graph.ops[op];
-        let is_copy = definition.in_place && definition.ignores_first();
         let is_given = |read: &BufferView| {
             let tensor = read.buffer.tensor(self.graph);
             tensor.is_some_and(Tensor::is_external)
         };
-        is_copy && !definition.writes_part() && first.reads.iter().all(is_given)
+        self.graph.ops[op].replaces_first() && first.reads.iter().all(is_given)
     }
 
     /// The buffers that must be computed before this value is, because ops in place in it overwrite

@@ -62,9 +62,7 @@ pub(super) fn has_fixed_row_values(graph: &Graph, op: OpId) -> bool {
 fn is_written_last(graph: &Graph, op: OpId) -> bool {
     let definition = &graph.ops[op];
     let first = graph.inputs[op].first();
-    definition.in_place
-        && definition.ignores_first()
-        && !definition.writes_part()
+    definition.replaces_first()
         && graph.consumers[graph.output[op]].is_empty()
         && first.is_some_and(|&tensor| graph.tensors[tensor].is_external())
 }
