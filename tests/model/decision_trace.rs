@@ -389,3 +389,32 @@ fn stated_kernels_are_accepted_or_refused_with_the_reason() {
         ]
     );
 }
+
+/// The second matmul reads a copy of the reduction, which a kernel without ops writes. No order of
+/// less memory runs that kernel later.
+#[test]
+fn a_kernel_without_ops_runs_before_its_readers() {
+    let x = TensorDecl::new("x", &[2, 3], 2);
+    let op = |name, op_type, inputs: &[&str], shape: &[u64], bytes| {
+        Op::new(name, op_type, inputs, name, shape, bytes)
+    };
+    let lone = |name| op(name, OpType::Elementwise, &["x"], &[1], 1);
+    let ops = [
+        lone("a"),
+        lone("b"),
+        lone("c"),
+        op("t", OpType::Elementwise, &["x"], &[8, 7], 1),
+        op("rows", OpType::Reduction, &["t"], &[8, 7], 1),
+        op("first", OpType::Matmul, &["rows"], &[1], 1),
+        op("d", OpType::Elementwise, &["x"], &[6, 7], 1),
+        lone("e"),
+        lone("f"),
+        op("g", OpType::Elementwise, &["x"], &[1], 2),
+        op("more", OpType::Elementwise, &["first"], &[8], 2),
+        op("second", OpType::Matmul, &["more", "rows"], &[1], 1),
+    ];
+    let graph = build_graph(&ops, &[x]).unwrap();
+    for options in all_options() {
+        check_replay(&graph, &options);
+    }
+}

@@ -158,8 +158,14 @@ impl Launches {
             let computed = own.iter().chain(again);
             let producers = computed
                 .flat_map(|&op| &graph.predecessors[op])
-                .filter(|&&op| !partition.computes(kernel, op))
-                .map(|&op| partition.kernel_of[op]);
+                .filter(|&&op| !partition.computes(kernel, op));
+            // A kernel without ops of its own writes what later ones read of the ops that it
+            // computes.
+            let producers = producers.flat_map(|&op| {
+                let again = again_in.get(op).unwrap_or_default().iter().copied();
+                let halves = again.filter(|&other| partition.kernels[other].is_empty());
+                halves.chain([partition.kernel_of[op]])
+            });
             // What is overwritten must have been read by every kernel that runs its readers.
             let readers = own.iter().flat_map(|&op| &graph.waits_for[op]);
             let readers = readers.flat_map(|&op| {
