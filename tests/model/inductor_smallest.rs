@@ -133,6 +133,19 @@ fn equal_indices_that_no_sum_of_loops_gives_share_a_kernel() {
             "input x : f32[1024, 64]\ninput i : i64[512]\ninput j : i64[512]\na = embedding(i, x)\nb = embedding(j, x)",
             1,
         ),
+        // Pages of keys and values by one table, and elements by two indices.
+        (
+            "input k : bf16[8192, 2, 128]\ninput v : bf16[8192, 2, 128]\ninput i : i64[4, 512]\na = index(k, i)\nb = index(v, i)",
+            1,
+        ),
+        (
+            "input x : f32[64, 128, 32]\ninput y : f32[64, 128, 32]\ninput i : i64[512, 1]\ninput j : i64[16]\na = index(x, i, j)\nb = index(y, i, j)",
+            1,
+        ),
+        (
+            "input x : f32[64, 128, 32]\ninput i : i64[512]\ninput j : i64[512]\na = index(x, i)\nb = index(x, j)",
+            1,
+        ),
         // The rows of a slice begin at quotients of the flat index.
         (
             "input x : f32[255, 512]\ns = slice(x, axis=1, start=1, end=512)\nf = reshape(s, shape=[130305])\na = relu(f)\nb = tanh(f)",

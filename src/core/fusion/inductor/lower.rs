@@ -12,13 +12,13 @@ use super::locality::{Step, has_fixed_row_values, lowering_order};
 use super::node::{BufferId, NodeId, SchedulerNode};
 use super::uses::{Uses, uses};
 use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
-use super::view::{View, broadcast};
+use super::view::{View, broadcast, broadcast_to};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
 use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
-use crate::model::op::{Op, element_count};
+use crate::model::op::element_count;
 use crate::model::op_type::OpType;
 use crate::model::options::ReshapeCost;
 use crate::model::partition::OperandCopy;
@@ -296,7 +296,7 @@ impl Lowering<'_> {
                 }
                 continue;
             }
-            let seen = self.seen_by(definition, place, tensor);
+            let seen = self.seen_by(op, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
             if let Some(part) = looked_up(graph, op, tensor, place) {
                 input.look_up(&part, (op, place));
@@ -325,8 +325,10 @@ impl Lowering<'_> {
     }
 
     /// For each element of an op's output the element of an input that it reads, if it is one.
-    pub(super) fn seen_by(&self, reader: &Op, place: usize, tensor: TensorId) -> Option<View> {
-        let Some(shape) = self.graph.tensor_shape(tensor) else {
+    pub(super) fn seen_by(&self, op: OpId, place: usize, tensor: TensorId) -> Option<View> {
+        let graph = self.graph;
+        let reader = &graph.ops[op];
+        let Some(shape) = graph.tensor_shape(tensor) else {
             // Undeclared, so assumed to be as large as what reads it.
             return Some(View::whole(elements(reader)));
         };
@@ -348,6 +350,14 @@ impl Lowering<'_> {
                 let mut column = shape.to_vec();
                 column.push(1);
                 broadcast(&column, reader)
+            }
+            // Behind the indices are the dimensions that the input has behind the indexed ones.
+            (ShapeRule::Index, 1..) => {
+                let indexed = graph.inputs[op].len() - 1;
+                let behind = graph
+                    .tensor_shape(*graph.inputs[op].first()?)?
+                    .get(indexed..)?;
+                broadcast_to(&[shape, &vec![1; behind.len()]].concat(), &reader.shape)
             }
             _ => None,
         }

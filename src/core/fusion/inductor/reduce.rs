@@ -64,7 +64,7 @@ impl Lowering<'_> {
         let mut first = match graph.inputs[op].first() {
             Some(&tensor) => {
                 let mut first = self.values[tensor].clone();
-                let seen = self.seen_by(definition, 0, tensor);
+                let seen = self.seen_by(op, 0, tensor);
                 let seen = seen.filter(|_| !self.crosses_rows(op, &first, tensor));
                 first.see(seen.as_ref(), (op, 0));
                 first

@@ -118,10 +118,9 @@ impl LoweredValue {
         self.move_places(None, input);
         for read in &mut self.reads {
             let seen = read.view.as_ref().and_then(|view| part.view.through(view));
-            // A buffer with one value for all elements along the axis is read as by any other op.
+            // A buffer with one value for all elements along the axes is read as by any other op.
             let is_row = read.view.as_ref().is_some_and(|view| {
-                let axis = Some(part.axis).filter(|&axis| axis < 32);
-                let strides = axis.and_then(|axis| view.strides_along(part.shape, 1 << axis));
+                let strides = view.strides_along(part.shape, part.axes);
                 strides.is_some_and(|strides| strides.iter().all(|&stride| stride == 0))
             });
             if is_row && seen.is_some() {
@@ -169,15 +168,15 @@ impl LoweredValue {
 pub(super) struct LookedUp<'a> {
     /// The shape of the input.
     shape: &'a [u64],
-    /// The axis along which it looks.
-    axis: usize,
+    /// The bits of the axes along which it looks.
+    axes: u32,
     /// For each element of the output one of the input in the same row. The index equals that of
     /// any other look-up in the same rows, because the compiler names looked-up positions by their
     /// number in an expression.
     view: View,
 }
 
-/// For an input of a gather or embedding, of which a reader also knows the row.
+/// For an input of a gather, embedding or index, of which a reader also knows the row.
 pub(super) fn looked_up(
     graph: &Graph,
     op: OpId,
@@ -186,15 +185,21 @@ pub(super) fn looked_up(
 ) -> Option<LookedUp<'_>> {
     let definition = &graph.ops[op];
     let shape = graph.tensor_shape(tensor)?;
-    let (axis, view) = match (definition.function?, rank) {
+    let first = |axes: usize| 1_u32.checked_shl(u32::try_from(axes).ok()?);
+    let rows = |axes: usize| broadcast_to(shape.get(axes..)?, &definition.shape);
+    let (axes, view) = match (definition.function?, rank) {
         (Function::Gather, 0) => {
             let axis = definition.indexing.as_ref()?.axis;
-            (axis, View::of_rows(shape, axis, &definition.shape)?)
+            (first(axis)?, View::of_rows(shape, axis, &definition.shape)?)
         }
-        (Function::Embedding, 1) => (0, broadcast_to(shape.get(1..)?, &definition.shape)?),
+        (Function::Embedding, 1) => (1, rows(1)?),
+        (Function::Index, 0) => {
+            let axes = graph.inputs[op].len().checked_sub(1)?;
+            (first(axes)?.checked_sub(1)?, rows(axes)?)
+        }
         _ => return None,
     };
-    Some(LookedUp { shape, axis, view })
+    Some(LookedUp { shape, axes, view })
 }
 
 /// Where an input lies in a larger tensor, outside of which its elements are masked.
