@@ -154,6 +154,22 @@ fn equal_indices_that_no_sum_of_loops_gives_share_a_kernel() {
     ]);
 }
 
+/// Two products in one kernel would both wait in memory, for 64 bytes read once.
+#[test]
+fn a_buffer_that_is_read_at_several_indices_waits_for_one_kernel() {
+    let products = "input x : bf16[256, 512]\ninput u : bf16[512, 512]\ninput v : bf16[512, 512]\ninput g : bf16[32]\np = linear(x, u)\nq = linear(x, v)\n";
+    let partly = |y: &str, x: &str| {
+        format!(
+            "{x}h = reshape({x}) : bf16[256, 8, 64]\n{x}a = slice({x}h, start=0, end=32, axis=2)\n{x}b = slice({x}h, start=32, end=64, axis=2)\n{x}c = mul({x}a, g)\n{y} = concat({x}c, {x}b, axis=2)\n"
+        )
+    };
+    let wholly =
+        |y: &str, x: &str| format!("{x}h = reshape({x}) : bf16[256, 16, 32]\n{y} = mul({x}h, g)\n");
+    for of in [&partly as &dyn Fn(&str, &str) -> String, &wholly] {
+        check(&[(&format!("{products}{}{}", of("y", "p"), of("z", "q")), 4)]);
+    }
+}
+
 #[test]
 fn a_single_row_is_cut_along_what_lies_in_memory() {
     check(&[

@@ -10,7 +10,7 @@ use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 define_ids! {
     /// A group of fused nodes, by its first node.
@@ -390,8 +390,8 @@ fn lone_reads(
     for node in nodes {
         // A node that stands for several of the compiler's, such as a norm, has as many readings:
         // its buffer is not read by one alone.
-        for read in &node.reads {
-            readers[read.buffer] += node.readings;
+        for buffer in buffers_of(node) {
+            readers[buffer] += node.readings;
         }
         let buffer = node.writes.buffer;
         let tensor = TensorId::new(buffer.index());
@@ -406,8 +406,8 @@ fn lone_reads(
         });
     }
     let lone = nodes.iter().map(|node| {
-        let buffers = node.reads.iter().map(|read| read.buffer);
-        let mut lone: Vec<Lone> = buffers
+        let mut lone: Vec<Lone> = buffers_of(node)
+            .into_iter()
             .filter(|&buffer| readers[buffer] == 1)
             .filter_map(|buffer| written[buffer])
             .collect();
@@ -415,4 +415,9 @@ fn lone_reads(
         lone
     });
     lone.collect()
+}
+
+/// The buffers that a node reads, each once, however many indices it reads them by.
+fn buffers_of(node: &SchedulerNode) -> BTreeSet<BufferId> {
+    node.reads.iter().map(|read| read.buffer).collect()
 }
