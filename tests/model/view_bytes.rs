@@ -213,6 +213,13 @@ y = sdpa(q, k, v)
         // The part of a view.
         (product, "t = transpose(y)\ns = slice(t, axis=0, end=512)\nr = relu(s)",
             &[[operands, result], [half, half]]),
+        // The views of a part.
+        (product, "s = slice(y, axis=1, end=512)\nt = transpose(s)\nr = relu(t)",
+            &[[operands, result], [half, half]]),
+        (product, "s = slice(y, axis=1, end=512)\nh = reshape(s, shape=[512, 8, 64])\nt = transpose(h, perm=[1, 0, 2])\nr = softmax(t)",
+            &[[operands, result], [half, half]]),
+        (product, "h = reshape(y, shape=[512, 16, 64])\ns = slice(h, axis=2, end=32)\nt = transpose(s, perm=[1, 0, 2])\nr = softmax(t)",
+            &[[operands, result], [half, half]]),
         (attention, "s = slice(y, axis=2, end=128)\nr = relu(s)",
             &[[3 * heads, heads], [heads / 2, heads / 2]]),
         (attention, "s = slice(y, axis=3, end=32)\nr = relu(s)",

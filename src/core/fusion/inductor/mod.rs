@@ -168,7 +168,9 @@ fn assemble(
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
                 Some(producer) if graph.ops[op].op_type == OpType::Reshape => {
-                    if is_part_of_buffer(graph, op) {
+                    // Ops ascend, so a view of a part finds the part.
+                    let is_of_part = || views.binary_search(&producer).is_ok();
+                    if is_part_of_buffer(graph, op) || graph.ops[op].is_view() && is_of_part() {
                         views.push(op);
                     }
                     kernel_of[producer]
