@@ -79,17 +79,71 @@ fn bits_that_are_unpacked_fuse() {
 }
 
 #[test]
-fn a_product_of_small_floats_is_scaled_behind_it() {
+fn a_product_of_small_floats_is_scaled_by_the_call() {
     let text = exporter("small_products");
     assert!(
         text.contains("= matmul(cast, transpose) : i32[32, 64]"),
         "{text}"
     );
     assert!(
-        text.contains("= matmul(cast_2, transpose_2) : bf16[32, 64]"),
+        text.contains("= scaled_matmul(cast_2, transpose_2, s, s) : bf16[32, 64]"),
         "{text}"
     );
-    assert_eq!(text.matches("= mul(").count(), 3, "{text}");
+    assert_eq!(text.matches("= mul(").count(), 1, "{text}");
+}
+
+/// The lines of `_scaled_mm` with these scales of `x` and `w`, and with a bias.
+fn scaled_product(x_scale: &[i64], w_scale: &[i64]) -> String {
+    let read = |name: &str| named(name, &json!({ "as_tensor": { "name": name } }));
+    let reads = ["self", "mat2", "scale_a", "scale_b", "bias"].map(read);
+    let of = |sizes: &[i64], dtype: i64| {
+        let mut of = tensor(sizes);
+        of["dtype"] = json!(dtype);
+        of
+    };
+    // Numbers of `torch._export.serde.schema.ScalarType`.
+    let (f32, f8, bf16) = (7, 29, 13);
+    let known = [
+        ("self", of(&[64, 256], f8)),
+        ("mat2", of(&[256, 128], f8)),
+        ("scale_a", of(x_scale, f32)),
+        ("scale_b", of(w_scale, f32)),
+        ("bias", of(&[128], bf16)),
+        ("y", of(&[64, 128], bf16)),
+    ];
+    let nodes = [node_of("_scaled_mm.default", &reads, "y")];
+    let mut saved = program(&known, &nodes, "y");
+    let inputs = reads.each_ref().map(|read| read["arg"].clone());
+    let specs = inputs
+        .each_ref()
+        .map(|arg| json!({ "user_input": { "arg": arg } }));
+    saved["graph_module"]["signature"]["input_specs"] = json!(specs);
+    saved["graph_module"]["graph"]["inputs"] = json!(inputs);
+    let text = converted(&file(&saved)).text;
+    analysed(&text);
+    text
+}
+
+#[test]
+fn scales_of_rows_of_columns_and_of_blocks_are_operands_of_the_product() {
+    for (x_scale, w_scale) in [
+        (&[][..], &[][..]),
+        (&[1], &[1]),
+        (&[64, 1], &[1, 128]),
+        (&[64, 2], &[2, 1]),
+    ] {
+        let text = scaled_product(x_scale, w_scale);
+        let product = "= scaled_matmul(self, mat2, scale_a, scale_b) : bf16[64, 128]";
+        assert!(text.contains(product), "{text}");
+        assert!(text.contains("= add("), "{text}");
+        assert!(!text.contains("= mul("), "{text}");
+    }
+    // In an order of the library: no blocks of the operand.
+    let text = scaled_product(&[1024], &[1024]);
+    assert!(
+        text.contains("= matmul(self, mat2) : bf16[64, 128]"),
+        "{text}"
+    );
 }
 
 #[test]

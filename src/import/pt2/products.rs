@@ -75,31 +75,25 @@ pub(super) fn integer_matmul(call: &Call<'_>) -> Option<Becomes> {
     (call.rank_of("self") == Some(2)).then(|| Becomes::lines("{y} = matmul({self}, {mat2})"))
 }
 
-/// A product of small floats, scaled per tensor, row or column.
+/// A product of small floats with its scales, of the whole, of rows and columns or of blocks, which
+/// the library applies inside the call.
 pub(super) fn scaled_matmul(call: &Call<'_>) -> Option<Becomes> {
+    let fits =
+        |operand: &str, scale: &str| Some(divides(call.shape_of(operand)?, call.shape_of(scale)?));
+    // Scales that a library reads in an order of its own are no blocks of an operand.
+    let has_blocks = fits("self", "scale_a")? && fits("mat2", "scale_b")?;
+    let product = if has_blocks {
+        "scaled_matmul({self}, {mat2}, {scale_a}, {scale_b})"
+    } else {
+        "matmul({self}, {mat2})"
+    };
     let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
-    let rank = call.shape.len();
-    let mut text = format!("{{y}}_product = matmul({{self}}, {{mat2}}) : {stated}\n");
+    let mut text = format!("{{y}}_product = {product} : {stated}\n");
     let mut last = "{y}_product".to_owned();
-    let parts = [
-        ("scale_a", "mul"),
-        ("scale_b", "mul"),
-        ("bias", "add"),
-        ("scale_result", "mul"),
-    ];
+    let parts = [("bias", "add"), ("scale_result", "mul")];
     for (name, function) in parts.into_iter().filter(|(name, _)| call.has(name)) {
-        let shape = call.shape_of(name)?;
         let mut operand = format!("{{{name}}}");
-        let is_block = shape.len() > rank
-            || shape
-                .iter()
-                .rev()
-                .zip(call.shape.iter().rev())
-                .any(|(own, size)| !own.is_one() && own != size);
-        if is_block {
-            // Scales of blocks along K are applied inside the product.
-            continue;
-        }
+        let shape = call.shape_of(name)?;
         if elements(shape)?.is_one() && !shape.is_empty() {
             let _ = writeln!(text, "{{y}}_{name} = reshape({operand}, shape=[])");
             operand = format!("{{y}}_{name}");
@@ -107,13 +101,17 @@ pub(super) fn scaled_matmul(call: &Call<'_>) -> Option<Becomes> {
         let _ = writeln!(text, "{{y}}_by_{name} = {function}({last}, {operand})");
         last = format!("{{y}}_by_{name}");
     }
-    let text = text.trim_end();
     if last == "{y}_product" {
-        return Some(Becomes::lines(
-            text.replace("{y}_product =", "{y} =").split(" : ").next()?,
-        ));
+        return Some(Becomes::lines(format!("{{y}} = {product}")));
     }
+    let text = text.trim_end();
     Some(Becomes::lines(text.replace(&format!("{last} ="), "{y} =")))
+}
+
+/// Whether a scale has one value for each block of an operand.
+fn divides(operand: &[Size], scale: &[Size]) -> bool {
+    let mut sizes = operand.iter().rev().zip(scale.iter().rev());
+    scale.len() <= operand.len() && sizes.all(|(size, own)| size.div_exact(own).is_some())
 }
 
 /// Rows in groups, each group times its own matrix: every row meets one matrix. The library reads
