@@ -1,6 +1,9 @@
 //! Copies into inputs of a program, by torch.compile. The counts are those of TorchInductor 2.11.
 
+use crate::inductor_measured::{DEFAULT, options};
 use crate::inductor_smallest::check;
+use fuseline_core::analyze_program;
+use fuseline_core::notation::parse;
 
 const STATE: &str = "input st : f32[8192, 64]\n";
 const OTHER: &str = "input x : f32[8192, 64]\n";
@@ -41,4 +44,104 @@ fn a_copy_that_nothing_reads_is_the_last_kernel() {
         (&format!("{step}{copy}{read}"), 2),
         (&format!("{step}{read}{copy}"), 2),
     ]);
+}
+
+/// A loop over the source writes it into a part of a tensor, so it computes what it writes, and
+/// joins what runs over the same elements. Counted with the compiler's own scheduler.
+#[test]
+fn a_write_into_a_part_computes_its_source() {
+    let cache =
+        "input kc : bf16[4, 8, 1024, 128]\ninput at : i64[1]\ninput k : bf16[4, 8, 1, 128]\n";
+    let with = |ops: &str| format!("{cache}{ops}");
+    let start = |ops: &str| with(ops).replace("input at : i64[1]\n", "");
+    check(&[
+        (
+            &with("kk = mul(k, 3)\nkeys = index_copy_(kc, at, kk, axis=2)"),
+            1,
+        ),
+        (
+            &with("kk = mul(k, 3)\nkeys = index_copy_(kc, at, kk, axis=2)\nz = relu(kk)"),
+            1,
+        ),
+        (
+            &with("m = rms_norm(k)\nkeys = index_copy_(kc, at, m, axis=2)"),
+            1,
+        ),
+        (
+            &with("m = rms_norm(k)\nr = mul(m, 3)\nkeys = index_copy_(kc, at, r, axis=2)"),
+            1,
+        ),
+        (
+            &with("next = add(at, 1)\nkeys = index_copy_(kc, next, k, axis=2)"),
+            1,
+        ),
+        (
+            &start("kk = mul(k, 3)\nkeys = slice_scatter_(kc, kk, axis=2, start=5, end=6)"),
+            1,
+        ),
+        // Two caches of one layer.
+        (
+            &with(
+                "input vc : bf16[4, 8, 1024, 128]\nkk = mul(k, 3)\nv = add(k, 3)\nkeys = index_copy_(kc, at, kk, axis=2)\nvalues = index_copy_(vc, at, v, axis=2)",
+            ),
+            1,
+        ),
+        (
+            &with(
+                "input vc : bf16[4, 8, 1024, 128]\nkeys = index_copy_(kc, at, k, axis=2)\nvalues = index_copy_(vc, at, k, axis=2)",
+            ),
+            1,
+        ),
+        // What reads the cache runs over other elements.
+        (
+            &with("kk = mul(k, 3)\nkeys = index_copy_(kc, at, kk, axis=2)\nz = relu(keys)"),
+            2,
+        ),
+        // Out of place: the cache is copied first, unless nothing else reads it.
+        (
+            &with("kk = mul(k, 3)\nkeys = index_copy(kc, at, kk, axis=2)"),
+            2,
+        ),
+        (
+            &with("z = mul(kc, 3)\nkeys = index_copy(z, at, k, axis=2)"),
+            2,
+        ),
+        // A slice out of place is pointwise over the whole.
+        (
+            &start("x = mul(kc, 2)\ny = slice_scatter(x, k, axis=2, start=3, end=4)\nz = relu(y)"),
+            1,
+        ),
+    ]);
+    let pages = "input pages : bf16[64, 16, 8, 128]\ninput page : i64[4]\ninput off : i64[4]\ninput k : bf16[4, 8, 128]\nkk = mul(k, 2)\n";
+    let rows =
+        "input w : f32[1024, 128]\ninput ix : i64[64]\ninput s : f32[64, 128]\ng = mul(s, 3)\n";
+    check(&[
+        (&format!("{pages}p = index_put_(pages, page, off, kk)"), 1),
+        // What the norms of a row need is the same loop.
+        (
+            &format!("{pages}p = index_put_(pages, page, off, kk)\no = sum(kk, axis=-1)"),
+            1,
+        ),
+        (&format!("{rows}y = index_add_(w, ix, g, axis=0)"), 1),
+        (
+            &format!("{rows}x = mul(w, 2)\ny = index_add(x, ix, g, axis=0)"),
+            2,
+        ),
+        // One write waits for the other.
+        (
+            &format!("{rows}y = index_put_(w, ix, g)\nz = index_put_(y, ix, s)"),
+            2,
+        ),
+    ]);
+}
+
+/// Only the part is written, and the source only if something else reads it.
+#[test]
+fn a_kernel_that_writes_a_part_moves_only_the_part() {
+    let text = "input kc : bf16[4, 8, 1024, 128]\ninput at : i64[1]\ninput k : bf16[4, 8, 1, 128]\nm = rms_norm(k)\nkeys = index_copy_(kc, at, m, axis=2)";
+    let outcome = analyze_program(&parse(text).program, &options(DEFAULT));
+    let analysis = outcome.analysis.unwrap();
+    let part = 4 * 8 * 128 * 2;
+    assert_eq!(analysis.fused.traffic.bytes_written, part);
+    assert_eq!(analysis.fused.traffic.bytes_read, part + 8);
 }

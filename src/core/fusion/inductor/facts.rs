@@ -1,5 +1,6 @@
 //! Properties of one op that the compiler decides by.
 
+use super::store::is_store;
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
 use crate::model::functions::{Function, ShapeRule};
@@ -47,7 +48,8 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
 
 /// Whether the op runs as a call of a library, or as a matmul that the compiler instantiates.
 pub(super) fn is_call(op: &Op) -> bool {
-    matches!(op.op_type, OpType::Matmul | OpType::Opaque)
+    let is_computed = is_store(op) || op.function == Some(Function::SliceScatter);
+    matches!(op.op_type, OpType::Matmul | OpType::Opaque) && !is_computed
         || is_windowed(op) && window_of(op).is_none()
 }
 

@@ -1,6 +1,6 @@
 //! Matmuls: library calls, or templates that the compiler instantiates.
 
-use super::facts::elements;
+use super::facts::{elements, is_call};
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
 use crate::model::functions::Function;
@@ -219,9 +219,12 @@ fn is_flash(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
     others.any(|&op| is_matmul(graph, op)) || graph.stand_ins.iter().any(|of| of.op == matmul)
 }
 
-/// The opaque op of these ops.
+/// The first of these ops that a kernel of its own computes, of a library or unknown.
 pub(crate) fn first_opaque(graph: &Graph, ops: &[OpId]) -> Option<OpId> {
-    let is_opaque = |&op: &OpId| graph.ops[op].op_type == OpType::Opaque;
+    let is_opaque = |&op: &OpId| {
+        let definition = &graph.ops[op];
+        definition.op_type == OpType::Opaque && is_call(definition)
+    };
     ops.iter().copied().find(is_opaque)
 }
 

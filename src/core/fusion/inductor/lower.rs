@@ -10,6 +10,7 @@ use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::locality::{Step, has_fixed_row_values, lowering_order};
 use super::node::{BufferId, NodeId, SchedulerNode};
+use super::store::is_store;
 use super::uses::{Uses, uses};
 use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
 use super::view::{View, broadcast, broadcast_to};
@@ -210,6 +211,10 @@ impl Lowering<'_> {
             self.view(op);
             return;
         }
+        if is_store(definition) {
+            self.store(op);
+            return;
+        }
         let concatenates = definition.function == Some(Function::Concat);
         if concatenates && !self.is_inlined_concat(op) {
             self.concat(op);
@@ -351,6 +356,7 @@ impl Lowering<'_> {
                 column.push(1);
                 broadcast(&column, reader)
             }
+            (ShapeRule::SliceScatter, 0) => broadcast(shape, reader),
             // Behind the indices are the dimensions that the input has behind the indexed ones.
             (ShapeRule::Index, 1..) => {
                 let indexed = graph.inputs[op].len() - 1;

@@ -35,6 +35,7 @@ mod reorder;
 mod schedule;
 mod single_row;
 mod split;
+mod store;
 mod unrolled;
 mod uses;
 mod value;

@@ -2,6 +2,7 @@
 
 use super::facts::{is_call, is_crossing, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
+use super::store::is_store;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
@@ -79,7 +80,8 @@ pub(super) fn uses(
                 of_input.feeds_window |= of_output.feeds_window;
             }
             // An add that a library call includes reads its operand as the call does.
-            let is_library = is_call(definition) || is_part[op];
+            let is_written = is_store(definition) && graph.inputs[op].first() == Some(&tensor);
+            let is_library = is_call(definition) || is_part[op] || is_written;
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
             of_input.feeds_copy |= is_copied && flash[op].is_none();
             of_input.feeds_library |= flash[op].is_some() || is_library && !is_copied;

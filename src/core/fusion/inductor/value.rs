@@ -212,7 +212,7 @@ pub(super) struct Placed<'a> {
     pub(super) is_closed: bool,
 }
 
-/// For an input of a concatenation or a border.
+/// For an input of a concatenation, a border, or what is written over a part.
 pub(super) fn placed(graph: &Graph, op: OpId, tensor: TensorId, rank: usize) -> Option<Placed<'_>> {
     let definition = &graph.ops[op];
     let shape = graph.tensor_shape(tensor)?;
@@ -227,6 +227,9 @@ pub(super) fn placed(graph: &Graph, op: OpId, tensor: TensorId, rank: usize) -> 
             let lengths = before.map(|&piece| graph.tensor_shape(piece)?.get(axis).copied());
             let start = lengths.sum::<Option<u64>>()?;
             vec![sized((axis, start))?]
+        }
+        Function::SliceScatter if rank == 1 && indexing.step == 1 => {
+            vec![sized((indexing.axis, indexing.start))?]
         }
         Function::Pad => {
             let borders = indexing.borders.iter().copied().enumerate();

@@ -1,0 +1,105 @@
+//! Writes into a part of a tensor: a loop over the source, which stores each element at its index.
+//!
+//! Source: `index_put_impl_` and `slice_scatter` in `torch/_inductor/lowering.py`, and
+//! `torch/_inductor/fx_passes/reinplace.py`.
+
+use super::facts::copies_before;
+use super::lower::Lowering;
+use super::node::{BufferAccess, BufferId, SchedulerNode};
+use super::value::{BufferView, LoweredValue};
+use super::view::{View, broadcast_to};
+use crate::fusion::loops::Loop;
+use crate::model::dtype::DType;
+use crate::model::functions::Function;
+use crate::model::graph::{Graph, Tensor};
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op::{Op, element_count};
+
+/// Whether a loop over the source of an op writes into its first input, or into a copy of that.
+pub(super) fn is_store(op: &Op) -> bool {
+    match op.function {
+        Some(Function::IndexCopy | Function::IndexPut) => true,
+        // Sums in bf16 are left to the library (`index_add` in `torch/_inductor/decomposition.py`).
+        Some(Function::IndexAdd) => op.element_type() != Some(DType::Bf16),
+        // Anything but a write in place computes all elements, of either input.
+        Some(Function::SliceScatter) => op.in_place,
+        _ => false,
+    }
+}
+
+impl Lowering<'_> {
+    /// Adds the node of a write into a part.
+    pub(super) fn store(&mut self, op: OpId) {
+        let graph = self.graph;
+        let output = graph.output[op];
+        let shape = loop_shape(graph, op);
+        let mut value = LoweredValue::default();
+        for (place, &tensor) in graph.inputs[op].iter().enumerate() {
+            let mut input = self.values[tensor].clone();
+            if place == 0 {
+                // What computes the tensor runs before, but shares no index with the writes.
+                let is_given = |read: &&BufferView| {
+                    let tensor = read.buffer.tensor(graph);
+                    tensor.is_some_and(Tensor::is_external)
+                };
+                let computed = input.reads.iter().filter(|read| !is_given(read));
+                let waits = computed.map(|read| BufferView::new(read.buffer, None));
+                value.reads.extend(waits);
+                continue;
+            }
+            input.see(index(graph, op, place, &shape).as_ref(), (op, place));
+            value.append(&input);
+        }
+        value.sort();
+        value.compute(op);
+        let space = Loop::Pointwise(element_count(&shape).unwrap_or(0));
+        let width = self.width_of(BufferId::of_tensor(output));
+        let node = self.node(value, space, &shape);
+        let elements = element_count(&shape).unwrap_or(0);
+        let writes = BufferAccess {
+            bytes: elements.saturating_mul(width.into()),
+            ..BufferAccess::of(BufferId::of_tensor(output), None, &[], width)
+        };
+        self.push(SchedulerNode { writes, ..node });
+        if copies_before(graph, op) {
+            self.launch_beside(BufferId::of_tensor(output));
+        }
+    }
+}
+
+/// The shape over which a write runs: that of the elements that it writes.
+fn loop_shape(graph: &Graph, op: OpId) -> Vec<u64> {
+    let inputs = &graph.inputs[op];
+    let shape = |place: usize| {
+        inputs
+            .get(place)
+            .and_then(|&tensor| graph.tensor_shape(tensor))
+    };
+    let source = inputs.len().checked_sub(1).and_then(shape).unwrap_or(&[]);
+    if graph.ops[op].function != Some(Function::IndexPut) {
+        return source.to_vec();
+    }
+    // A source is broadcast to the indices and to the dimensions behind the indexed ones.
+    let indexed = inputs.len().saturating_sub(2);
+    let indices = (1..=indexed)
+        .filter_map(shape)
+        .max_by_key(|shape| shape.len());
+    let behind = shape(0).and_then(|shape| shape.get(indexed..));
+    [indices.unwrap_or(&[]), behind.unwrap_or(&[])].concat()
+}
+
+/// The element of an input that is read for each element of the loop.
+fn index(graph: &Graph, op: OpId, place: usize, over: &[u64]) -> Option<View> {
+    let tensor: TensorId = *graph.inputs[op].get(place)?;
+    let shape = graph.tensor_shape(tensor)?;
+    if place + 1 == graph.inputs[op].len() {
+        return broadcast_to(shape, over);
+    }
+    let behind = match graph.ops[op].function? {
+        Function::IndexCopy | Function::IndexAdd => over
+            .len()
+            .checked_sub(graph.ops[op].indexing.as_ref()?.axis + 1)?,
+        _ => graph.tensor_shape(*graph.inputs[op].first()?)?.len() - (graph.inputs[op].len() - 2),
+    };
+    broadcast_to(&[shape, &vec![1; behind]].concat(), over)
+}
