@@ -460,6 +460,52 @@ fn f8_is_calculated_in_f32_and_moved_as_it_is() {
     );
 }
 
+/// PyTorch has no `gather`, `index_copy` or `scatter` of f8, so their bytes are moved.
+#[test]
+fn f8_is_written_in_place_as_it_is() {
+    let given = [
+        ("x", "f8[4, 2, 256, 32]"),
+        ("new", "f8[4, 2, 1, 32]"),
+        ("at", "i64[1]"),
+        ("ix", "i64[4, 2, 1, 32]"),
+    ];
+    let of = |line: &str| {
+        let read = given
+            .iter()
+            .filter(|(name, _)| line.split(['(', ')', ',', ' ']).any(|word| word == *name));
+        let inputs: String = read
+            .map(|(name, of)| format!("input {name} : {of}\n"))
+            .collect();
+        let script = script_of(&format!("{inputs}{line}\ny = cast(k, dtype=bf16)")).unwrap();
+        body(&script)[1].trim().to_owned()
+    };
+    let cases = [
+        (
+            "k = index_copy_(x, at, new, axis=2)",
+            "k = (x.view(torch.uint8).index_copy_(2, at, new.view(torch.uint8))).view(torch.float8_e4m3fn)",
+        ),
+        (
+            "k = scatter(x, ix, new, axis=2)",
+            "k = (torch.scatter(x.view(torch.uint8), 2, ix, new.view(torch.uint8))).view(torch.float8_e4m3fn)",
+        ),
+        (
+            "k = gather(x, ix, axis=2)",
+            "k = (torch.gather(x.view(torch.uint8), 2, ix)).view(torch.float8_e4m3fn)",
+        ),
+        (
+            "k = slice_scatter_(x, new, axis=2, start=5, end=6)",
+            "x[:, :, 5:6] = new",
+        ),
+        (
+            "k = index_add_(x, at, new, axis=2)",
+            "k = x.copy_((torch.index_add(x.to(torch.float32), 2, at, new.to(torch.float32))).to(torch.float8_e4m3fn))",
+        ),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(of(line), expected, "{line}");
+    }
+}
+
 #[test]
 fn names_become_variables_of_their_own() {
     let text = "input lambda : f16[8]\ninput F : f16[8]\nthe_sum: h = add(lambda, F)\nrepeat 2 with h = y {\ny = relu(h)\n}\n";

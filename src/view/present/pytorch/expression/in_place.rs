@@ -1,7 +1,7 @@
 //! Ops that write into their first operand.
 
 use super::layout::range;
-use super::{Task, number_of};
+use super::{Task, is_widened, number_of};
 use crate::present::pytorch::ScriptError;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::op::Indexing;
@@ -31,7 +31,7 @@ impl Task<'_> {
                 "{target}[{range}] = {source}\n    {output} = {target}"
             ));
         }
-        if self.op.op_type == OpType::Opaque {
+        if self.op.op_type == OpType::Opaque && self.writes_itself() {
             return Ok(format!("{output} = {value}"));
         }
         // A method computes in the type of its tensor, and takes that tensor as it is.
@@ -40,6 +40,12 @@ impl Task<'_> {
         let method = if is_plain { self.method(target)? } else { None };
         let method = method.unwrap_or_else(|| format!("{target}.copy_({value})"));
         Ok(format!("{output} = {method}"))
+    }
+
+    /// Whether the expression of a kernel of a library writes into its first operand, which is then
+    /// the tensor, not a copy of it in f32.
+    pub(super) fn writes_itself(&self) -> bool {
+        self.op.in_place && !is_widened(self.function, self.op.element_type())
     }
 
     /// The call that computes the function in place; `None` where PyTorch has none.

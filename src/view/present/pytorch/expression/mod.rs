@@ -57,6 +57,8 @@ pub(super) fn statement(
             four_bits::values(graph, tensor, name)
         } else if is_widened(function, dtype) {
             Ok(format!("{name}.to(torch.float32)"))
+        } else if is_moved_as_bytes(function, dtype) {
+            Ok(format!("{name}.view(torch.uint8)"))
         } else {
             Ok(name.to_owned())
         }
@@ -243,6 +245,9 @@ impl Task<'_> {
                     value
                 }
             }
+            own @ Some(dtype) if is_moved_as_bytes(self.function, own) => {
+                format!("({value}).view({})", torch_dtype(dtype))
+            }
             Some(dtype) if self.natural_dtype() != Some(dtype) => {
                 format!("({value}).to({})", torch_dtype(dtype))
             }
@@ -284,5 +289,16 @@ fn is_narrow(dtype: Option<DType>) -> bool {
 /// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and
 /// calculates nothing with them.
 fn is_widened(function: Function, dtype: Option<DType>) -> bool {
-    is_f8(dtype) && function.row().op_type != OpType::Reshape
+    let moves = function.row().op_type == OpType::Reshape
+        || function.writes_part() && !function.adds_to_part();
+    is_f8(dtype) && !moves
+}
+
+/// Whether the function moves the bytes of the operand, because PyTorch has none for f8.
+fn is_moved_as_bytes(function: Function, dtype: Option<DType>) -> bool {
+    is_f8(dtype)
+        && matches!(
+            function,
+            Function::Gather | Function::Scatter | Function::IndexCopy
+        )
 }

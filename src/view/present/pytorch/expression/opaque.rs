@@ -20,7 +20,7 @@ impl Task<'_> {
                 let [x, index, source] = &self.operands[..] else {
                     return Err(self.refuse());
                 };
-                Ok(if self.op.in_place {
+                Ok(if self.writes_itself() {
                     format!("{x}.{name}_({axis}, {index}, {source})")
                 } else {
                     format!("torch.{name}({x}, {axis}, {index}, {source})")
@@ -30,7 +30,7 @@ impl Task<'_> {
                 let [x, indices @ .., source] = &self.operands[..] else {
                     return Err(self.refuse());
                 };
-                let end = if self.op.in_place { "_" } else { "" };
+                let end = if self.writes_itself() { "_" } else { "" };
                 let indices = indices.join(", ");
                 Ok(format!("{x}.index_put{end}(({indices},), {source})"))
             }
