@@ -264,6 +264,16 @@ fn a_variance_and_the_place_of_an_extreme_take_longer_than_a_sum() {
     }
 }
 
+/// The maximum of all elements is taken from the rows of the norm before it: one pass over them.
+#[test]
+fn a_reduction_of_what_rows_leave_takes_as_long_as_its_bytes() {
+    for norm in ["rms_norm(x)", "softmax(x)"] {
+        let text = format!("input x : bf16[4096, 4096]\nh = {norm}\nm = max(h, axis=[0, 1])\n");
+        let predicted_us = time_s(&text, Policy::Inductor, "h200").unwrap() * 1e6;
+        assert!((9.0..35.0).contains(&predicted_us), "{text}{predicted_us}");
+    }
+}
+
 /// Every kernel has a fixed time, of which the launch is a part.
 #[test]
 fn a_launch_time_of_ones_own_moves_the_predicted_time() {

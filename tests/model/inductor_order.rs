@@ -115,6 +115,22 @@ fn options() -> impl Strategy<Value = Options> {
     })
 }
 
+/// The copies for the heads read a key that is written, unless little computes it. Counted with the
+/// compiler's own scheduler.
+#[test]
+fn an_operand_that_is_broadcast_to_the_heads_is_written_before_its_copies() {
+    let key = "input q : bf16[2, 8, 128, 16]\ninput k : bf16[2, 1, 128, 16]\ninput c : bf16[128, 16]\ninput s : bf16[128, 16]\n";
+    let product = "t = transpose(r, perm=[0, 1, 3, 2])\nm = matmul(q, t)";
+    let turned = "a = slice(k, start=0, end=8, axis=3)\nb = slice(k, start=8, end=16, axis=3)\nn = neg(b)\nd = concat(n, a, axis=3)\nx = mul(k, c)\ny = mul(d, s)\nr = add(x, y)\n";
+    let light = "x = mul(k, c)\nr = add(x, s)\n";
+    let one_head = |text: &str| text.replace("[2, 8, 128, 16]", "[2, 1, 128, 16]");
+    crate::inductor_smallest::check(&[
+        (&format!("{key}{turned}{product}"), 3),
+        (&format!("{key}{light}{product}"), 2),
+        (&one_head(&format!("{key}{turned}{product}")), 2),
+    ]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 

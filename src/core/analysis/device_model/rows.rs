@@ -139,8 +139,13 @@ impl KernelView<'_> {
             }
             let rows = Rows::of_op(self.model.graph, id);
             let count = rows.elements();
-            reduced.widest = reduced.widest.max(rows.width);
-            reduced.rows = reduced.rows.max(rows.count);
+            // A reduction of fewer rows takes what is left of the rows of the others: the maximum
+            // of all elements, beside a norm.
+            if rows.count > reduced.rows {
+                (reduced.rows, reduced.widest) = (rows.count, rows.width);
+            } else if rows.count >= reduced.rows {
+                reduced.widest = reduced.widest.max(rows.width);
+            }
             reduced.is_columns |= rows.are_columns();
             if op.function.is_some_and(Function::is_pool) {
                 reduced.is_pool = true;

@@ -7,6 +7,7 @@ use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op_type::OpType;
+use crate::model::sizes::broadcast_operand_size;
 
 /// How a tensor is used, directly or through views.
 #[allow(
@@ -27,6 +28,17 @@ pub(super) struct Uses {
     /// A copy for a library reads it.
     feeds_copy: bool,
     pub(super) feeds_window: bool,
+}
+
+impl Uses {
+    /// What is broadcast is computed again for each copy (`expand` in `torch/_inductor/lowering.py`).
+    /// Given the sizes of all copies and of one.
+    fn are_copied(&mut self, sizes: Option<(u64, u64)>) {
+        if let Some(copies) = sizes.and_then(|(all, one)| all.checked_div(one)) {
+            let copies = usize::try_from(copies).unwrap_or(usize::MAX);
+            self.readers = self.readers.max(copies);
+        }
+    }
 }
 
 /// The uses of each tensor. Runs backwards, so that the uses of a view are known before those of
@@ -52,15 +64,11 @@ pub(super) fn uses(
             // A norm reads its input for the row values and again for the elements.
             of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
             of_input.branches += 1;
-            // What is broadcast is computed again for each copy (`expand` in
-            // `torch/_inductor/lowering.py`).
-            let elements = graph.tensors[tensor].elements().filter(|&n| n > 0);
-            let repeats = elements.zip(graph.tensors[output].elements());
             let spreads = matches!(definition.function, Some(Function::Expand))
                 || definition.op_type == OpType::Elementwise;
-            if let Some((before, after)) = repeats.filter(|_| spreads) {
-                let copies = usize::try_from(after / before).unwrap_or(usize::MAX);
-                of_input.readers = of_input.readers.max(copies);
+            if spreads {
+                let elements = |tensor: TensorId| graph.tensors[tensor].elements();
+                of_input.are_copied(elements(output).zip(elements(tensor)));
             }
             if definition.is_view() {
                 of_input.readers = of_input.readers.max(of_output.readers);
@@ -83,7 +91,11 @@ pub(super) fn uses(
             let is_written = is_store(definition) && graph.inputs[op].first() == Some(&tensor);
             let is_library = is_call(definition) || is_part[op] || is_written;
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
-            of_input.feeds_copy |= is_copied && flash[op].is_none();
+            if is_copied && flash[op].is_none() {
+                of_input.feeds_copy = true;
+                let whole = broadcast_operand_size(graph, op, tensor);
+                of_input.are_copied(whole.zip(graph.tensors[tensor].bytes()));
+            }
             of_input.feeds_library |= flash[op].is_some() || is_library && !is_copied;
             of_input.feeds_window |= is_windowed(definition) || is_resampled(definition);
         }
