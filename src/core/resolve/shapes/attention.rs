@@ -52,12 +52,20 @@ pub(super) fn attention(
                 text(q)
             ),
         );
+        let sides = heads.split_last().zip(key_heads.split_last());
         return Err(if !is_grouped && shares(&heads, &key_heads) {
             call.stating(
                 problem
                     .hint("with `enable_gqa=true`, several heads of q share one head of k and v"),
                 "enable_gqa=true",
             )
+        } else if let Some(((of_q, batch), (of_k, of_keys))) = sides
+            && is_grouped
+            && batch == of_keys
+        {
+            problem.hint(format!(
+                "q has a multiple of the heads of k and v, but {of_q} is no multiple of {of_k}"
+            ))
         } else {
             problem.hint("the leading dimensions must be equal")
         });
