@@ -200,3 +200,20 @@ fn the_warning_names_the_reader_that_fixes_a_size() {
         ]
     );
 }
+
+/// The dimensions that a reduction drops count as its input's.
+#[test]
+fn an_axis_of_an_undeclared_tensor_may_name_each_of_its_dimensions() {
+    for call in [
+        "softmax(x, axis=-2) : f16[4, 8]",
+        "sum(x, axis=2, keepdim=false) : f16[4, 8]",
+        "sum(x, axis=[0, 3], keepdim=false) : f16[4, 8]",
+        "sum(x, axis=1) : f16[4, 1]",
+        "transpose(x, perm=[1, 0]) : f16[4, 8]",
+        "sum(x) : f16[]",
+    ] {
+        let found = resolved(&format!("y = {call}")).diagnostics;
+        let codes: Vec<_> = found.iter().map(|found| found.code).collect();
+        assert_eq!(codes, [Code::UndeclaredTensor], "{call}");
+    }
+}

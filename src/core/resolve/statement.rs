@@ -17,7 +17,7 @@ use crate::resolve::in_place::check_target;
 use crate::resolve::indexing::{indexing_of, is_across_rows, reduced_axes};
 use crate::resolve::pytorch::permuting;
 use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
-use crate::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
+use crate::resolve::shapes::{Call, InferredShape, Operand, check_axes, infer, tensor_text};
 use crate::resolve::undeclared::missing_size;
 
 /// The result of resolving a statement.
@@ -224,18 +224,6 @@ fn resolve_call(
         let k = stated_k(attributes)?;
         return Ok((InferredShape { shape, k }, dtype.unwrap_or(DType::F16)));
     }
-    if operands.len() < reads.len() {
-        // With an undeclared input only the annotation gives the shape.
-        return match (annotated, dtype) {
-            (Some(shape), Some(dtype)) => {
-                let k = weight_k(function, reads, known);
-                Ok((InferredShape { shape, k }, dtype))
-            }
-            _ => Err(missing_size(
-                statement, function, &operands, reads, known, params,
-            )),
-        };
-    }
     let call = Call {
         operands: &operands,
         attributes,
@@ -245,7 +233,25 @@ fn resolve_call(
             .as_deref()
             .zip(statement.annotation.as_ref().map(|a| a.span)),
     };
-    let inferred = infer(function.row().shape_rule, &call)?;
+    let rule = function.row().shape_rule;
+    if operands.len() < reads.len() {
+        // With an undeclared input only the annotation gives the shape.
+        let (Some(shape), Some(dtype)) = (&annotated, dtype) else {
+            return Err(missing_size(
+                statement, function, &operands, reads, known, params,
+            ));
+        };
+        let name = &statement.output;
+        let output = Operand { name, shape, dtype };
+        if let (Some(&tensor), Some(name)) = (reads.first(), statement.inputs.first()) {
+            let own = known.type_of(tensor);
+            let (shape, dtype) = own.unwrap_or((shape, dtype));
+            check_axes(rule, &call, &Operand { name, shape, dtype }, &output)?;
+        }
+        let (shape, k) = (shape.clone(), weight_k(function, reads, known));
+        return Ok((InferredShape { shape, k }, dtype));
+    }
+    let inferred = infer(rule, &call)?;
     let dtype = dtype.unwrap_or(DType::F16);
     if let (Some(shape), Some(annotation)) = (&annotated, &statement.annotation)
         && *shape != inferred.shape
@@ -261,7 +267,7 @@ fn resolve_call(
             ),
         )
         .at(annotation.span)
-        .hint(match function.row().shape_rule {
+        .hint(match rule {
             ShapeRule::Matmul => {
                 "remove or correct the annotation, or give `k=` if the operands hold more than the op reads"
             }

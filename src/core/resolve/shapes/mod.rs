@@ -127,6 +127,28 @@ pub fn infer_call(
     Some((inferred.shape, inferred.k))
 }
 
+/// The error of an axis that the first input lacks. An input that is not declared has the
+/// dimensions of the output, and those that a reduction drops.
+pub(super) fn check_axes(
+    rule: ShapeRule,
+    call: &Call<'_>,
+    first: &Operand<'_>,
+    output: &Operand<'_>,
+) -> Result<(), Diagnostic> {
+    match rule {
+        ShapeRule::Transpose => transpose(call, output).map(drop),
+        ShapeRule::Moved => moved(call, first).map(drop),
+        ShapeRule::Reduce if !call.attributes.flag(AttributeName::Keepdim) => {
+            let dropped = call.attributes.sizes_or_default(AttributeName::Axis)?;
+            let shape = [output.shape, &vec![1; dropped.len()]].concat();
+            let shape = &shape;
+            reduce(call, &Operand { shape, ..*first }).map(drop)
+        }
+        ShapeRule::Reduce => reduce(call, first).map(drop),
+        _ => axis(call, first).map(drop),
+    }
+}
+
 fn stated(call: &Call<'_>) -> Result<Vec<u64>, Diagnostic> {
     if let Some((shape, _)) = call.annotated {
         return Ok(shape.to_vec());
