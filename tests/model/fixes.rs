@@ -269,6 +269,7 @@ const OFFERED: &[(&str, &[&str])] = &[
     ("input x : f16[8, 6]\ny = softmax(x, axis=5)", &["Write `axis=-1`"]),
     ("input x : f16[8, 6]\ny = softmax(x, -1)", &["Write `axis=-1`"]),
     ("y = softmax(x, axis=5) : f16[8, 6]", &["Write `axis=-1`"]),
+    ("input m : bool[8, 6]\ny = mean(m)", &["Write `cast(m, dtype=f32)`"]),
     ("input x : f16[8]\ny = softmax(x, axs=0)", &["Write `axis`", "Remove `axs`"]),
     ("input x : f16[8]\ny = relu(x, axis=0)", &["Remove `axis`"]),
     ("input x : f16[8]\ny = relu(x, x, x)", &["Remove the last 2 inputs"]),

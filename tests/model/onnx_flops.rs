@@ -1,6 +1,6 @@
 //! FLOPs of operators of ONNX that no function of the notation computes.
 
-use crate::onnx::converted;
+use crate::onnx::{converted, statements};
 use crate::onnx_files::{Model, attribute_float, attribute_text, field, node, typed};
 
 /// The call that one node becomes. Its inputs are all inputs of the model, and the model states its
@@ -86,4 +86,14 @@ fn an_optimizer_is_one_kernel_of_all_its_tensors() {
         assert!(text.contains(&flops), "{text}");
         assert!(text.ends_with(&format!(" : f32[{elements}]")), "{text}");
     }
+}
+
+/// The mean of the notation is one of floats, as PyTorch's.
+#[test]
+fn a_mean_of_integers_is_one_of_their_floats() {
+    let node = node("ReduceMean", "x", "y", &[]);
+    assert_eq!(
+        statements(&["x i32[4, 8]"], &[], &[node], "y"),
+        "y_floats = cast(x, dtype=f32)\ny_mean = mean(y_floats, axis=[0, 1])\ny = cast(y_mean, dtype=i32)"
+    );
 }

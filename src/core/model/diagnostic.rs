@@ -82,7 +82,7 @@ pub enum Code {
     UndeclaredTensor,
     /// A shape names a param that no line declares.
     UnknownParam,
-    /// The shapes of the inputs do not fit each other.
+    /// The shapes of the inputs do not fit each other, or the function does not take their types.
     ShapeMismatch,
     /// The annotation contradicts the shape or type of the op.
     AnnotationMismatch,

@@ -327,6 +327,23 @@ impl Function {
         }
     }
 
+    /// Whether PyTorch refuses inputs of integers and of truth values.
+    pub const fn takes_floats(self) -> bool {
+        matches!(
+            self,
+            Self::Mean
+                | Self::Var
+                | Self::Softmax
+                | Self::LogSoftmax
+                | Self::LayerNorm
+                | Self::RmsNorm
+                | Self::L2Norm
+                | Self::GroupNorm
+                | Self::BatchNorm
+                | Self::BatchNormTrain
+        )
+    }
+
     /// Whether the output may have another element type than the inputs without a cast.
     pub fn is_freely_typed(self) -> bool {
         let row = self.row();

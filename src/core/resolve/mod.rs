@@ -2,6 +2,7 @@
 
 mod attributes;
 mod callee;
+mod element_types;
 mod expr;
 mod in_place;
 mod indexing;

@@ -8,10 +8,11 @@ use crate::model::op::{Op, UnknownOperator, byte_count, element_count, shape_tex
 use crate::model::op_type::OpType;
 use crate::model::program::{OpStatement, TypeAnnotation};
 use crate::model::promotion::ArgumentType;
-use crate::notation::fix_edits::{with_annotation, with_attribute, without_arguments};
+use crate::notation::fix_edits::{with_annotation, without_arguments};
 use crate::notation::spelling::quoted;
 use crate::resolve::attributes::{Attributes, check_attributes};
 use crate::resolve::callee::{Callee, check_inputs};
+use crate::resolve::element_types::{check_floats, result_dtype};
 use crate::resolve::expr::{Params, evaluate_size};
 use crate::resolve::in_place::check_target;
 use crate::resolve::indexing::{indexing_of, is_across_rows, reduced_axes};
@@ -201,6 +202,7 @@ fn resolve_call(
             operands.push(Operand { name, shape, dtype });
         }
     }
+    check_floats(statement, function, &operands)?;
     let types = reads.iter().map(|&tensor| match known.type_of(tensor) {
         Some((shape, dtype)) => Some(ArgumentType::tensor(dtype, shape.len())),
         // An input of unknown type has that of the annotation, or one that gives it.
@@ -283,59 +285,6 @@ fn resolve_call(
         .fix("Remove the annotation", TextEdit::remove(annotation.span)));
     }
     Ok((inferred, dtype))
-}
-
-/// The element type of the result; `None` if neither inputs nor annotation give one.
-fn result_dtype(
-    statement: &OpStatement,
-    function: Function,
-    inferred: Option<DType>,
-    attributes: Attributes<'_>,
-) -> Result<Option<DType>, Diagnostic> {
-    let is_cast = function == Function::Cast;
-    let target = attributes.dtype(AttributeName::Dtype);
-    let expected = if is_cast { target } else { inferred };
-    let Some(annotation) = &statement.annotation else {
-        if is_cast && target.is_none() {
-            return Err(Diagnostic::error(
-                Code::MissingShape,
-                "a cast needs the element type to cast to",
-            )
-            .at(statement.callee.span)
-            .hint("write it as an attribute: `dtype=f32`")
-            .fix("Write `dtype=f32`", with_attribute(statement, "dtype=f32")));
-        }
-        return Ok(expected);
-    };
-    match expected {
-        Some(expected) if expected != annotation.dtype && !function.is_freely_typed() => {
-            Err(Diagnostic::error(
-                Code::AnnotationMismatch,
-                format!(
-                    "{} is annotated as {}, but `{}` gives {}",
-                    quoted(&statement.output.text),
-                    annotation.dtype.name(),
-                    function.name(),
-                    expected.name()
-                ),
-            )
-            .at(annotation.dtype_span)
-            .hint(if is_cast {
-                format!(
-                    "write {}, or change the attribute to match",
-                    expected.name()
-                )
-            } else {
-                let expected = expected.name();
-                format!("write {expected}, or add a `cast` where the element type changes")
-            })
-            .fix(
-                format!("Write `{}`", expected.name()),
-                TextEdit::replace(annotation.dtype_span, expected.name()),
-            ))
-        }
-        _ => Ok(Some(annotation.dtype)),
-    }
 }
 
 /// The value of `k=K`; `None` for `k=unknown`.

@@ -156,7 +156,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("Trilu", "{y} = {triangle}"),
     // Along axes.
     lines!("ReduceSum", "{y} = sum({0}, {axes})"),
-    lines!("ReduceMean", "{y} = mean({0}, {axes})"),
+    lines!("ReduceMean", "{mean}"),
     lines!("ReduceMax", "{y} = max({0}, {axes})"),
     lines!("ReduceMin", "{y} = min({0}, {axes})"),
     lines!("ReduceProd", "{y} = prod({0}, {axes})"),

@@ -81,6 +81,15 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
             None => "{y} = reduction({0}) : {output}".to_owned(),
         }),
         "axes" => axes(call),
+        // The notation's mean is one of floats, as PyTorch's.
+        "mean" => Some(match call.dtype() {
+            dtype if dtype.is_float() => "{y} = mean({0}, {axes})".to_owned(),
+            dtype => format!(
+                "{{y}}_floats = cast({{0}}, dtype=f32)\n{{y}}_mean = mean({{y}}_floats, {{axes}})\n\
+                 {{y}} = cast({{y}}_mean, dtype={})",
+                dtype.name()
+            ),
+        }),
         "axis_kept" => {
             let axis = call.int("axis").unwrap_or(0);
             Some(format!("axis={axis}{}", keepdim(call)))
