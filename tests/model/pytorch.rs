@@ -134,7 +134,7 @@ fn another_meaning_is_answered_with_what_to_write() {
         ("x.softmax(dim=0)", "write the tensor as the first input: `softmax(x)`", Some("y = softmax(x, dim=0)")),
         ("x.relu()", "write the tensor as the first input: `relu(x)`", Some("y = relu(x)")),
         ("half(x)", "write `cast` with the element type", Some("y = cast(x, dtype=f16)")),
-        ("torch.einsum(\"ij,jk->ik\", x, w)", "write it as `transpose`, `matmul` and `sum`", None),
+        ("torch.einsum(\"ij,jk->ik\", x, w)", "write it as `transpose`, `matmul` and `sum`", Some("y = matmul(x, w)")),
         ("einsum(x, w)", "write it as `transpose`, `matmul` and `sum`", None),
         ("torch.flatten(x)", "write `reshape` with the new shape after a colon", None),
         ("F.geluu(x)", "did you mean `gelu`?", Some("y = gelu(x)")),
@@ -169,6 +169,62 @@ fn another_meaning_is_answered_with_what_to_write() {
     for &(call, hint, fixed) in cases {
         let (told, after) = answered(call);
         assert_eq!((told.as_str(), after.as_deref()), (hint, fixed), "{call}");
+    }
+}
+
+/// The values of each fix are those of the einsum: PyTorch 2.11 computed both on random numbers.
+#[test]
+fn an_einsum_is_written_in_words_where_it_is_a_matrix_product_or_a_sum() {
+    for (call, fixed) in [
+        (
+            "torch.einsum('bqd,bkd->bqk', q, k)",
+            Some("y = matmul(q, k, transpose_b=true)"),
+        ),
+        (
+            "torch.einsum('bqd, dk -> bqk', q, w)",
+            Some("y = matmul(q, w)"),
+        ),
+        (
+            "torch.einsum('bqd,kd->bkq', q, w)",
+            Some(
+                "y_product = matmul(q, w, transpose_b=true)\ny = transpose(y_product, perm=[0, 2, 1])",
+            ),
+        ),
+        (
+            "torch.einsum('bqd,bqe->bde', q, k)",
+            Some("y = matmul(q, k, transpose_a=true)"),
+        ),
+        (
+            "torch.einsum('qbd,kbd->bqk', q, k)",
+            Some(
+                "y_left = transpose(q, perm=[1, 0, 2])\ny_right = transpose(k, perm=[1, 2, 0])\ny = matmul(y_left, y_right)",
+            ),
+        ),
+        ("einsum('ij->ji', x)", Some("y = transpose(x, perm=[1, 0])")),
+        (
+            "torch.einsum('bqd->d', q)",
+            Some("y = sum(q, axis=[0, 1], keepdim=false)"),
+        ),
+        (
+            "torch.einsum('bqd->dq', q)",
+            Some("y_sum = sum(q, axis=[0], keepdim=false)\ny = transpose(y_sum, perm=[1, 0])"),
+        ),
+        (
+            "torch.einsum('ij,jk->ik', x, w) : f16[8, 6]",
+            Some("y = matmul(x, w) : f16[8, 6]"),
+        ),
+        // The size of a reshape is for the visitor to say.
+        ("torch.einsum('i,j->ij', x, w)", None),
+        ("torch.einsum('bqd,bqd->b', q, k)", None),
+        ("torch.einsum('ii->i', w)", None),
+        ("torch.einsum('...d,de->...e', q, w)", None),
+    ] {
+        let (hint, after) = answered(call);
+        assert_eq!(
+            hint, "write it as `transpose`, `matmul` and `sum`",
+            "{call}"
+        );
+        assert_eq!(after.as_deref(), fixed, "{call}");
     }
 }
 

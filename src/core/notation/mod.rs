@@ -5,6 +5,7 @@ pub(crate) mod caret;
 mod cursor;
 pub(crate) mod declared;
 pub mod edit;
+mod einsum;
 mod expression;
 pub(crate) mod fix_edits;
 mod foreign;

@@ -38,6 +38,7 @@ use crate::model::program::{
 use crate::notation::arguments::Arguments;
 use crate::notation::cursor::{Cursor, Parse};
 use crate::notation::declared::unread_creation;
+use crate::notation::einsum;
 use crate::notation::expression::expression;
 use crate::notation::foreign::answered;
 use crate::notation::infix::as_calls;
@@ -96,7 +97,8 @@ fn own_statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagnostic> 
             }
             // Calls such as `einsum` have arguments that are not part of the notation.
             match answer_to(text, tokens) {
-                Some(hint) => problem.hint(hint),
+                Some(hint) => (einsum::in_words(text, tokens).into_iter())
+                    .fold(problem.hint(hint), Diagnostic::with),
                 None => problem,
             }
         }),
