@@ -44,6 +44,7 @@ fn f8_means_e4m3_and_every_type_is_read_as_it_is_printed() {
         ("float8_e4m3fn", DType::F8e4m3),
         ("fp8", DType::F8e4m3),
         ("float4_e2m1fn_x2", DType::F4),
+        ("torch.float8_e8m0fnu", DType::F8e8m0),
         ("int4", DType::I4),
     ];
     for (name, dtype) in named {
@@ -127,6 +128,18 @@ fn short_types_round_to_the_nearest_value() {
         [57_344.0, 61_439.0, 61_440.0, -1e6].map(e5m2),
         [57_344.0, 57_344.0, f64::INFINITY, -f64::INFINITY]
     );
+    // PyTorch 2.11 casts to `float8_e8m0fnu` by the magnitude alone.
+    let e8m0 = |value| rounded(value, DType::F8e8m0);
+    let least = 2.0_f64.powi(-127);
+    assert_eq!(
+        [0.0, 1e-40, 1.5 * least, 0.75, 1.25, 1.5, -3.0, 3.01].map(e8m0),
+        [least, least, 2.0 * least, 1.0, 1.0, 2.0, 4.0, 4.0]
+    );
+    assert!(
+        [3e38, f64::INFINITY, f64::NAN]
+            .iter()
+            .all(|&v| e8m0(v).is_nan())
+    );
     let e2m1 = |value| rounded(value, DType::F4);
     assert_eq!(
         [0.2, 0.25, 0.3, 0.75, 1.3, 1.75, 2.5, 3.4, 5.0, -5.1, 100.0].map(e2m1),
@@ -155,6 +168,28 @@ fn a_product_of_two_types_multiplies_in_the_wider_one() {
     assert_eq!(matrix_dtype("f8e5m2", "f4"), Some(DType::F8e5m2));
     assert_eq!(matrix_dtype("i8", "i4"), Some(DType::I8));
     assert_eq!(matrix_dtype("f4", "i32"), Some(DType::F4));
+}
+
+/// The scales of a block of MXFP8 are powers of two, which hold no result.
+#[test]
+fn a_scaled_product_by_powers_of_two_gives_bf16() {
+    let text = "input x : f8e4m3[64, 128]\nweight w : f8e4m3[128, 32]\ninput s : f8e8m0[64, 4]\n\
+                weight t : f8e8m0[4, 32]\ny = scaled_matmul(x, w, s, t)\n\
+                v = dequantize(w, t)\nz = scaled_matmul(x, w, s, t) : f32[64, 32]\n";
+    let analysis = analysis(text, "b200", Policy::None);
+    let types = [0, 1, 2].map(|op| analysis.graph.ops[OpId::new(op)].dtype.unwrap());
+    assert_eq!(types, [DType::Bf16, DType::Bf16, DType::F32]);
+    let product = &analysis.unfused.kernels[KernelId::new(0)];
+    assert_eq!(product.work.matrix_dtype, Some(DType::F8e4m3));
+    let read = 64 * 128 + 128 * 32 + 64 * 4 + 4 * 32;
+    assert_eq!(product.traffic.bytes_read(), read);
+    assert_eq!(product.traffic.bytes_written(), 2 * 64 * 32);
+    let scales = |id| {
+        device(id)
+            .unwrap()
+            .matrix_peak(DType::F8e8m0, F32Matmul::F32)
+    };
+    assert_eq!(scales("b200"), None);
 }
 
 #[test]

@@ -94,6 +94,12 @@ fn a_product_of_small_floats_is_scaled_by_the_call() {
 
 /// The lines of `_scaled_mm` with these scales of `x` and `w`, and with a bias.
 fn scaled_product(x_scale: &[i64], w_scale: &[i64]) -> String {
+    // The number of `torch.float32` in `torch._export.serde.schema.ScalarType`.
+    scaled_by(7, x_scale, w_scale)
+}
+
+/// The same with scales of another element type.
+fn scaled_by(scales: i64, x_scale: &[i64], w_scale: &[i64]) -> String {
     let read = |name: &str| named(name, &json!({ "as_tensor": { "name": name } }));
     let reads = ["self", "mat2", "scale_a", "scale_b", "bias"].map(read);
     let of = |sizes: &[i64], dtype: i64| {
@@ -101,13 +107,12 @@ fn scaled_product(x_scale: &[i64], w_scale: &[i64]) -> String {
         of["dtype"] = json!(dtype);
         of
     };
-    // Numbers of `torch._export.serde.schema.ScalarType`.
-    let (f32, f8, bf16) = (7, 29, 13);
+    let (f8, bf16) = (29, 13);
     let known = [
         ("self", of(&[64, 256], f8)),
         ("mat2", of(&[256, 128], f8)),
-        ("scale_a", of(x_scale, f32)),
-        ("scale_b", of(w_scale, f32)),
+        ("scale_a", of(x_scale, scales)),
+        ("scale_b", of(w_scale, scales)),
         ("bias", of(&[128], bf16)),
         ("y", of(&[64, 128], bf16)),
     ];
@@ -315,4 +320,11 @@ fn the_exporter_keeps_operators_that_are_read_whole() {
         .collect();
     assert!(kept.len() > 1000);
     assert_eq!(unknown, [""; 0]);
+}
+
+/// `FLOAT8E8M0FNU`, which PyTorch saves in versions behind 2.11.
+#[test]
+fn a_scale_may_be_a_power_of_two() {
+    let text = scaled_by(33, &[64, 8], &[8, 128]);
+    assert!(text.contains("input scale_a : f8e8m0[64, 8]"), "{text}");
 }

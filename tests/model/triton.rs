@@ -22,7 +22,7 @@ fn type_of(dtype: DType) -> &'static str {
         DType::I64 => "*i64",
         DType::I32 => "*i32",
         DType::I8 => "*i8",
-        DType::F4 | DType::I4 => panic!("no kernel has an argument of 4 bits"),
+        DType::F4 | DType::I4 | DType::F8e8m0 => panic!("no kernel has such an argument"),
         DType::Bool => "*i1",
     }
 }

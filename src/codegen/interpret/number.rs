@@ -5,7 +5,7 @@ use fuseline_core::model::dtype::DType;
 
 /// Rounds to the nearest value of an element type, ties to even. A finite value beyond the largest
 /// becomes infinite; E4M3 has no infinity, so it becomes NaN there, and E2M1 has no NaN either, so
-/// it becomes the largest. Integers are truncated toward zero.
+/// it becomes the largest. E8M0 has no sign and no zero. Integers are truncated toward zero.
 pub fn rounded(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F64 => value,
@@ -14,6 +14,9 @@ pub fn rounded(value: f64, dtype: DType) -> f64 {
         DType::F16 => F16.rounded(value),
         DType::F8e4m3 => E4M3.rounded(value),
         DType::F8e5m2 => E5M2.rounded(value),
+        // In this order a NaN stays.
+        DType::F8e8m0 if value.abs() < E8M0_LEAST => E8M0_LEAST,
+        DType::F8e8m0 => E8M0.rounded(value.abs()),
         DType::F4 => E2M1.rounded(value),
         DType::I64 | DType::I32 | DType::I8 | DType::I4 => whole(value, dtype),
         DType::Bool => f64::from(u8::from(value != 0.0)),
@@ -115,6 +118,17 @@ const E5M2: FloatFormat = FloatFormat {
     overflow: f64::INFINITY,
 };
 
+const E8M0: FloatFormat = FloatFormat {
+    digits: 1,
+    min_exponent: -127,
+    // 2^127
+    largest: 1.701_411_834_604_692_3e38,
+    overflow: f64::NAN,
+};
+
+/// The smallest value of E8M0, 2^-127.
+const E8M0_LEAST: f64 = 5.877_471_754_111_438e-39;
+
 const E2M1: FloatFormat = FloatFormat {
     digits: 2,
     min_exponent: 0,
@@ -132,6 +146,7 @@ impl FloatFormat {
             DType::F16 => F16,
             DType::F8e4m3 => E4M3,
             DType::F8e5m2 => E5M2,
+            DType::F8e8m0 => E8M0,
             DType::F4 => E2M1,
             DType::I64 | DType::I32 | DType::I8 | DType::I4 | DType::Bool => return None,
         })

@@ -33,6 +33,9 @@ pub enum CodegenError {
     /// A tensor with two elements a byte.
     #[error("`{0}` has elements of 4 bits, which have no address of their own")]
     FourBits(String),
+    /// A tensor of E8M0.
+    #[error("no kernel is generated for the powers of two in `{0}`")]
+    PowersOfTwo(String),
     /// More elements than an integer counts.
     #[error("a tensor is too large")]
     TensorTooLarge,

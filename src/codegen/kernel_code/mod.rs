@@ -168,10 +168,15 @@ impl<'a> Coder<'a> {
         let is_read_through = |op: OpId| self.is_view[op] && runs_nothing(op);
         with_views(graph, &mut ops, is_read_through);
         let mut kernel = schedule::kernel(graph, self.calls, (&ops, &reads_row_values), &written)?;
-        let is_half = |dtype: DType| dtype.size() == ElementSize::HALF_BYTE;
-        if let Some(argument) = kernel.arguments.iter().find(|own| is_half(own.dtype)) {
-            let name = graph.tensor_name(argument.tensor).to_owned();
-            return Err(CodegenError::FourBits(name));
+        for argument in &kernel.arguments {
+            let name = || graph.tensor_name(argument.tensor).to_owned();
+            if argument.dtype.size() == ElementSize::HALF_BYTE {
+                return Err(CodegenError::FourBits(name()));
+            }
+            // Triton has no such type, and CUDA rounds to it upwards.
+            if argument.dtype == DType::F8e8m0 {
+                return Err(CodegenError::PowersOfTwo(name()));
+            }
         }
         kernel.removed = removed::removed(graph, &kernel, &ops, |op| self.is_view[op]);
         Ok(Some(kernel))

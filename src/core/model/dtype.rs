@@ -26,6 +26,8 @@ pub enum DType {
     F8e4m3,
     /// Eight-bit float E5M2, largest finite value 57,344.
     F8e5m2,
+    /// Eight-bit power of two E8M0, 2^-127 to 2^127, without a sign and a zero: a scale.
+    F8e8m0,
     /// Four-bit float E2M1, largest value 6; two elements a byte.
     F4,
     /// 64-bit integer.
@@ -47,7 +49,9 @@ impl DType {
             Self::F64 | Self::I64 => ElementSize::of_bytes(8),
             Self::F32 | Self::I32 => ElementSize::of_bytes(4),
             Self::Bf16 | Self::F16 => ElementSize::of_bytes(2),
-            Self::F8e4m3 | Self::F8e5m2 | Self::I8 | Self::Bool => ElementSize::of_bytes(1),
+            Self::F8e4m3 | Self::F8e5m2 | Self::F8e8m0 | Self::I8 | Self::Bool => {
+                ElementSize::of_bytes(1)
+            }
             Self::F4 | Self::I4 => ElementSize::HALF_BYTE,
         }
     }
@@ -71,6 +75,7 @@ impl DType {
             "fp8" => Self::F8e4m3,
             _ if name.contains("e4m3") => Self::F8e4m3,
             _ if name.contains("e5m2") => Self::F8e5m2,
+            _ if name.contains("e8m0") => Self::F8e8m0,
             _ if name.contains("e2m1") => Self::F4,
             other => return other.parse().ok(),
         })
@@ -91,9 +96,9 @@ impl DType {
         !self.is_integer() && !matches!(self, Self::Bool)
     }
 
-    /// Whether it is an eight-bit float. Both formats have the same size and the same rates.
+    /// Whether it is an eight-bit float, of which matrix units multiply all but the power of two.
     pub const fn is_f8(self) -> bool {
-        matches!(self, Self::F8e4m3 | Self::F8e5m2)
+        matches!(self, Self::F8e4m3 | Self::F8e5m2 | Self::F8e8m0)
     }
 
     /// The type in which a product of these operands multiplies: a float before an integer, then

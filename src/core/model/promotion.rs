@@ -179,6 +179,8 @@ impl Function {
         Some(match dtype {
             _ if self.accumulates() && !dtype.is_float() => DType::I64,
             _ if self.is_fractional() && !dtype.is_float() => DType::F32,
+            // A power of two holds no result; PyTorch's `scaled_mm` gives this type by default.
+            DType::F8e8m0 if self.leading_input() > 0 && self.is_freely_typed() => DType::Bf16,
             _ => dtype,
         })
     }

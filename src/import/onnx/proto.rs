@@ -188,8 +188,8 @@ pub(super) fn element_type(number: i32) -> Option<DType> {
         11 | 14 => DType::F64,
         16 => DType::Bf16,
         17 | 18 => DType::F8e4m3,
-        // The last is a power of two, a scale of 8 bits.
-        19 | 20 | 24 => DType::F8e5m2,
+        19 | 20 => DType::F8e5m2,
+        24 => DType::F8e8m0,
         23 => DType::F4,
         _ => return None,
     })

@@ -137,7 +137,8 @@ impl TensorMeta {
             12 => DType::Bool,
             13 => DType::Bf16,
             29 | 31 => DType::F8e4m3,
-            30 | 32 | 33 => DType::F8e5m2,
+            30 | 32 => DType::F8e5m2,
+            33 => DType::F8e8m0,
             _ => DType::F32,
         }
     }

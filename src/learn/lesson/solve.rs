@@ -215,8 +215,10 @@ fn choices(state: &PageState) -> Vec<PageState> {
         add(&|state| state.shared.fusion.objective = objective);
     }
     add(&|state| state.shared.conventions.f32_matmul = F32Matmul::Tf32);
-    // No unit computes a whole program in 4 bits: such types hold operands of products.
-    let computed = |dtype: &&DType| dtype.size() != ElementSize::HALF_BYTE;
+    // No unit computes a whole program in 4 bits or in powers of two: such types hold operands of
+    // products, and their scales.
+    let computed =
+        |dtype: &&DType| dtype.size() != ElementSize::HALF_BYTE && **dtype != DType::F8e8m0;
     for &dtype in DType::VARIANTS.iter().filter(computed) {
         add(&|state| {
             let program = parse(&state.shared.text).program;

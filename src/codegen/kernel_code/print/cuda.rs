@@ -132,7 +132,8 @@ fn type_of(dtype: DType) -> &'static str {
         DType::F16 => "__half",
         DType::F8e4m3 => "__nv_fp8_e4m3",
         DType::F8e5m2 => "__nv_fp8_e5m2",
-        // No kernel has an argument of 4 bits.
+        // No kernel has an argument of E8M0 or of 4 bits.
+        DType::F8e8m0 => "__nv_fp8_e8m0",
         DType::F4 => "__nv_fp4_e2m1",
         DType::I64 => "long long",
         DType::I32 => "int",
@@ -245,6 +246,7 @@ impl Language for Cuda {
             DType::F16 => format!("__half2float({element})"),
             DType::F8e4m3
             | DType::F8e5m2
+            | DType::F8e8m0
             | DType::F4
             | DType::I64
             | DType::I32
@@ -333,9 +335,12 @@ impl Threads for Cuda {
             DType::F16 => format!("__{from}2half({value})"),
             DType::I64 => format!("(long long)({value})"),
             DType::I8 | DType::I4 => format!("(signed char)({value})"),
-            DType::F8e4m3 | DType::F8e5m2 | DType::F4 | DType::I32 | DType::Bool => {
-                format!("{}({value})", type_of(dtype))
-            }
+            DType::F8e4m3
+            | DType::F8e5m2
+            | DType::F8e8m0
+            | DType::F4
+            | DType::I32
+            | DType::Bool => format!("{}({value})", type_of(dtype)),
         };
         format!("{tensor}[{place}] = {element};")
     }

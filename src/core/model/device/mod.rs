@@ -168,7 +168,8 @@ impl Device {
             DType::F64 => (self.vector_f64_flops_per_s, None, true),
             DType::I8 => (self.matrix_i8_flops_per_s, None, false),
             DType::I4 => (self.matrix_i8_flops_per_s, Some(ComputeType::I8), false),
-            DType::I64 | DType::I32 | DType::Bool => return None,
+            // No unit multiplies scales with each other.
+            DType::F8e8m0 | DType::I64 | DType::I32 | DType::Bool => return None,
         };
         figure.map(|figure| Peak {
             figure,

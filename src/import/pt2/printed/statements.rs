@@ -357,6 +357,7 @@ fn element_type(name: &str) -> Option<u32> {
         ("f8e5m2", 30),
         ("f8e4m3fnuz", 31),
         ("f8e5m2fnuz", 32),
+        ("f8e8m0fnu", 33),
         ("u32", 34),
         ("u64", 35),
     ];

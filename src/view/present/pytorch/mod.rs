@@ -234,5 +234,6 @@ pub(super) fn torch_dtype(dtype: DType) -> &'static str {
         DType::Bool => "torch.bool",
         DType::F8e4m3 => "torch.float8_e4m3fn",
         DType::F8e5m2 => "torch.float8_e5m2",
+        DType::F8e8m0 => "torch.float8_e8m0fnu",
     }
 }
