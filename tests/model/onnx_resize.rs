@@ -1,7 +1,7 @@
 //! Images that ONNX resizes in ways that `interpolate` has or lacks.
 
 use crate::onnx::statements;
-use crate::onnx_files::{attribute_text, ints, node};
+use crate::onnx_files::{attribute_text, floats, ints, node};
 
 /// Mode, coordinates, rounding, the sizes of an image before and after, and the mode of
 /// `interpolate` with equal values; empty for none. onnxruntime 1.32 and PyTorch 2.11 computed both
@@ -138,5 +138,34 @@ fn an_image_is_interpolated_only_where_the_values_are_equal() {
             format!("y = interpolate(x, size=[{to}, {to}], mode={expected})")
         };
         assert_eq!(text, own, "{mode} {coordinates} {rounding}");
+    }
+}
+
+/// The factor and the sizes before and after of a `Resize` of opset 10, which has no attributes of
+/// positions, and whether onnxruntime 1.32 takes the elements of PyTorch's `nearest`.
+const OF_OPSET_10: &[(f32, [i64; 2], bool)] = &[
+    (2.0, [4, 8], true),
+    (1.5, [4, 6], true),
+    (0.5, [6, 3], true),
+    (0.7, [10, 7], false),
+    (0.6, [5, 3], false),
+];
+
+#[test]
+fn the_first_version_of_resize_rounds_up_in_a_smaller_image() {
+    for &(factor, [from, to], is_nearest) in OF_OPSET_10 {
+        let image = format!("x f32[1, 1, {from}, {from}]");
+        let text = statements(
+            &[image.as_str()],
+            &[floats("s", &[1.0, 1.0, factor, factor])],
+            &[node("Resize", "x s", "y", &[])],
+            "y",
+        );
+        let own = if is_nearest {
+            format!("y = interpolate(x, size=[{to}, {to}], mode=nearest)")
+        } else {
+            format!("y = opaque(x, name=Resize, flops=0) : f32[1, 1, {to}, {to}]")
+        };
+        assert_eq!(text, own, "{factor}");
     }
 }

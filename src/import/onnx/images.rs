@@ -91,10 +91,11 @@ pub(super) fn flops(call: &Call<'_>, first: &[Size]) -> Option<Size> {
     let linear = |dims: i64| 3 * ((1_i64 << dims.clamp(0, 8)) - 1);
     match call.operator() {
         "Resize" | "Upsample" | "GridSample" => {
-            let per_element = match call.word("mode").unwrap_or("linear") {
-                "nearest" => 0,
+            let per_element = match call.word("mode") {
+                None if call.operator() != "GridSample" => 0,
+                Some("nearest") => 0,
                 // Four elements along each dimension, each with a weight.
-                "cubic" | "bicubic" => {
+                Some("cubic" | "bicubic") => {
                     8 * (4_i64.pow(u32::try_from(dimensions.clamp(0, 8)).ok()?) - 1) / 3
                 }
                 _ => linear(dimensions),

@@ -42,7 +42,7 @@ pub(super) fn mode(call: &Call<'_>) -> Option<String> {
     };
     match call.word("mode") {
         None | Some("nearest") => {
-            let rounded = |_: Side, at: f64| nearest(call, at);
+            let rounded = |side: Side, at: f64| nearest(call, side, at);
             is_same(false, &rounded).then(|| "nearest".to_owned())
         }
         Some("linear") if call.int("antialias").unwrap_or(0) == 0 => {
@@ -104,8 +104,8 @@ fn scales(call: &Call<'_>, rank: usize) -> Option<Vec<f64>> {
     Some(scales)
 }
 
-/// Whether the model has the attributes of opset 11; before, an element lies at its index times the
-/// factor, rounded down.
+/// Whether the model has the attributes of opset 11. Before, an element comes from its index over
+/// the factor, rounded down, and rounded up where the image gets smaller.
 fn has_positions(call: &Call<'_>) -> bool {
     call.operator() == "Resize" && (call.has(2) || call.has(3) || call.input_count() > 2)
 }
@@ -136,9 +136,11 @@ fn position(call: &Call<'_>, side: Side, at: i64) -> Option<f64> {
 }
 
 /// The index of the element next to a position.
-fn nearest(call: &Call<'_>, at: f64) -> f64 {
+fn nearest(call: &Call<'_>, side: Side, at: f64) -> f64 {
     let stated = if has_positions(call) {
         call.word("nearest_mode").unwrap_or("round_prefer_floor")
+    } else if side.scale < 1.0 {
+        "ceil"
     } else {
         "floor"
     };
