@@ -2,13 +2,17 @@
 
 use crate::Imported;
 use crate::Problem;
+use crate::opaque::Flops;
 use crate::params::Params;
+use crate::shapes::elements;
+use crate::size::Size;
 use crate::statement::{annotation, nameless};
 use crate::writer::{Known, Writer};
 use fuseline_core::model::diagnostic::Severity;
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
+use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::program::{
     AttributeValue, Declaration, OpStatement, Program, TypeAnnotation,
 };
@@ -217,7 +221,8 @@ fn opaque_where_refused<'a>(
             let own = known(&op.output.text).filter(|_| seen <= MAX_SEEN);
             let annotation =
                 own.and_then(|own| Some(annotation(own.dtype?, own.shape.as_deref()?, params)));
-            refuse(op, annotation);
+            let flops = own.and_then(|own| flops_of(op.function()?, own.shape.as_deref()?));
+            refuse(op, annotation, flops.map(|flops| flops.text(params)));
         }
         // Each op changes at most twice, to an opaque op and to one of unknown shape, so the loop
         // ends.
@@ -227,10 +232,20 @@ fn opaque_where_refused<'a>(
     }
 }
 
+/// The FLOPs of a function whose output alone gives them.
+fn flops_of(function: Function, shape: &[Size]) -> Option<Flops> {
+    let row = function.row();
+    let is_counted = matches!(row.op_type, OpType::Elementwise | OpType::Reshape);
+    let each = i64::try_from(row.flops_per_element).ok();
+    let each = each.filter(|_| is_counted)?;
+    elements(shape)?.mul(&Size::from(each)).map(Flops::vector)
+}
+
 /// Turns an op into an opaque op that reads the same tensors.
-fn refuse(op: &mut OpStatement, annotation: Option<TypeAnnotation>) {
+fn refuse(op: &mut OpStatement, annotation: Option<TypeAnnotation>, flops: Option<String>) {
     let name = written_name(&op.callee.text);
-    let parsed = parse(&format!("y = opaque(name={name})"))
+    let flops = flops.map_or_else(String::new, |flops| format!(", {flops}"));
+    let parsed = parse(&format!("y = opaque(name={name}{flops})"))
         .program
         .ops
         .into_iter()

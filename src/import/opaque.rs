@@ -52,7 +52,7 @@ impl Flops {
     }
 
     /// As the notation writes them.
-    fn text(&self, params: &Params) -> String {
+    pub(crate) fn text(&self, params: &Params) -> String {
         let flops = format!("flops={}", params.one(&self.count));
         match self.count.as_int() {
             Some(0) => flops,

@@ -99,6 +99,7 @@ fn element_type(name: &str) -> i64 {
         ("f64", 11),
         ("bf16", 16),
         ("f8", 17),
+        ("f8e8m0", 24),
     ];
     types.iter().find(|(own, _)| *own == name).unwrap().1
 }
@@ -183,7 +184,12 @@ impl Model {
 
 /// A model of this graph, with operators of version 21.
 pub(crate) fn of_graph(graph: &[u8]) -> Vec<u8> {
-    [int(1, 10), field(7, graph), field(8, int(2, 21))].concat()
+    of_version(graph, 21)
+}
+
+/// A model of this graph, with operators of this version.
+pub(crate) fn of_version(graph: &[u8], version: i64) -> Vec<u8> {
+    [int(1, 10), field(7, graph), field(8, int(2, version))].concat()
 }
 
 /// A branch of a condition: an op of the outer `x`.

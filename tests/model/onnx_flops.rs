@@ -1,7 +1,9 @@
 //! FLOPs of operators of ONNX that no function of the notation computes.
 
 use crate::onnx::{converted, statements};
-use crate::onnx_files::{Model, attribute_float, attribute_text, field, node, typed};
+use crate::onnx_files::{
+    Model, attribute_float, attribute_int, attribute_text, field, node, of_version, typed,
+};
 
 /// The call that one node becomes. Its inputs are all inputs of the model, and the model states its
 /// outputs.
@@ -88,6 +90,67 @@ fn an_optimizer_is_one_kernel_of_all_its_tensors() {
     }
 }
 
+#[test]
+fn an_operator_that_only_moves_elements_has_no_flops() {
+    // The sizes of the output are values of the input.
+    let of_open_size = |operator: &str, inputs: &[&str], names: &str| {
+        let model = Model {
+            inputs: inputs.iter().map(|input| typed(input)).collect(),
+            nodes: vec![node(operator, names, "y", &[])],
+            outputs: vec![field(1, "y")],
+            ..Model::default()
+        };
+        converted(&model.bytes()).text
+    };
+    let range = of_open_size("Range", &["a i64[]", "b i64[]", "c i64[]"], "a b c");
+    assert!(range.contains("name=Range, flops=0) : i64["), "{range}");
+    let filled = of_open_size("ConstantOfShape", &["s i64[2]"], "s");
+    assert!(
+        filled.contains("name=ConstantOfShape, flops=0) : f32["),
+        "{filled}"
+    );
+    assert_eq!(
+        call(
+            "ai.onnx.ml/Binarizer",
+            &["x f32[3, 4]"],
+            &["y f32[3, 4]"],
+            &[]
+        ),
+        "opaque(x, name=ai.onnx.ml.Binarizer, flops=12, units=vector) : f32[3, 4]"
+    );
+    // An index that is larger than the tensor does not fit `gather`.
+    assert_eq!(
+        call(
+            "GatherElements",
+            &["x f32[2, 3]", "i i64[8, 3]"],
+            &["y f32[8, 3]"],
+            &[attribute_int("axis", 1)]
+        ),
+        "opaque(x, i, name=gather, flops=0) : f32[8, 3]"
+    );
+}
+
+/// Before version 13 a softmax takes all dimensions from its axis on as one row.
+#[test]
+fn an_old_softmax_is_one_where_its_row_is_one_dimension() {
+    let of = |shape: &str| {
+        let model = Model {
+            inputs: vec![typed(&format!("x f32{shape}"))],
+            nodes: vec![node("Softmax", "x", "y", &[])],
+            outputs: vec![field(1, "y")],
+            ..Model::default()
+        };
+        let text = converted(&of_version(&model.graph(), 12)).text;
+        text.lines().last().unwrap().to_owned()
+    };
+    assert_eq!(of("[2, 8]"), "y = softmax(x, axis=1)");
+    assert_eq!(of("[2, 8, 1, 1]"), "y = softmax(x, axis=1)");
+    assert_eq!(
+        of("[2, 8, 3]"),
+        "y = opaque(x, name=Softmax, flops=240, units=vector) : f32[2, 8, 3]"
+    );
+}
+
 /// The mean of the notation is one of floats, as PyTorch's.
 #[test]
 fn a_mean_of_integers_is_one_of_their_floats() {
@@ -95,5 +158,20 @@ fn a_mean_of_integers_is_one_of_their_floats() {
     assert_eq!(
         statements(&["x i32[4, 8]"], &[], &[node], "y"),
         "y_floats = cast(x, dtype=f32)\ny_mean = mean(y_floats, axis=[0, 1])\ny = cast(y_mean, dtype=i32)"
+    );
+}
+
+#[test]
+fn a_scale_of_8_bits_is_a_power_of_two() {
+    let model = Model {
+        inputs: vec![typed("s f8e8m0[4]")],
+        nodes: vec![node("Cast", "s", "y", &[attribute_int("to", 1)])],
+        outputs: vec![field(1, "y")],
+        ..Model::default()
+    };
+    let text = converted(&model.bytes()).text;
+    assert!(
+        text.contains("input s : f8e8m0[4]\ny = cast(s, dtype=f32)"),
+        "{text}"
     );
 }

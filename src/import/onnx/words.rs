@@ -313,13 +313,15 @@ fn axes(call: &Call<'_>) -> Option<String> {
 }
 
 /// The axis of a softmax. Before version 13 a softmax flattened all dimensions from its axis on,
-/// which makes no difference at the last axis.
+/// which makes no difference where each dimension behind the axis has one element.
 fn softmax_axis(call: &Call<'_>) -> Option<String> {
     if call.version >= 13 {
         return Some(call.int("axis").unwrap_or(-1).to_string());
     }
-    let axis = dimension(call.int("axis").unwrap_or(1), call.rank(0)?)?;
-    (axis + 1 == call.rank(0)?).then(|| axis.to_string())
+    let shape = call.shape(0)?;
+    let axis = dimension(call.int("axis").unwrap_or(1), shape.len())?;
+    let behind = shape.get(axis + 1..)?;
+    behind.iter().all(Size::is_one).then(|| axis.to_string())
 }
 
 fn fill(call: &Call<'_>) -> Option<String> {

@@ -79,9 +79,10 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
         "RMSNormalization"
         | "SimplifiedLayerNormalization"
         | "SkipSimplifiedLayerNormalization" => return times(4),
-        "CumSum" | "CumProd" | "Hardmax" | "MaxPool" | "AveragePool" | "TopK" | "Unique" => {
-            return times(1);
-        }
+        // Before version 13 several dimensions are one row.
+        "Softmax" | "LogSoftmax" => return times(5),
+        "CumSum" | "CumProd" | "Hardmax" | "MaxPool" | "AveragePool" | "TopK" | "Unique"
+        | "Binarizer" => return times(1),
         "LpPool" | "ReduceSumSquare" | "ReduceL2" | "ReduceL1" | "ReduceLogSumExp"
         | "ReduceLogSum" => return times(2),
         name if name.starts_with("Reduce") || name.starts_with("Arg") => return times(1),
@@ -114,6 +115,9 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
         | "Concat"
         | "Trilu"
         | "Transpose"
+        | "ConstantOfShape"
+        | "Range"
+        | "ArrayFeatureExtractor"
         | "GatherBlockQuantized" => return nothing(),
         _ => {
             let flops = images::flops(call, first)
