@@ -73,6 +73,7 @@ mod grouped;
 mod growth;
 mod headline;
 mod history;
+mod homes;
 mod ids;
 mod import;
 mod import_diagnostics;

@@ -159,7 +159,7 @@ impl<'a> Coder<'a> {
         let again = self.partition.recomputed.get(kernel);
         let again = again.map_or(&[][..], |again| again);
         let reads_row_values: Vec<OpId> = (again.iter().copied())
-            .filter(|&op| reads_row_values(graph, op, &ops))
+            .filter(|&op| reads_row_values(graph, self.partition, (kernel, op), &ops))
             .collect();
         if self.runs_nothing[kernel] || written.is_empty() {
             return Ok(None);
@@ -183,11 +183,20 @@ impl<'a> Coder<'a> {
     }
 }
 
-/// Whether a kernel of these ops, which ascend, reads the row values of one of them, which another
-/// kernel computes. What no op of the kernel reads is a part of a reduction that was split.
-fn reads_row_values(graph: &Graph, op: OpId, ops: &[OpId]) -> bool {
+/// Whether a kernel of these ops, which ascend, reads the row values of one of them, which an
+/// earlier kernel computes and has as its own. What no op of the kernel reads is a part of a
+/// reduction that was split.
+fn reads_row_values(
+    graph: &Graph,
+    partition: &Partition,
+    (kernel, op): (KernelId, OpId),
+    ops: &[OpId],
+) -> bool {
     let mut readers = graph.successors[op].iter();
-    row_values::count(&graph.ops[op]) > 0 && readers.any(|reader| ops.binary_search(reader).is_ok())
+    let is_before = partition.kernel_of[op] < kernel;
+    is_before
+        && row_values::count(&graph.ops[op]) > 0
+        && readers.any(|reader| ops.binary_search(reader).is_ok())
 }
 
 /// Whether another kernel reads the row values of each op.
@@ -200,7 +209,7 @@ fn passes_row_values(graph: &Graph, partition: &Partition) -> IdVec<OpId, bool> 
         {
             let ops = ops_of(partition, kernel);
             for &op in again {
-                passes[op] |= reads_row_values(graph, op, &ops);
+                passes[op] |= reads_row_values(graph, partition, (kernel, op), &ops);
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::model::device::Device;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::UnknownReader;
+use crate::model::op_type::OpType;
 use crate::model::options::{Options, Policy};
 use crate::model::partition::Partition;
 use crate::model::work::Work;
@@ -57,8 +58,14 @@ pub(super) fn execute(
             time_s += placement.time_s;
         }
         written += bytes_written;
+        let is_reduced = |&op: &OpId| {
+            graph.ops[op].op_type == OpType::Reduction && partition.reduces(kernel, op)
+        };
+        let mut reductions: SmallVec<[OpId; 1]> = computed.copied().filter(is_reduced).collect();
+        reductions.sort_unstable();
         let kernel = Kernel {
             ops: SmallVec::from_slice(members),
+            reductions,
             traffic,
             bytes_read,
             bytes_written,

@@ -12,6 +12,9 @@ use smallvec::SmallVec;
 pub struct Kernel {
     /// Its ops, in execution order.
     pub ops: SmallVec<[OpId; 2]>,
+    /// The reductions whose statistics it computes, ascending: those of its ops, unless an earlier
+    /// kernel has them, and those of later kernels that read them.
+    pub reductions: SmallVec<[OpId; 1]>,
     /// What it reads and writes.
     pub traffic: KernelTraffic,
     /// Compulsory reads from DRAM, in bytes.

@@ -83,9 +83,8 @@ pub enum Decision {
         node: NodeId,
         /// The ops: inlined ones first, the op that names the node last.
         ops: Vec<OpId>,
-        /// The buffer holds the output of the last op; otherwise row values, partial results or a
-        /// copy.
-        is_output: bool,
+        /// The op whose output the buffer holds; `None` for row values, partial results and copies.
+        output: Option<OpId>,
     },
     /// Inductor: a view of a buffer launches nothing, and is part of the kernel that writes the
     /// buffer.
@@ -244,10 +243,10 @@ impl Decision {
     fn for_each_op(&mut self, visit: &mut dyn FnMut(&mut OpId)) {
         match self {
             Self::Rewritten { ops }
-            | Self::Buffer { ops, .. }
             | Self::Searched { ops, .. }
             | Self::Chosen { ops, .. }
             | Self::Accepted { ops, .. } => ops.iter_mut().for_each(visit),
+            Self::Buffer { ops, output, .. } => ops.iter_mut().chain(output).for_each(visit),
             Self::Started { op } | Self::Closed { reduction: op } | Self::Inlined { op, .. } => {
                 visit(op);
             }

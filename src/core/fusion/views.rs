@@ -7,6 +7,7 @@ use crate::fusion::decision::{Decision, Log};
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::model::op_type::OpType;
 use crate::model::partition::Partition;
 
 /// The partition without kernels of free views alone.
@@ -130,6 +131,13 @@ pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
     tensor
 }
 
+/// The kernel that an op belongs to, of those that compute it (`computed_in`, ascending): the one
+/// that writes its output, else the first.
+pub(super) fn home(written_in: Option<KernelId>, computed_in: &[KernelId]) -> Option<KernelId> {
+    let writer = written_in.filter(|kernel| computed_in.contains(kernel));
+    writer.or(computed_in.first().copied())
+}
+
 /// The partition in which each op is in its kernel of `kernel_of`, and the other kernels of
 /// `computed_in` compute it again. A view that an earlier kernel reads is in the kernel that writes
 /// what it shows, also where a later kernel computes that again. `O(ops + reads)`, times the length
@@ -159,5 +167,11 @@ pub(super) fn with_placed_views(
     if recomputes {
         partition.recomputed = again.inverted(kernels);
     }
+    let reductions = again.iter_enumerated().filter_map(|(op, kernels)| {
+        let &first = kernels.first()?;
+        let is_reduction = graph.ops[op].op_type == OpType::Reduction;
+        (is_reduction && first < partition.kernel_of[op]).then_some((op, first))
+    });
+    partition.statistics = reductions.collect();
     partition
 }

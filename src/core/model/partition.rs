@@ -17,6 +17,10 @@ pub struct Partition {
     /// For each kernel the ops of other kernels that it computes again instead of reading their
     /// outputs. Empty for policies that do not recompute.
     pub recomputed: Adjacency<KernelId, OpId>,
+    /// Reductions along rows whose statistics an earlier kernel than their own computes, ascending,
+    /// each with that kernel, which has them in `recomputed`. Empty for policies whose kernels
+    /// reduce and write at once.
+    pub statistics: Vec<(OpId, KernelId)>,
     /// For each kernel its launches after the first: the second half of a split reduction, and
     /// copies of operands that a library needs in another layout. Empty for policies whose kernels
     /// are one launch each.
@@ -85,6 +89,7 @@ impl Partition {
             kernels: Adjacency::from_pairs(kernels, pairs),
             kernel_of,
             recomputed: Adjacency::default(),
+            statistics: Vec::new(),
             further_launches: IdVec::new(),
             copies: Vec::new(),
             views: Vec::new(),
@@ -119,6 +124,11 @@ impl Partition {
         if !again.is_empty() {
             renumbered.recomputed = Adjacency::from_pairs(count, again.into_iter());
         }
+        let statistics = self.statistics.iter();
+        let statistics = statistics.map(|&(op, kernel)| (op, number[kernel]));
+        renumbered.statistics = statistics
+            .filter(|&(op, kernel)| renumbered.kernel_of[op] != kernel)
+            .collect();
         renumbered.copies.clone_from(&self.copies);
         renumbered.views.clone_from(&self.views);
         renumbered.results.clone_from(&self.results);
@@ -131,6 +141,17 @@ impl Partition {
             }
         }
         renumbered
+    }
+
+    /// Whether this kernel computes the statistics of a reduction; if not, it may compute elements
+    /// from them. Logarithmic in `statistics`.
+    pub fn reduces(&self, kernel: KernelId, op: OpId) -> bool {
+        let found = self.statistics.binary_search_by_key(&op, |&(op, _)| op);
+        let apart = found.ok().and_then(|at| self.statistics.get(at));
+        match apart {
+            Some(&(_, of)) => of == kernel,
+            None => self.kernel_of.get(op) == Some(&kernel),
+        }
     }
 
     /// Whether this kernel computes the op, on its own or again. Logarithmic in what the kernel

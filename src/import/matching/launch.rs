@@ -3,7 +3,7 @@
 use super::Counted;
 use super::operations::{self, MATRIX, Named, Operations, REDUCTIONS, Shape, of_function};
 use crate::profile::MeasuredKernel;
-use fuseline_core::analysis::{Analysis, Kernel};
+use fuseline_core::analysis::Analysis;
 use fuseline_core::model::ids::{IdVec, KernelId, OpId};
 use fuseline_core::model::op_type::OpType;
 
@@ -33,7 +33,7 @@ pub(super) fn launches(
     let kernels = analysis.fused.kernels.iter_enumerated();
     let launched = kernels.filter(|(_, kernel)| !kernel.is_free);
     let each = launched.flat_map(|(id, kernel)| {
-        let (operations, shape) = computed(analysis, kernel);
+        let (operations, shape) = computed(analysis, id);
         let further = analysis.partition.further_launches_of(id);
         let time_s = predicted_s[id];
         (0..=further).map(move |_| Launch {
@@ -47,19 +47,25 @@ pub(super) fn launches(
     each.collect()
 }
 
-/// What a kernel computes. Attention is no matmul: its kernel is named after it.
-pub(super) fn computed(analysis: &Analysis, kernel: &Kernel) -> (Operations, Shape) {
+/// What a kernel computes, its own ops and those of others. Attention is no matmul: its kernel is
+/// named after it.
+pub(super) fn computed(analysis: &Analysis, id: KernelId) -> (Operations, Shape) {
+    let kernel = &analysis.fused.kernels[id];
     let ops = || kernel.ops.iter().map(|&op: &OpId| &analysis.graph.ops[op]);
-    let of_ops = ops().filter_map(|op| op.function).map(of_function);
-    let operations = of_ops.fold(Operations::NONE, |all, of_op| all | of_op);
+    let again = (analysis.partition.recomputed[id].iter()).map(|&op| &analysis.graph.ops[op]);
+    let of_ops = ops().chain(again).filter_map(|op| op.function);
+    let operations = of_ops.fold(Operations::NONE, |all, of_op| all | of_function(of_op));
     let matmuls = ops().filter(|op| op.op_type == OpType::Matmul).count();
     if operations.has(operations::ATTENTION) || matmuls >= 2 && operations.has(operations::SOFTMAX)
     {
         return (operations::ATTENTION, Shape::Matrix);
     }
+    // The elements of a norm are no rows if another kernel has its statistics.
+    let is_row = |function| of_function(function).has(REDUCTIONS);
+    let mut others = ops().filter(|op| op.op_type != OpType::Reduction);
     let shape = if matmuls > 0 {
         Shape::Matrix
-    } else if ops().any(|op| op.op_type == OpType::Reduction) || operations.has(REDUCTIONS) {
+    } else if !kernel.reductions.is_empty() || others.any(|op| op.function.is_some_and(is_row)) {
         Shape::Rows
     } else {
         Shape::Elementwise

@@ -260,7 +260,7 @@ fn pair_left_over(
 
 /// Matches each helper with the kernel before it, or else after it, if it helps that kernel.
 fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mut [Option<Match>]) {
-    let computes = |kernel: KernelId| computed(analysis, &analysis.fused.kernels[kernel]).0;
+    let computes = |kernel: KernelId| computed(analysis, kernel).0;
     for at in 0..measured.len() {
         let helps = measured[at].named.helps;
         if of_measured[at].is_some() || helps.is_empty() {

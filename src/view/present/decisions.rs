@@ -43,8 +43,8 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             "{} is inlined: each reader recomputes it (readers: {readers})",
             name(op)
         ),
-        Decision::Buffer { ops, is_output, .. } => {
-            let written = if *is_output {
+        Decision::Buffer { ops, output, .. } => {
+            let written = if output.is_some() {
                 "writes a buffer"
             } else {
                 "writes an intermediate buffer (row values, partial results or a copy)"

@@ -4,7 +4,6 @@ use crate::present::format::format_count;
 use fuseline_core::Analysis;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{KernelId, OpId};
-use fuseline_core::model::partition::Partition;
 use fuseline_core::notation::spelling::{first_chars, printable};
 
 /// The label of a text in a list: its title, else its first line that is not empty.
@@ -103,9 +102,9 @@ pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
     names_of_ops(ops.iter().map(|&op| op_name(graph, op)))
 }
 
-/// The ops of a fused kernel, and those of other kernels that it computes once more: `norm2 + up`,
-/// `up, recomputes norm1`. A kernel without ops of its own writes what another one reads for its
-/// op: `intermediate of norm1`.
+/// The ops of a fused kernel, and those of other kernels that it computes, too: `norm2 + up`, `up,
+/// recomputes norm1`. The statistics of a reduction whose elements a later kernel writes are its
+/// intermediate: `resid1, intermediate of norm1`.
 pub fn kernel_ops(analysis: &Analysis, kernel: KernelId) -> String {
     let name = |op: OpId| printable(op_name(&analysis.graph, op));
     kernel_name(analysis, kernel, NAMED_OPS, name)
@@ -128,20 +127,27 @@ fn kernel_name<Name: AsRef<str>>(
     most_ops: usize,
     name: impl Fn(OpId) -> Name,
 ) -> String {
-    let Partition {
-        kernels,
-        recomputed,
-        ..
-    } = &analysis.partition;
-    let own = kernels[kernel].iter().map(|&op| name(op));
+    let partition = &analysis.partition;
+    let own = partition.kernels[kernel].iter().map(|&op| name(op));
     let own = joined(own, [" + "; 2], most_ops);
-    let again = recomputed[kernel].iter().map(|&op| name(op));
-    let again = joined(again, [", ", " and "], most_ops);
-    match (own.is_empty(), again.is_empty()) {
-        (_, true) => own,
-        (true, false) => format!("intermediate of {again}"),
-        (false, false) => format!("{own}, recomputes {again}"),
-    }
+    let is_reduced = |op: &OpId| partition.reduces(kernel, *op);
+    let others = |ops: &mut dyn Iterator<Item = &OpId>| {
+        let names: Vec<Name> = ops.map(|&op| name(op)).collect();
+        joined(names.into_iter(), [", ", " and "], most_ops)
+    };
+    let again = || partition.recomputed[kernel].iter();
+    let reduced = others(&mut again().filter(|&op| is_reduced(op)));
+    let computed = others(&mut again().filter(|&op| !is_reduced(op)));
+    let parts = [
+        ("", own),
+        ("intermediate of ", reduced),
+        ("recomputes ", computed),
+    ];
+    let parts = parts.iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> = parts
+        .map(|(what, names)| format!("{what}{names}"))
+        .collect();
+    parts.join(", ")
 }
 
 /// How often a fused kernel is launched, where that is not once: `2 launches`. The headline counts

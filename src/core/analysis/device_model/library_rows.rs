@@ -7,7 +7,6 @@ use crate::model::device::Measured;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::Op;
-use crate::model::op_type::OpType;
 use smallvec::smallvec;
 
 /// Threads of a multiprocessor.
@@ -85,10 +84,10 @@ impl SumSchedule {
 impl KernelView<'_> {
     /// The kernel of one reduction.
     pub(super) fn library_rows(&self, m: &Measured) -> Breakdown {
-        let mut ops = self.ops().filter(|(_, op)| op.op_type == OpType::Reduction);
-        let Some((id, op)) = ops.next() else {
+        let Some(&id) = self.launch.reductions.first() else {
             return Breakdown::default();
         };
+        let op = &self.model.graph.ops[id];
         let rows = Rows::of_op(self.model.graph, id);
         let times = &m.library_row;
         let (what, per_s) = match op.function {

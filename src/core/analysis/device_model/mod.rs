@@ -137,6 +137,8 @@ pub(crate) struct ModeledKernel<'a> {
     pub(crate) ops: &'a [OpId],
     /// Ops that it computes again.
     pub(crate) recomputed: &'a [OpId],
+    /// Reductions whose statistics it computes.
+    pub(crate) reductions: &'a [OpId],
     /// Ops of which it computes only some elements.
     pub(crate) in_part: &'a [ComputedPart],
     pub(crate) work: Work,
@@ -160,6 +162,7 @@ impl<'a> ModeledKernel<'a> {
         Self {
             ops: &kernel.ops,
             recomputed: &partition.recomputed[id],
+            reductions: &kernel.reductions,
             in_part: &kernel.traffic.in_part,
             work: kernel.work,
             is_free: kernel.is_free,
@@ -299,7 +302,7 @@ impl KernelView<'_> {
                 // time.
                 None => Kind::Pointwise,
             },
-            (None, _) if of_type(OpType::Reduction).next().is_some() => Kind::Rows,
+            (None, _) if !self.launch.reductions.is_empty() => Kind::Rows,
             (None, _) => Kind::Pointwise,
         }
     }

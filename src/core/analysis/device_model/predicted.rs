@@ -217,6 +217,7 @@ pub(super) fn launch<'a>(
     ModeledKernel {
         ops: &kernel.ops,
         recomputed: partition.map_or(&[], |partition| &partition.recomputed[id]),
+        reductions: &kernel.reductions,
         in_part: &kernel.traffic.in_part,
         work: kernel.work,
         is_free: kernel.is_free,

@@ -94,7 +94,7 @@ impl KernelView<'_> {
         match self.code {
             KernelOrigin::Generated => self.launch.further_launches > 0,
             KernelOrigin::Library => {
-                let ops = self.launch.ops.iter();
+                let ops = self.launch.reductions.iter();
                 let mut functions = ops.filter_map(|&op| self.model.graph.ops[op].function);
                 !functions.any(is_norm)
             }
@@ -109,7 +109,13 @@ impl KernelView<'_> {
     )]
     pub(super) fn outside(&self) -> Option<Outside> {
         let graph = self.model.graph;
-        let ops = || self.launch.ops.iter().copied();
+        let ops = || {
+            self.launch
+                .ops
+                .iter()
+                .chain(self.launch.reductions)
+                .copied()
+        };
         if ops().any(|op| graph.ops[op].unknown.is_some()) {
             return Some(Outside::Opaque);
         }

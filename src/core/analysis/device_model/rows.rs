@@ -7,7 +7,6 @@ use crate::analysis::device_model::{KernelOrigin, KernelView, Rows};
 use crate::fusion::inductor::{UnsplitReduction, pieces};
 use crate::model::device::Measured;
 use crate::model::functions::Function;
-use crate::model::op_type::OpType;
 use crate::model::options::Policy;
 use smallvec::smallvec;
 
@@ -40,19 +39,6 @@ struct Reduced {
     is_pool: bool,
     /// Whether a launch that is not in the kernels joins pieces of its rows.
     is_joined: bool,
-}
-
-impl Reduced {
-    /// Updates per second. A row that is not cut needs the place of each element in its image, and
-    /// loads planes of an odd size one element at a time.
-    fn online_per_s(&self, m: &Measured) -> f64 {
-        let [odd_per_s, even_per_s] = m.online_plane_per_s;
-        match self.plane {
-            Some(plane) if plane % 2.0 == 0.0 => even_per_s,
-            Some(_) => odd_per_s,
-            None => m.online_per_s,
-        }
-    }
 }
 
 impl KernelView<'_> {
@@ -88,7 +74,11 @@ impl KernelView<'_> {
         let blocks = reduced.rows / (ROW_ELEMENTS / reduced.widest).floor().max(1.0);
         let waves = (blocks / (self.model.multiprocessors * ROW_BLOCKS)).ceil();
         let mut statistics = BreakdownPart::new("running statistics");
-        statistics.add(RatedWork::Elements, reduced.online, reduced.online_per_s(m));
+        statistics.add(
+            RatedWork::Elements,
+            reduced.online,
+            self.online_per_s(m, &reduced),
+        );
         let mut waits = BreakdownPart::new("waits for rows");
         waits.add(RatedWork::RowWaves, waves, 1.0 / m.row_wave_s);
         // One statistic for each element of the rows, or two.
@@ -116,6 +106,26 @@ impl KernelView<'_> {
         }
     }
 
+    /// Updates per second. A row that is not cut needs the place of each element in its image, and
+    /// loads planes of an odd size one element at a time.
+    fn online_per_s(&self, m: &Measured, reduced: &Reduced) -> f64 {
+        let [odd_per_s, even_per_s] = m.online_plane_per_s;
+        match reduced.plane {
+            Some(plane) if plane % 2.0 == 0.0 => even_per_s,
+            Some(_) => odd_per_s,
+            None if self.has_variance_of_later_kernel() => m.online_apart_per_s,
+            None => m.online_per_s,
+        }
+    }
+
+    fn has_variance_of_later_kernel(&self) -> bool {
+        let mut others = (self.launch.reductions.iter()).filter(|op| !self.launch.ops.contains(op));
+        others.any(|&op| {
+            let function = self.model.graph.ops[op].function;
+            function.is_some_and(Function::takes_variance)
+        })
+    }
+
     /// Bytes that the kernel reads again in further passes over its rows.
     pub(super) fn rows_read_again_bytes(&self) -> f64 {
         match self.code {
@@ -131,12 +141,10 @@ impl KernelView<'_> {
 
     fn reduced(&self) -> Reduced {
         let mut reduced = Reduced::default();
-        let (mut has_max, mut has_exp) = (None, false);
-        for (id, op) in self.ops() {
-            has_exp |= op.function == Some(Function::Exp);
-            if op.op_type != OpType::Reduction {
-                continue;
-            }
+        let mut has_max = None;
+        let has_exp = self.ops().any(|(_, op)| op.function == Some(Function::Exp));
+        for &id in self.launch.reductions {
+            let op = &self.model.graph.ops[id];
             let rows = Rows::of_op(self.model.graph, id);
             let count = rows.elements();
             // A reduction of fewer rows takes what is left of the rows of the others: the maximum

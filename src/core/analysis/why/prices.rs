@@ -252,6 +252,8 @@ impl<'a> Prices<'a> {
         recomputed.dedup();
         // What one kernel computes for itself the other need not compute again.
         recomputed.retain(|op| ops.binary_search(op).is_err());
+        let mut reductions = [&kernels[a].reductions[..], &kernels[b].reductions].concat();
+        reductions.sort_unstable();
         let in_part = [a, b].map(|kernel| kernels[kernel].traffic.in_part.iter());
         let in_part = in_part.into_iter().flatten().map(|part| part.op);
         let mut inlined: Vec<OpId> = recomputed.iter().copied().chain(in_part).collect();
@@ -263,6 +265,7 @@ impl<'a> Prices<'a> {
         let launch = ModeledKernel {
             ops: &ops,
             recomputed: &recomputed,
+            reductions: &reductions,
             in_part: &in_part,
             work,
             is_free: kernels[a].is_free && kernels[b].is_free,

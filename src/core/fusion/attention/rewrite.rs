@@ -103,6 +103,10 @@ impl RewrittenGraph {
             }
             expanded.recomputed = recomputed;
         }
+        let statistics = partition.statistics.iter();
+        expanded.statistics = statistics
+            .map(|&(op, kernel)| (self.last_of[op], kernel))
+            .collect();
         expanded.further_launches = partition.further_launches.clone();
         // The rewritten graph numbers tensors anew, but an op keeps the order of its inputs.
         let copies = partition.copies.iter().filter_map(|copy| {

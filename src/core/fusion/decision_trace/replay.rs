@@ -4,7 +4,7 @@ use crate::disjoint_sets::DisjointSets;
 use crate::fusion::decision::NodeId;
 use crate::fusion::decision_trace::{Decision, DecisionTrace};
 use crate::fusion::none;
-use crate::fusion::views::with_placed_views;
+use crate::fusion::views::{home, with_placed_views};
 use crate::model::adjacency::Adjacency;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
@@ -31,6 +31,7 @@ impl DecisionTrace {
             kernels: replayed.kernels,
             kernel_of: replayed.kernel_of,
             recomputed: replayed.recomputed,
+            statistics: replayed.statistics,
             ..self.last.clone()
         }
     }
@@ -73,6 +74,8 @@ struct Replay<'a> {
     kernel_cells: DisjointSets<CellId>,
     /// For each op the cell that writes its output or, if none does, the first that computes it.
     home: IdVec<OpId, CellId>,
+    /// For each op whether its home writes its output.
+    is_written: IdVec<OpId, bool>,
     /// For each view that stays with a buffer the op that it views.
     viewed: IdVec<OpId, Option<OpId>>,
 }
@@ -92,6 +95,7 @@ impl<'a> Replay<'a> {
             cells: graph.ops.ids().map(|op| vec![op]).chain(nodes).collect(),
             kernel_cells: DisjointSets::new(count + trace.nodes.len()),
             home: graph.ops.ids().map(CellId::of_op).collect(),
+            is_written: IdVec::from_elem(false, count),
             viewed: IdVec::from_elem(None, count),
         }
     }
@@ -123,11 +127,7 @@ impl<'a> Replay<'a> {
                 // The view is part of the kernel that writes its buffer and launches none.
                 self.kernels -= usize::from(self.runs[cell]);
             }
-            Decision::Buffer {
-                node,
-                ops,
-                is_output,
-            } => self.add(*node, ops, *is_output),
+            Decision::Buffer { node, ops, output } => self.add(*node, ops, *output),
             Decision::Started { .. }
             | Decision::Closed { .. }
             | Decision::Inlined { .. }
@@ -137,7 +137,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn add(&mut self, node: NodeId, ops: &[OpId], is_output: bool) {
+    fn add(&mut self, node: NodeId, ops: &[OpId], output: Option<OpId>) {
         let cell = self.of_node(node);
         let is_view = |&op: &OpId| self.trace.is_view.get(op) == Some(&true);
         self.runs[cell] = !ops.iter().all(is_view);
@@ -152,8 +152,9 @@ impl<'a> Replay<'a> {
                 self.home[op] = cell;
             }
         }
-        if let (true, Some(&op)) = (is_output, ops.last()) {
+        if let Some(op) = output {
             self.home[op] = cell;
+            self.is_written[op] = true;
         }
     }
 
@@ -188,13 +189,14 @@ impl<'a> Replay<'a> {
 
         let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(count);
         let mut all = Adjacency::with_capacity(count, count);
-        for (viewed, kernels) in self.viewed.iter().zip(&mut computed_in) {
+        for ((op, viewed), kernels) in self.viewed.iter_enumerated().zip(&mut computed_in) {
             kernels.sort_unstable();
             kernels.dedup();
+            let writer = self.is_written[op].then(|| place[kernel_of_cell[self.home[op]]]);
             // Ops ascend in execution order, so the kernel of the viewed op is known.
             kernel_of.push(match *viewed {
                 Some(viewed) => kernel_of[viewed],
-                None => kernels.first().copied().unwrap_or(KernelId::new(0)),
+                None => home(writer, kernels).unwrap_or(KernelId::new(0)),
             });
             all.push(kernels.iter().copied());
         }

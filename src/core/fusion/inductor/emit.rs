@@ -100,7 +100,7 @@ impl Lowering<'_> {
             self.log.note(Decision::Buffer {
                 node: self.nodes.next_id(),
                 ops: node.ops.clone(),
-                is_output: node.writes.buffer.tensor(self.graph).is_some(),
+                output: node.output(self.graph),
             });
         }
         self.readers.note_node(&node);

@@ -7,10 +7,10 @@
 //! order, `emit` for nodes, `call` and `library` for matmuls, `concat`, and `reduce`, `reduced`,
 //! `single_row`, `unrolled`, `split`, `cut` and `direction` for reductions), `schedule` (with
 //! `pair`, `reorder`, `merge`, `mixed` and `number`) fuses nodes. `view` says what a node reads of
-//! a buffer, because only equal accesses share a kernel. An inlined op belongs to the first kernel
-//! that computes it; [`Partition::recomputed`] lists it for each further one. What no op of the
-//! program stands for, the second half of a reduction or a copy, is in
-//! [`Partition::further_launches`].
+//! a buffer, because only equal accesses share a kernel. An op belongs to the kernel that writes
+//! its output, an inlined one to the first that computes it; [`Partition::recomputed`] lists it for
+//! each other one. What no op of the program stands for, the second half of a reduction or a copy,
+//! is in [`Partition::further_launches`].
 
 mod attention;
 mod call;
@@ -43,7 +43,7 @@ mod view;
 mod viewed;
 
 use super::decision::{Decision, Log, PlacedNode};
-use crate::fusion::views::with_placed_views;
+use crate::fusion::views::{home, with_placed_views};
 use crate::model::adjacency::Adjacency;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -117,9 +117,9 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, SchedulerNode>, log: &mut Log
     }
 }
 
-/// The partition: each op is in the first kernel that computes it, a view of a buffer in the kernel
-/// that writes it. A kernel without ops is a further launch of the one that writes what it reads.
-/// `launches`: which ops are no free views.
+/// The partition: each op is in the kernel that writes its output or, if none does, in the first
+/// that computes it; a view of a buffer in the kernel that writes it. `launches`: which ops are no
+/// free views.
 fn assemble(
     graph: &Graph,
     launches: &IdVec<OpId, bool>,
@@ -146,9 +146,13 @@ fn assemble(
     let mut ops_of_kernel: Adjacency<KernelId, OpId> =
         Adjacency::with_capacity(kernels, graph.ops.len());
     let mut nodes_of_kernel: IdVec<KernelId, Vec<NodeId>> = IdVec::from_elem(Vec::new(), kernels);
+    let mut written_in = IdVec::from_elem(None, graph.ops.len());
     for (node, &kernel) in fused.kernel_of.iter_enumerated() {
         if has_ops[kernel] {
             nodes_of_kernel[number[kernel]].push(node);
+            if let Some(op) = nodes[node].output(graph) {
+                written_in[op] = Some(number[kernel]);
+            }
         }
     }
     for members in &nodes_of_kernel {
@@ -164,8 +168,7 @@ fn assemble(
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
     let mut views = Vec::new();
     for op in graph.ops.ids() {
-        let all = &computed_in[op];
-        let first = all.first().copied().unwrap_or_else(|| {
+        let own = home(written_in[op], &computed_in[op]).unwrap_or_else(|| {
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
                 Some(producer) if graph.ops[op].op_type == OpType::Reshape => {
@@ -184,7 +187,7 @@ fn assemble(
                 }
             }
         });
-        kernel_of.push(first);
+        kernel_of.push(own);
     }
     let mut partition = with_placed_views(graph, kernel_of, &computed_in, kernels);
     if further.iter().any(|&launches| launches > 0) {

@@ -233,6 +233,12 @@ impl BufferAccess {
 }
 
 impl SchedulerNode {
+    /// The op whose output its buffer holds, if the node computes it.
+    pub(super) fn output(&self, graph: &Graph) -> Option<OpId> {
+        let producer = self.writes.buffer.tensor(graph)?.producer;
+        producer.filter(|op| self.ops.contains(op))
+    }
+
     /// Whether its loops can be cut and joined to so many rows of a width. Source: `is_compatible`
     /// in `torch/_inductor/codegen/simd.py`.
     pub(super) fn has_rows(&self, rows: u64, width: u64) -> bool {

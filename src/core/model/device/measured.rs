@@ -140,6 +140,9 @@ pub struct Measured {
     /// Elements of a pass that updates running statistics, such as a mean and a variance. With a
     /// maximum and a sum each element counts twice.
     pub online_per_s: f64,
+    /// Those of a mean and a variance in a kernel that leaves the elements of the norm to a later
+    /// one.
+    pub online_apart_per_s: f64,
     /// Those of a channel's values in all images: of planes with an odd number of elements, and
     /// with an even one.
     pub online_plane_per_s: [f64; 2],
@@ -245,6 +248,7 @@ const H200: Measured = Measured {
     row_element_s: 0.06e-9,
     online_row_element_s: 0.1e-9,
     online_per_s: 1.4e12,
+    online_apart_per_s: 1.0e12,
     online_plane_per_s: [0.4e12, 0.8e12],
 };
 
@@ -422,6 +426,7 @@ impl Measured {
             column_per_s: self.column_per_s * by.units,
             online_column_per_s: self.online_column_per_s.map(|rate| rate * by.units),
             online_per_s: self.online_per_s * by.units,
+            online_apart_per_s: self.online_apart_per_s * by.units,
             online_plane_per_s: self.online_plane_per_s.map(|rate| rate * by.units),
             ..self
         }

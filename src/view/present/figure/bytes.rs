@@ -69,44 +69,27 @@ pub(super) fn added_traffic(
     kernels: impl IntoIterator<Item = KernelId>,
 ) -> Option<String> {
     let partition = &analysis.partition;
-    let (mut saved, mut again, mut intermediate) = (0, BTreeSet::new(), BTreeSet::new());
+    let (mut saved, mut again) = (0, BTreeSet::new());
     for id in kernels {
         let (before, after) = (&analysis.comparisons[id], &analysis.fused.kernels[id]);
         saved += before.unfused_bytes.cast_signed() - after.bytes().cast_signed();
-        let ops = if partition.kernels[id].is_empty() {
-            &mut intermediate
-        } else {
-            &mut again
-        };
-        ops.extend(partition.recomputed[id].iter().copied());
+        again.extend(partition.recomputed[id].iter().copied());
     }
     if saved >= 0 {
         return None;
     }
-    let names = |ops: BTreeSet<OpId>| {
-        let shown = ops.iter().take(NAMED_OPS);
-        let mut names: Vec<String> = shown
-            .map(|&op| printable(op_name(&analysis.graph, op)).into())
-            .collect();
-        if let more @ 1.. = ops.len().saturating_sub(NAMED_OPS) {
-            names.push(format!("{} more", format_count(more)));
-        }
-        listed(names)
-    };
-    let again = (!again.is_empty()).then(|| {
-        let names = names(again);
-        format!("computes {names} in several kernels, and each of them reads the inputs again")
-    });
-    let intermediate = (!intermediate.is_empty()).then(|| {
-        let names = names(intermediate);
-        format!("writes an intermediate of {names} to memory and reads it again")
-    });
-    let causes: Vec<String> = [again, intermediate].into_iter().flatten().collect();
-    (!causes.is_empty()).then(|| {
+    let shown = again.iter().take(NAMED_OPS);
+    let mut names: Vec<String> = shown
+        .map(|&op| printable(op_name(&analysis.graph, op)).into())
+        .collect();
+    if let more @ 1.. = again.len().saturating_sub(NAMED_OPS) {
+        names.push(format!("{} more", format_count(more)));
+    }
+    (!names.is_empty()).then(|| {
         let who = policy_phrase(analysis.options.policy, analysis.options.fusion.objective);
+        let names = listed(names);
         format!(
-            "Fusion adds memory traffic here: {who} {}.",
-            causes.join(" and ")
+            "Fusion adds memory traffic here: {who} computes {names} in several kernels, and each of them reads the inputs again."
         )
     })
 }

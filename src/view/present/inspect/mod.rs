@@ -134,16 +134,27 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     let other_ops = analysis.partition.kernels[kernel].len() - 1;
     let mut facts = vec![words("result", tensor_text(graph, graph.output[op]))];
     let number_of = kernel.number();
-    let again = analysis.partition.recomputed[kernel].iter();
-    let again = joined(again.map(|&op| op_name(graph, op)), [", ", " and "], 4);
+    let partition = &analysis.partition;
+    let (reduced, again): (Vec<OpId>, Vec<OpId>) =
+        (partition.recomputed[kernel].iter()).partition(|&&op| partition.reduces(kernel, op));
+    let names = |ops: Vec<OpId>| {
+        let names = ops.into_iter().map(|op| op_name(graph, op));
+        joined(names, [", ", " and "], 4)
+    };
+    let also = match (names(reduced), names(again)) {
+        (reduced, again) if reduced.is_empty() && again.is_empty() => String::new(),
+        (reduced, again) if reduced.is_empty() => format!("computes {again} again"),
+        (reduced, again) if again.is_empty() => format!("computes the statistics of {reduced}"),
+        (reduced, again) => format!("computes {again} again and the statistics of {reduced}"),
+    };
     facts.push(words(
         "runs in",
-        match (other_ops, again.as_str()) {
+        match (other_ops, also.as_str()) {
             (0, "") => format!("kernel {number_of}, alone"),
-            (0, again) => format!("kernel {number_of}, which computes {again} again"),
+            (0, also) => format!("kernel {number_of}, which {also}"),
             (others, "") => format!("kernel {number_of} with {}", counted(others, "other op")),
-            (others, again) => format!(
-                "kernel {number_of} with {}, and computes {again} again",
+            (others, also) => format!(
+                "kernel {number_of} with {}, and {also}",
                 counted(others, "other op")
             ),
         },
