@@ -82,3 +82,40 @@ fn statistics_take_the_time_of_a_reduction_and_elements_that_of_a_loop() {
         .map(|kernel| kernel.placement.bound);
     assert!(bounds.into_iter().all(|bound| bound == Bound::Memory));
 }
+
+/// A launch that no op stands for counts with the kernel that it serves.
+#[test]
+fn launches_count_with_the_kernel_whose_operand_they_copy_or_whose_rows_they_reduce() {
+    let cases: [(&str, &[(&str, u32)]); 4] = [
+        // Maximum and sum of rows, each in pieces.
+        (
+            "input a : f16[16, 512]\nweight w : f16[512, 65536]\nx = matmul(a, w)\ny = softmax(x)\n",
+            &[("x", 1), ("intermediate of y", 4), ("y", 1)],
+        ),
+        // Heads that lie in another order.
+        (
+            "input x : f16[4, 64, 256]\ninput p : f16[4, 8, 64, 64]\nweight w : f16[256, 512]\nh = matmul(x, w)\nv = reshape(h, shape=[4, 64, 8, 64])\nt = transpose(v, perm=[0, 2, 1, 3])\ny = matmul(p, t)\n",
+            &[("h + v + t", 1), ("y", 2)],
+        ),
+        // One operand for many products, of a kernel and of the caller.
+        (
+            "input a : f16[8, 1, 512, 64]\ninput b : f16[8, 1, 64, 4096]\ninput q : f16[8, 128, 1, 512]\nc = matmul(a, b)\ns = matmul(q, c)\n",
+            &[("c", 1), ("s", 2)],
+        ),
+        (
+            "input c : f16[8, 1, 512, 4096]\ninput q : f16[8, 128, 1, 512]\ns = matmul(q, c)\n",
+            &[("s", 2)],
+        ),
+    ];
+    for (text, expected) in cases {
+        let analysis = compiled(text);
+        let rows = kernel_rows(&analysis, usize::MAX);
+        let found: Vec<(&str, u32)> = (rows.iter())
+            .map(|row| {
+                let further = analysis.partition.further_launches_of(row.kernel);
+                (&row.ops[..], 1 + further)
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::facts::{is_call, is_crossing, keeps_shape};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
-use super::node::BufferId;
+use super::node::{BufferId, NodeId};
 use super::value::{BufferView, LoweredValue};
 use super::view::{View, broadcast, broadcast_to, view_of_op};
 use crate::fusion::loops::Loop;
@@ -26,7 +26,8 @@ impl Lowering<'_> {
         let made: Vec<TensorId> = ops.iter().map(|&op| graph.output[op]).collect();
         let bias = self.bias_behind(ops);
         let mut value = LoweredValue::default();
-        let mut copies = 0;
+        let mut further = 0;
+        let first_copy = self.nodes.next_id();
         // A flash kernel reads its operands by their strides, so it needs no copies.
         let matmuls = ops
             .iter()
@@ -39,13 +40,12 @@ impl Lowering<'_> {
                 }
                 let is_relaid = || self.is_relaid_image(op, tensor);
                 if !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid()) {
-                    let (copy, is_nameless) = self.copy(op, tensor);
-                    copies += usize::from(is_nameless);
+                    let copy = self.copy(op, tensor);
                     value.reads.push(BufferView::new(copy, None));
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
                     if !is_flash && has_no_rows(graph, &self.layouts, op, tensor) {
-                        copies += 1;
+                        further += 1;
                         let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
                         self.note_copy(op, tensor, op, [bytes; 2]);
                     }
@@ -54,14 +54,22 @@ impl Lowering<'_> {
         }
         value.ops.extend(ops);
         value.sort();
+        let copies = first_copy.index()..self.nodes.len();
+        let call = self.nodes.next_id();
         if let (&[op], Some(bias)) = (ops, bias) {
             self.call_then_bias(op, bias, value, space);
         } else if let Some(&last) = ops.last() {
             self.write(value, space, graph.output[last], &graph.ops[last].shape);
             let written = BufferId::of_tensor(graph.output[last]);
             self.pad_channels(last, written);
-            for _ in 0..copies {
+            for _ in 0..further {
                 self.launch_beside(written);
+            }
+        }
+        let written = self.nodes.get(call).map(|call| call.writes.buffer);
+        for copy in copies {
+            if let Some(copy) = self.nodes.get_mut(NodeId::new(copy)) {
+                copy.launch_of = written;
             }
         }
     }
@@ -110,16 +118,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds a node that lays a tensor out anew, for a library. Returns its buffer, and whether its
-    /// launch counts with the call, because no op of the list stands for it.
-    fn copy(&mut self, op: OpId, tensor: TensorId) -> (BufferId, bool) {
+    /// Adds a node that lays a tensor out anew, for a library, unless an earlier call has it.
+    fn copy(&mut self, op: OpId, tensor: TensorId) -> BufferId {
         let graph = self.graph;
         let own = graph.tensors[tensor].bytes().unwrap_or(0);
         let whole = broadcast_operand_size(graph, op, tensor).unwrap_or(own);
         let beyond = whole.saturating_sub(own);
         if let Some(&known) = self.copies.get(&(tensor, whole)) {
             self.note_copy(op, tensor, op, [beyond, 0]);
-            return (known, false);
+            return known;
         }
         let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
         let mut value = self.values[tensor].clone();
@@ -129,7 +136,6 @@ impl Lowering<'_> {
         let bytes = if computed.is_some() { beyond } else { whole };
         let written_by = computed.copied().unwrap_or(op);
         self.note_copy(op, tensor, written_by, [bytes; 2]);
-        let reads_input = graph.tensors[tensor].is_external() && value.ops.is_empty();
         let mut shape = graph.tensor_shape(tensor).unwrap_or(&[]).to_vec();
         if beyond > 0
             && let Some(broadcast) = broadcast_operand_shape(graph, op, tensor)
@@ -146,7 +152,7 @@ impl Lowering<'_> {
         let node = self.node(value, Loop::Pointwise(elements), &shape);
         self.push(node.writing(buffer, &View::whole(elements), &shape, width));
         self.copies.insert((tensor, whole), buffer);
-        (buffer, reads_input)
+        buffer
     }
 
     /// The caller gets a copy of a part of a pointwise result that lies in another order than its

@@ -52,7 +52,7 @@ use crate::model::op_type::OpType;
 use crate::model::options::Options;
 use crate::model::partition::Partition;
 use lower::Target;
-use node::{NodeId, SchedulerNode};
+use node::{BufferId, NodeId, SchedulerNode};
 use schedule::Fused;
 use std::collections::HashMap;
 
@@ -236,7 +236,8 @@ fn placed(
     placed
 }
 
-/// For each kernel with ops the launches that no op stands for.
+/// For each kernel with ops the launches that no op stands for. A node without ops counts with the
+/// kernel that it serves: the one of `launch_of`, or else the one whose statistics it goes on with.
 fn further_launches(
     graph: &Graph,
     launches: &IdVec<OpId, bool>,
@@ -258,8 +259,6 @@ fn further_launches(
     let mut second_half = writer.clone();
     let mut only_views = has_ops.clone();
     let mut first_node = IdVec::from_elem(None, fused.kernels);
-    // Op-less kernels follow the writer of what they read, which may be one, too.
-    let mut owner: IdVec<KernelId, Option<KernelId>> = IdVec::from_elem(None, fused.kernels);
     for (id, node) in nodes.iter_enumerated() {
         let kernel = fused.kernel_of[id];
         if let Some(place) = writer.get_mut(node.writes.buffer.index()) {
@@ -274,20 +273,23 @@ fn further_launches(
         }
         only_views[kernel] &= node.ops.iter().all(|&op| !launches[op]);
         first_node[kernel] = first_node[kernel].or(Some(id));
-        let from = node
-            .reads
-            .iter()
-            .map(|read| read.buffer)
-            .chain(node.launch_of)
-            .filter_map(|buffer| *writer.get(buffer.index())?);
-        let from = from
-            .map(|node| fused.kernel_of[node])
-            .find(|&from| from != kernel);
-        owner[kernel] = match (has_ops[kernel], from) {
-            (true, _) => Some(number[kernel]),
-            (false, Some(from)) => owner[kernel].or(owner[from]),
-            (false, None) => owner[kernel],
-        };
+    }
+    let writer_of = |buffer: BufferId| Some(fused.kernel_of[(*writer.get(buffer.index())?)?]);
+    let own = |kernel: KernelId| has_ops[kernel].then(|| number[kernel]);
+    let mut owner: IdVec<KernelId, Option<KernelId>> = has_ops.ids().map(own).collect();
+    // For each kernel of free views alone, which copies them for a library, that of the call.
+    let mut caller = IdVec::from_elem(None, fused.kernels);
+    for (id, node) in nodes.iter_enumerated() {
+        let kernel = fused.kernel_of[id];
+        let call = node.launch_of.and_then(writer_of);
+        caller[kernel] = caller[kernel].or(call);
+        // Of what it reads, statistics and pieces are the newest buffer, before them is the input.
+        let read = node.reads.iter().rev().map(|read| read.buffer);
+        let mut served = call.into_iter().chain(read.filter_map(writer_of));
+        if let Some(served) = served.find(|&served| served != kernel) {
+            // It may be a kernel without ops, too, whose owner is known.
+            owner[kernel] = owner[kernel].or(owner[served]);
+        }
     }
     let mut waits = IdVec::from_elem(false, fused.kernels);
     for (id, _) in nodes.iter_enumerated().filter(|(_, node)| node.waits) {
@@ -301,7 +303,7 @@ fn further_launches(
             add(owner);
         } else if only_views[kernel] && first_node[kernel].is_some() {
             // A copy of views that are free: its ops launch nothing.
-            add(owner);
+            add(caller[kernel].and_then(own).or(owner));
         }
     }
     // The library adds up the pieces of a column, which a kernel of rows has made; a mean is

@@ -51,8 +51,8 @@ pub(super) struct SchedulerNode {
     /// Its pieces wait for each other through a buffer, which is filled with zeros first
     /// (`SplitScan`).
     pub(super) waits: bool,
-    /// If it computes no op and reads nothing that one writes, the buffer with whose kernel its
-    /// launch counts.
+    /// If no op of the list stands for its launch, the buffer with whose kernel the launch counts;
+    /// `None` for that of what it reads.
     pub(super) launch_of: Option<BufferId>,
     /// The buffers whose memory it overwrites in place, ascending.
     pub(super) overwrites: Vec<BufferId>,
