@@ -6,10 +6,10 @@ use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, Indices, ReducedRows, SchedulerNode};
 use super::reduced::Reduced;
 use super::value::{LoweredValue, buffer_value};
-use super::view::View;
+use super::view::{View, view_of_op};
 use crate::fusion::decision::Decision;
 use crate::fusion::loops::Loop;
-use crate::model::ids::TensorId;
+use crate::model::ids::{OpId, TensorId};
 
 impl Lowering<'_> {
     /// A buffer that no tensor of the program names.
@@ -144,17 +144,25 @@ impl Lowering<'_> {
         let elements = rows.map(|_| self.node(value.clone(), space, own));
         let (shape, axes) = (&reduced.shape[..], reduced.axes);
         let node = self.node_along(value, space, shape, axes);
-        let mut node = node.writing(buffer, &self.layouts[tensor], own, width);
-        node.writes.step = self.layouts[tensor].step(shape, axes);
+        let is_pointwise = matches!(space, Loop::Pointwise(_));
+        let pointwise = elements.as_ref().or(is_pointwise.then_some(&node));
+        let pointwise = pointwise.and_then(|node| node.indices.as_ref());
+        let layout = match pointwise {
+            Some(indices) => self.written_layout(tensor, indices),
+            None => self.layouts[tensor].clone(),
+        };
+        let mut node = node.writing(buffer, &layout, own, width);
+        node.writes.step = layout.step(shape, axes);
         if let Some(elements) = elements {
             // The elements are a pointwise node, whose loops have an order of their own.
             node.order_loops();
             let elements = SchedulerNode {
                 space: Loop::Pointwise(0),
-                ..elements.writing(buffer, &self.layouts[tensor], own, width)
+                ..elements.writing(buffer, &layout, own, width)
             };
             node.take_accesses(elements);
         }
+        self.values[tensor] = buffer_value(buffer, layout);
         // Row values and elements are two nodes of the compiler, and both read the input.
         let readings = if rows.is_some() { 2 } else { 1 };
         self.push(SchedulerNode {
@@ -169,15 +177,22 @@ impl Lowering<'_> {
     pub(super) fn read_from_buffer(&mut self, tensor: TensorId) {
         let graph = self.graph;
         let buffer = BufferId::of_tensor(tensor);
-        let mut open = vec![tensor];
-        while let Some(tensor) = open.pop() {
-            self.values[tensor] = buffer_value(buffer, self.layouts[tensor].clone());
+        let written = &self.values[tensor].reads;
+        let written = written.iter().find(|read| read.buffer == buffer);
+        let layout = written.and_then(|read| read.view.clone());
+        let mut open = vec![(tensor, layout.unwrap_or_else(|| self.layouts[tensor].clone()))];
+        while let Some((tensor, layout)) = open.pop() {
             let views = graph.consumers[tensor].iter().copied().filter(|&reader| {
                 graph.ops[reader].is_view()
                     && !is_crossing(graph, reader)
                     && !is_copied_reshape(graph, &self.layouts, reader)
             });
-            open.extend(views.map(|view| graph.output[view]));
+            let seen = |view: OpId| view_of_op(graph, view)?.through(&layout);
+            open.extend(views.map(|view| {
+                let output = graph.output[view];
+                (output, seen(view).unwrap_or_else(|| self.layouts[output].clone()))
+            }));
+            self.values[tensor] = buffer_value(buffer, layout);
         }
     }
 }

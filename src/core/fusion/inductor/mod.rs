@@ -41,6 +41,7 @@ mod uses;
 mod value;
 mod view;
 mod viewed;
+mod written;
 
 use super::decision::{Decision, Log, PlacedNode};
 use crate::fusion::views::{home, with_placed_views};

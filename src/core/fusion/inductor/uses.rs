@@ -25,6 +25,10 @@ pub(super) struct Uses {
     pub(super) is_viewed: bool,
     /// A library reads it, and not a copy.
     pub(super) feeds_library: bool,
+    /// How a library reads it.
+    pub(super) operand: Operand,
+    /// The first call that reads it.
+    pub(super) called_by: Option<OpId>,
     /// A copy for a library reads it.
     feeds_copy: bool,
     pub(super) feeds_window: bool,
@@ -37,6 +41,45 @@ impl Uses {
         if let Some(copies) = sizes.and_then(|(all, one)| all.checked_div(one)) {
             let copies = usize::try_from(copies).unwrap_or(usize::MAX);
             self.readers = self.readers.max(copies);
+        }
+    }
+}
+
+/// How a library reads a tensor: what asks most for an order of its dimensions comes last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Operand {
+    /// Not at all, or as it lies.
+    #[default]
+    Free,
+    /// Through a view, which needs rows that lie one after another.
+    Viewed,
+    /// In the order of eager PyTorch, if other ops read it, too: an operand of `mm`.
+    Shared,
+    /// In the order of eager PyTorch.
+    Ordered,
+}
+
+impl Operand {
+    /// How a call reads this tensor.
+    fn of_call(graph: &Graph, op: OpId, tensor: TensorId) -> Self {
+        let definition = &graph.ops[op];
+        if definition.op_type != OpType::Matmul {
+            return if is_call(definition) {
+                Self::Ordered
+            } else {
+                Self::Free
+            };
+        }
+        let rank = |tensor: TensorId| graph.tensor_shape(tensor).map_or(0, <[u64]>::len);
+        let inputs = &graph.inputs[op];
+        let are_all = |wanted: usize| inputs.iter().take(2).all(|&tensor| rank(tensor) == wanted);
+        if are_all(2) && inputs.len() == 2 {
+            Self::Shared
+        } else if rank(tensor) > 2 && !are_all(3) {
+            // Its dimensions before the last one, or the last two, become one.
+            Self::Viewed
+        } else {
+            Self::Free
         }
     }
 }
@@ -86,6 +129,10 @@ pub(super) fn uses(
                 }
                 of_input.feeds_library |= of_output.feeds_library && !is_copy;
                 of_input.feeds_window |= of_output.feeds_window;
+                if of_output.called_by.is_some() && !is_copy {
+                    of_input.operand = of_input.operand.max(Operand::Viewed);
+                    of_input.called_by = of_input.called_by.into_iter().chain(of_output.called_by).min();
+                }
             }
             // An add that a library call includes reads its operand as the call does.
             let is_written = is_store(definition) && graph.inputs[op].first() == Some(&tensor);
@@ -97,12 +144,25 @@ pub(super) fn uses(
                 of_input.are_copied(whole.zip(graph.tensors[tensor].bytes()));
             }
             of_input.feeds_library |= flash[op].is_some() || is_library && !is_copied;
+            if flash[op].is_some() || is_library && !is_copied {
+                let operand = if flash[op].is_some() {
+                    Operand::Ordered
+                } else {
+                    Operand::of_call(graph, op, tensor)
+                };
+                of_input.operand = of_input.operand.max(operand);
+                of_input.called_by = Some(op);
+            }
             of_input.feeds_window |= is_windowed(definition) || is_resampled(definition);
         }
     }
     for of_tensor in &mut uses {
         // Only a copy that nothing else reads computes what it copies.
         of_tensor.feeds_library |= of_tensor.feeds_copy && of_tensor.branches > 1;
+        if of_tensor.operand == Operand::Shared {
+            let is_shared = of_tensor.branches > 1;
+            of_tensor.operand = if is_shared { Operand::Ordered } else { Operand::Free };
+        }
     }
     uses
 }

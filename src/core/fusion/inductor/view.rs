@@ -99,15 +99,7 @@ impl View {
         // A new buffer keeps the order of the dimensions, but not the gaps of a slice.
         let mut order: Vec<usize> = (0..shape.len()).collect();
         order.sort_by_key(|&dimension| std::cmp::Reverse(strides.get(dimension)));
-        let mut dense = vec![0; shape.len()];
-        let mut inner = 1_u64;
-        for dimension in order.into_iter().rev() {
-            if let (Some(stride), Some(size)) = (dense.get_mut(dimension), shape.get(dimension)) {
-                *stride = inner;
-                inner = inner.saturating_mul(*size);
-            }
-        }
-        Self::strided(shape, &dense)
+        Self::in_order(shape, &order)
     }
 
     fn strided(shape: &[u64], strides: &[u64]) -> Self {

@@ -85,6 +85,20 @@ impl View {
         Self::of_loops(moved.into_iter().map(|(_, loops)| loops))
     }
 
+    /// A dense tensor of this shape whose dimensions of more than one element are nested in this
+    /// order, the outermost first.
+    pub(in crate::fusion::inductor) fn in_order(shape: &[u64], order: &[usize]) -> Self {
+        let mut strides = vec![0; shape.len()];
+        let mut inner = 1_u64;
+        for &dimension in order.iter().rev() {
+            if let (Some(stride), Some(size)) = (strides.get_mut(dimension), shape.get(dimension)) {
+                *stride = inner;
+                inner = inner.saturating_mul(*size);
+            }
+        }
+        Self::strided(shape, &strides)
+    }
+
     /// For each element of an output one of an input of the same rank, always the first along an
     /// axis.
     pub(in crate::fusion::inductor) fn of_rows(
