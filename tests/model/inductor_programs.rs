@@ -286,8 +286,8 @@ const RANDOM: &[(&str, usize, usize, Option<usize>)] = &[
     ("12", 150, 149, Some(138)),
     ("13", 150, 149, Some(146)),
     ("14", 120, 119, Some(114)),
-    ("15", 150, 147, Some(143)),
-    ("2", 200, 199, None),
+    ("15", 150, 148, Some(143)),
+    ("2", 200, 200, None),
     ("20", 158, 158, Some(156)),
     ("21", 160, 157, Some(154)),
     ("22", 160, 157, Some(156)),
@@ -303,6 +303,7 @@ const RANDOM: &[(&str, usize, usize, Option<usize>)] = &[
     ("31", 160, 160, Some(160)),
     ("32", 159, 158, Some(158)),
     ("33", 158, 154, Some(153)),
+    ("34", 150, 143, Some(143)),
 ];
 
 /// How many of these lists there are by seed, and how many of them have the kernels of the code

@@ -85,6 +85,7 @@ mod in_place_kernels;
 mod inductor;
 mod inductor_channels;
 mod inductor_in_place;
+mod inductor_layouts;
 mod inductor_measured;
 mod inductor_order;
 mod inductor_programs;

@@ -17,6 +17,8 @@ pub(super) struct MergedWrites<'a> {
     /// Written outputs that one other kernel needs, sorted: the kernel of the op, the other one,
     /// the op.
     needed_by_one: Vec<(KernelId, KernelId, OpId)>,
+    /// For each kernel the ops that it computes again although another one writes their outputs.
+    written_elsewhere: Adjacency<KernelId, OpId>,
     /// For each kernel its written outputs of which that is not known beforehand.
     unsure: Adjacency<KernelId, OpId>,
 }
@@ -54,8 +56,14 @@ impl<'a> MergedWrites<'a> {
             recomputed_in: partition.recomputed.inverted(graph.ops.len()),
             views,
             needed_by_one: Vec::new(),
+            written_elsewhere: Adjacency::default(),
             unsure: Adjacency::default(),
         };
+        let again = partition.recomputed.iter_enumerated();
+        let again = again.flat_map(|(kernel, ops)| ops.iter().map(move |&op| (kernel, op)));
+        let again = again.filter(|&(_, op)| writes.is_written[op] && !writes.views.is_view[op]);
+        let elsewhere = Adjacency::from_pairs(partition.kernels.len(), again);
+        writes.written_elsewhere = elsewhere;
         // From the end, so that a view comes before its input.
         let mut needs = IdVec::from_elem(Need::Nobody, graph.ops.len());
         let mut unsure = Vec::new();
@@ -130,6 +138,18 @@ impl<'a> MergedWrites<'a> {
             .chain(between(b, a))
             .chain(unsure)
             .filter(move |&op| !self.leaves(op, a, b))
+    }
+
+    /// The ops whose outputs a third kernel need not write: of two kernels one reads the output,
+    /// the other computes the op again, and nothing else needs it. Ascending.
+    pub(super) fn spared(&self, a: KernelId, b: KernelId) -> Vec<OpId> {
+        let kernel_of = &self.analysis.partition.kernel_of;
+        let again = [a, b].map(|kernel| self.written_elsewhere[kernel].iter());
+        let mut spared: Vec<OpId> = again.into_iter().flatten().copied().collect();
+        spared.retain(|&op| ![a, b].contains(&kernel_of[op]) && !self.leaves(op, a, b));
+        spared.sort_unstable();
+        spared.dedup();
+        spared
     }
 
     /// Whether the output of an op leaves the merged kernel.

@@ -10,6 +10,7 @@ mod price;
 mod prices;
 mod reason;
 mod refusals;
+mod spared_writes;
 
 pub use crate::analysis::why::price::{Cost, Price, RepeatedPrice};
 pub use crate::analysis::why::prices::Prices;

@@ -22,28 +22,28 @@ use std::iter;
 
 /// Prices of merging kernels of one analysis.
 pub struct Prices<'a> {
-    analysis: &'a Analysis,
+    pub(super) analysis: &'a Analysis,
     /// The reads of each kernel, sorted.
     reads: Adjacency<KernelId, Read>,
     /// What each kernel reads, sorted by the stored tensors, without repeats.
     readings: Adjacency<KernelId, Reading>,
-    writes: MergedWrites<'a>,
+    pub(super) writes: MergedWrites<'a>,
     has_matmul: IdVec<KernelId, bool>,
     has_reduction: IdVec<KernelId, bool>,
     /// Whether a kernel reduces along other axes than the last.
     reduces_columns: IdVec<KernelId, bool>,
     /// For each kernel those that write operands of its matmul, seen through views.
     feeds_matmul: Adjacency<KernelId, KernelId>,
-    device: Option<OnDevice<'a>>,
+    pub(super) device: Option<OnDevice<'a>>,
 }
 
 /// Cache hits, on which times on a measured device depend.
-struct OnDevice<'a> {
-    model: DeviceModel<'a>,
+pub(super) struct OnDevice<'a> {
+    pub(super) model: DeviceModel<'a>,
     /// For each op whether the cache takes its output, if a kernel writes it.
-    is_write_hit: IdVec<OpId, bool>,
+    pub(super) is_write_hit: IdVec<OpId, bool>,
     /// The reads and the writes of each kernel.
-    moved: IdVec<KernelId, [AccessedBytes; 2]>,
+    pub(super) moved: IdVec<KernelId, [AccessedBytes; 2]>,
 }
 
 impl<'a> OnDevice<'a> {
@@ -166,6 +166,10 @@ impl<'a> Prices<'a> {
     /// `O(reads * sqrt(reads) * log reads)` at most. On a measured device the ops of both kernels
     /// in addition.
     pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
+        self.of_both(a, b).and(self.of_spared_writes(a, b))
+    }
+
+    fn of_both(&self, a: KernelId, b: KernelId) -> Price {
         let analysis = self.analysis;
         let kernels = &analysis.fused.kernels;
         let (first, second) = (&kernels[a], &kernels[b]);

@@ -180,7 +180,10 @@ impl Lowering<'_> {
         let written = &self.values[tensor].reads;
         let written = written.iter().find(|read| read.buffer == buffer);
         let layout = written.and_then(|read| read.view.clone());
-        let mut open = vec![(tensor, layout.unwrap_or_else(|| self.layouts[tensor].clone()))];
+        let mut open = vec![(
+            tensor,
+            layout.unwrap_or_else(|| self.layouts[tensor].clone()),
+        )];
         while let Some((tensor, layout)) = open.pop() {
             let views = graph.consumers[tensor].iter().copied().filter(|&reader| {
                 graph.ops[reader].is_view()
@@ -190,7 +193,10 @@ impl Lowering<'_> {
             let seen = |view: OpId| view_of_op(graph, view)?.through(&layout);
             open.extend(views.map(|view| {
                 let output = graph.output[view];
-                (output, seen(view).unwrap_or_else(|| self.layouts[output].clone()))
+                (
+                    output,
+                    seen(view).unwrap_or_else(|| self.layouts[output].clone()),
+                )
             }));
             self.values[tensor] = buffer_value(buffer, layout);
         }

@@ -16,14 +16,14 @@ use crate::model::graph::{Graph, Tensor};
 use crate::model::ids::{IdVec, OpId, TensorId};
 use std::collections::HashMap;
 
-/// The readers of each buffer so far, and what else a write into it needs to know. Empty for a
-/// graph without ops in place.
+/// The readers of each buffer so far, and what else a write into it needs to know. Without ops in
+/// place only the positions are known.
 #[derive(Default)]
 pub(super) struct BufferReaders {
     /// For each tensor when it is last read, through views or itself.
     last_use: IdVec<TensorId, Option<usize>>,
     /// For each op its position in the order of lowering.
-    position: IdVec<OpId, usize>,
+    pub(super) position: IdVec<OpId, usize>,
     /// For each buffer the inlined tensors that read it.
     inlined: HashMap<BufferId, Vec<TensorId>>,
     /// For each buffer the buffers that nodes have computed from it, and whether they have read it
@@ -34,14 +34,19 @@ pub(super) struct BufferReaders {
 impl BufferReaders {
     /// `O(ops + reads)` with an op in place, else `O(ops)`.
     pub(super) fn of(graph: &Graph, order: &[Step]) -> Self {
-        if !graph.ops.iter().any(|op| op.in_place) {
-            return Self::default();
-        }
-        let mut last_use = IdVec::from_elem(None, graph.tensors.len());
         let mut position = IdVec::from_elem(0, graph.ops.len());
         for (at, step) in order.iter().enumerate().rev() {
+            position[step.op()] = at;
+        }
+        if !graph.ops.iter().any(|op| op.in_place) {
+            return Self {
+                position,
+                ..Self::default()
+            };
+        }
+        let mut last_use = IdVec::from_elem(None, graph.tensors.len());
+        for (at, step) in order.iter().enumerate().rev() {
             let op = step.op();
-            position[op] = at;
             let through_view = graph.ops[op].is_view();
             let last = last_use[graph.output[op]].filter(|_| through_view);
             for &tensor in &graph.inputs[op] {

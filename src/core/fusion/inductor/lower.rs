@@ -19,7 +19,7 @@ use crate::fusion::loops::Loop;
 use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
-use crate::model::op::element_count;
+use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
 use crate::model::options::ReshapeCost;
 use crate::model::partition::OperandCopy;
@@ -94,6 +94,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         target,
         uses: uses(graph, &layouts, &flash, &adds),
         adds,
+        has_convolution: graph.ops.iter().any(Op::is_convolution),
         values: (layouts.iter_enumerated())
             .map(|(tensor, layout)| buffer_value(BufferId::of_tensor(tensor), layout.clone()))
             .collect(),
@@ -172,6 +173,7 @@ pub(super) struct Lowering<'a> {
     pub(super) uses: IdVec<TensorId, Uses>,
     /// For each matmul the add that its library call includes.
     pub(super) adds: IdVec<OpId, Option<OpId>>,
+    pub(super) has_convolution: bool,
     pub(super) values: IdVec<TensorId, LoweredValue>,
     pub(super) nodes: IdVec<NodeId, SchedulerNode>,
     /// Copies for libraries, by operand and bytes.
@@ -235,21 +237,15 @@ impl Lowering<'_> {
         value.compute(op);
         if is_reduction && !is_unrolled {
             self.reduction(op, value);
-        } else if self.is_buffer(&value, output) || self.uses[output].is_viewed {
+        } else if !self.is_written_late(op, &value)
+            && (self.is_buffer(&value, output) || self.uses[output].is_viewed)
+        {
             // A buffer that only the caller views is written beside what its readers compute.
             let inlined = (!self.is_buffer(&value, output)).then(|| value.clone());
-            let space = Loop::Pointwise(elements(definition));
-            // A copy may give another shape. Its loop runs over the shape of what it copies.
-            let shape = match definition.function {
-                Some(Function::Contiguous) => graph.inputs[op]
-                    .first()
-                    .and_then(|&t| graph.tensor_shape(t)),
-                _ => None,
-            };
             if is_reduction && has_fixed_row_values(graph, op) {
                 self.elements.insert(op, value);
             } else {
-                self.write(value, space, output, shape.unwrap_or(&definition.shape));
+                self.write_pointwise(op, value);
             }
             if let Some(inlined) = inlined {
                 self.inline(op, inlined);
@@ -380,6 +376,12 @@ impl Lowering<'_> {
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
     pub(super) fn is_buffer(&self, value: &LoweredValue, output: TensorId) -> bool {
         let uses = self.uses[output];
+        uses.feeds_library || self.is_buffer_without_call(value, output)
+    }
+
+    /// The same, if no library reads it.
+    pub(super) fn is_buffer_without_call(&self, value: &LoweredValue, output: TensorId) -> bool {
+        let uses = self.uses[output];
         let is_counted = |read: &&BufferView| {
             let tensor = read.buffer.tensor(self.graph);
             tensor.is_none_or(|tensor| tensor.elements() != Some(1))
@@ -392,7 +394,6 @@ impl Lowering<'_> {
         let concatenates = producer
             .is_some_and(|producer| self.graph.ops[producer].function == Some(Function::Concat));
         uses.is_result
-            || uses.feeds_library
             || uses.feeds_window && reads > 1
             || uses.readers > 1 && (reads > SHARED_READS || operations > SHARED_OPERATIONS)
             || reads > READS

@@ -4,10 +4,15 @@
 //! Source: `ComputedBuffer.get_fill_order` and `ExternKernel.convert_to_reinterpret_view` in
 //! `torch/_inductor/ir.py`, `run_node` in `torch/_inductor/graph.py`.
 
+use super::facts::elements;
 use super::lower::Lowering;
 use super::node::Indices;
 use super::uses::Operand;
+use super::value::LoweredValue;
 use super::view::{View, loop_order};
+use crate::fusion::loops::Loop;
+use crate::fusion::views::viewed_base;
+use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
@@ -20,7 +25,7 @@ impl Lowering<'_> {
         let eager = &self.layouts[tensor];
         let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
         let uses = self.uses[tensor];
-        let is_image = shape.len() == 4 && graph.ops.iter().any(Op::is_convolution);
+        let is_image = shape.len() == 4 && self.has_convolution;
         // The caller gets the order of eager PyTorch, and convolutions want channels last.
         if graph.is_final(tensor) || uses.is_viewed || is_image || indices.shape != shape {
             return eager.clone();
@@ -35,14 +40,80 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether a library reads a pointwise value, and it is written as the first call is lowered:
+    /// what reads it before computes it.
+    pub(super) fn is_written_late(&self, op: OpId, value: &LoweredValue) -> bool {
+        let graph = self.graph;
+        let output = graph.output[op];
+        let uses = self.uses[output];
+        let is_late = match uses.operand {
+            Operand::Viewed => true,
+            // The compiler expects that an operand is written, and does so at once if it reads
+            // more than one tensor (`realize_hint`).
+            Operand::Free => value.reads.len() < 2,
+            Operand::Shared | Operand::Ordered => false,
+        };
+        is_late
+            && uses.feeds_library
+            && uses.feeds_kernel
+            && is_pointwise(&graph.ops[op])
+            && !uses.is_viewed
+            && !self.is_buffer_without_call(value, output)
+    }
+
+    /// Writes the pointwise values that a call reads and that are not written yet.
+    pub(super) fn write_operands(&mut self, op: OpId) {
+        let graph = self.graph;
+        for &operand in &graph.inputs[op] {
+            let producer = graph.tensors[operand].producer;
+            let is_view = producer.filter(|&op| graph.ops[op].is_view());
+            let tensor = is_view.map_or(operand, |view| viewed_base(graph, view));
+            let Some(producer) = graph.tensors[tensor].producer else {
+                continue;
+            };
+            if self.is_written_late(producer, &self.values[tensor])
+                && self.values[tensor].ops.contains(&producer)
+            {
+                self.write_pointwise(producer, self.values[tensor].clone());
+                self.read_from_buffer(tensor);
+            }
+        }
+    }
+
+    /// Adds the node that computes an op's output. A copy may give another shape; its loop runs
+    /// over the shape of what it copies.
+    pub(super) fn write_pointwise(&mut self, op: OpId, value: LoweredValue) {
+        let graph = self.graph;
+        let definition = &graph.ops[op];
+        let copied = graph.inputs[op].first().filter(|_| is_copy(definition));
+        let shape = copied.and_then(|&tensor| graph.tensor_shape(tensor));
+        let space = Loop::Pointwise(elements(definition));
+        self.write(
+            value,
+            space,
+            graph.output[op],
+            shape.unwrap_or(&definition.shape),
+        );
+    }
+
     /// Whether a reduction that reads a tensor is lowered before a call does: the compiler decides
     /// how to split it by the order of what it reads, and so decides the order (`num_splits`).
     fn is_reduced_before(&self, tensor: TensorId, call: Option<OpId>) -> bool {
+        let position = &self.readers.position;
         let mut readers = self.graph.consumers[tensor].iter();
         readers.any(|&op| {
-            self.graph.ops[op].op_type == OpType::Reduction && call.is_some_and(|call| op < call)
+            self.graph.ops[op].op_type == OpType::Reduction
+                && call.is_some_and(|call| position[op] < position[call])
         })
     }
+}
+
+fn is_copy(op: &Op) -> bool {
+    op.function == Some(Function::Contiguous)
+}
+
+fn is_pointwise(op: &Op) -> bool {
+    op.op_type == OpType::Elementwise || is_copy(op)
 }
 
 /// A new buffer whose dimensions are nested as most reads of it nest them.
