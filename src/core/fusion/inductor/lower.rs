@@ -10,10 +10,10 @@ use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::locality::{Step, has_fixed_row_values, lowering_order};
 use super::node::{BufferId, NodeId, SchedulerNode};
-use super::store::is_store;
+use super::store::{index_of, is_store};
 use super::uses::{Uses, uses};
 use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
-use super::view::{View, broadcast, broadcast_to};
+use super::view::{View, broadcast};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
 use crate::model::functions::{Function, ShapeRule};
@@ -353,13 +353,9 @@ impl Lowering<'_> {
                 broadcast(&column, reader)
             }
             (ShapeRule::SliceScatter, 0) => broadcast(shape, reader),
-            // Behind the indices are the dimensions that the input has behind the indexed ones.
             (ShapeRule::Index, 1..) => {
                 let indexed = graph.inputs[op].len() - 1;
-                let behind = graph
-                    .tensor_shape(*graph.inputs[op].first()?)?
-                    .get(indexed..)?;
-                broadcast_to(&[shape, &vec![1; behind.len()]].concat(), &reader.shape)
+                index_of(graph, op, tensor, indexed, &reader.shape)
             }
             _ => None,
         }

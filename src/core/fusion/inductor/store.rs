@@ -31,7 +31,6 @@ impl Lowering<'_> {
     /// Adds the node of a write into a part.
     pub(super) fn store(&mut self, op: OpId) {
         let graph = self.graph;
-        let output = graph.output[op];
         let shape = loop_shape(graph, op);
         let mut value = LoweredValue::default();
         for (place, &tensor) in graph.inputs[op].iter().enumerate() {
@@ -52,17 +51,17 @@ impl Lowering<'_> {
         }
         value.sort();
         value.compute(op);
-        let space = Loop::Pointwise(element_count(&shape).unwrap_or(0));
-        let width = self.width_of(BufferId::of_tensor(output));
-        let node = self.node(value, space, &shape);
         let elements = element_count(&shape).unwrap_or(0);
+        let written = BufferId::of_tensor(graph.output[op]);
+        let width = self.width_of(written);
         let writes = BufferAccess {
             bytes: elements.saturating_mul(width.into()),
-            ..BufferAccess::of(BufferId::of_tensor(output), None, &[], width)
+            ..BufferAccess::of(written, None, &[], width)
         };
+        let node = self.node(value, Loop::Pointwise(elements), &shape);
         self.push(SchedulerNode { writes, ..node });
         if copies_before(graph, op) {
-            self.launch_beside(BufferId::of_tensor(output));
+            self.launch_beside(written);
         }
     }
 }
@@ -95,11 +94,24 @@ fn index(graph: &Graph, op: OpId, place: usize, over: &[u64]) -> Option<View> {
     if place + 1 == graph.inputs[op].len() {
         return broadcast_to(shape, over);
     }
-    let behind = match graph.ops[op].function? {
-        Function::IndexCopy | Function::IndexAdd => over
-            .len()
-            .checked_sub(graph.ops[op].indexing.as_ref()?.axis + 1)?,
-        _ => graph.tensor_shape(*graph.inputs[op].first()?)?.len() - (graph.inputs[op].len() - 2),
+    let indexed = match graph.ops[op].function? {
+        Function::IndexPut => graph.inputs[op].len().checked_sub(2)?,
+        _ => graph.ops[op].indexing.as_ref()?.axis + 1,
     };
-    broadcast_to(&[shape, &vec![1; behind]].concat(), over)
+    index_of(graph, op, tensor, indexed, over)
+}
+
+/// The element of an index that belongs to each element of a shape: behind the indices are the
+/// dimensions that the first input has behind its `indexed` ones.
+pub(super) fn index_of(
+    graph: &Graph,
+    op: OpId,
+    index: TensorId,
+    indexed: usize,
+    over: &[u64],
+) -> Option<View> {
+    let first = graph.tensor_shape(*graph.inputs[op].first()?)?;
+    let behind = first.len().checked_sub(indexed)?;
+    let shape = [graph.tensor_shape(index)?, &vec![1; behind]].concat();
+    broadcast_to(&shape, over)
 }
