@@ -55,6 +55,10 @@ fn aten_states_what_changes_values() {
             "pad = pad(x, pad=[1, 1]) : f32[4, 10]"),
         ("constant_pad_nd.default", json!({ "pad": { "as_ints": [1, -1] }, "value": { "as_int": -2 } }), &[4, 8], &[4, 8],
             "slice = slice(x, start=0, end=7, axis=1)\npad = pad(slice, pad=[1, 0], value=-2) : f32[4, 8]"),
+        // No reshape: the compiler cuts all elements as an earlier reduction has cut them.
+        ("max.default", json!({}), image, &[], "max = max(x, axis=[0, 1, 2, 3], keepdim=false) : f32[]"),
+        ("min.default", json!({}), &[8], &[], "min = min(x, axis=0, keepdim=false) : f32[]"),
+        ("max.default", json!({}), &[], &[], "reshape = reshape(x, shape=[1])\nmax = max(reshape, axis=0, keepdim=false) : f32[]"),
         ("arange.default", json!({ "end": { "as_int": 8 } }), &[8], &[8],
             "arange = arange() : f32[8]"),
         ("arange.start_step", json!({ "start": { "as_int": 3 }, "end": { "as_int": 19 }, "step": { "as_int": 2 } }), &[8], &[8],

@@ -205,6 +205,15 @@ fn a_single_row_is_cut_along_what_lies_in_memory() {
             "input x : f32[128, 12, 128]\ns = sum(x, axis=0)\nd = sub(x, s)\nt = transpose(d, perm=[0, 2, 1])\nm = sum(t, axis=[0, 1, 2])",
             4,
         ),
+        // All elements of a norm are cut into its rows, those of a flat view of it into pieces.
+        (
+            "input x : bf16[4096, 4096]\nweight g : bf16[4096]\nh = rms_norm(x, g)\na = abs(h)\nm = max(a, axis=[0, 1], keepdim=false)",
+            2,
+        ),
+        (
+            "input x : bf16[4096, 4096]\nweight g : bf16[4096]\nh = rms_norm(x, g)\na = abs(h)\nr = reshape(a, shape=[16777216])\nm = max(r, axis=0, keepdim=false)",
+            4,
+        ),
     ]);
 }
 

@@ -120,7 +120,8 @@ pub(super) fn norm(call: &Call<'_>) -> Option<Becomes> {
     })
 }
 
-/// The largest or smallest element, or its index; along all axes at once where none is named.
+/// The largest or smallest element, or its index. An index where no axis is named is that of the
+/// elements in a row.
 pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
     let kind = call.operator;
     let function = if call.index == 1 {
@@ -128,7 +129,8 @@ pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
     } else {
         kind.to_owned()
     };
-    if call.has("dim") {
+    let is_indexed = function.starts_with("arg");
+    if call.has("dim") || !is_indexed && call.rank_of("self")? > 0 {
         return Some(Becomes::lines(format!(
             "{{y}} = {function}({{self}}, {{reduced}})"
         )));
