@@ -37,8 +37,8 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// What is broadcast is computed again for each copy (`expand` in `torch/_inductor/lowering.py`).
-    /// Given the sizes of all copies and of one.
+    /// What is broadcast is computed again for each copy, given the sizes of all copies and of one.
+    /// Source: `expand` in `torch/_inductor/lowering.py`.
     fn are_copied(&mut self, sizes: Option<(u64, u64)>) {
         if let Some(copies) = sizes.and_then(|(all, one)| all.checked_div(one)) {
             let copies = usize::try_from(copies).unwrap_or(usize::MAX);
