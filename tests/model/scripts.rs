@@ -473,9 +473,10 @@ fn f8_is_written_in_place_as_it_is() {
         let read = given
             .iter()
             .filter(|(name, _)| line.split(['(', ')', ',', ' ']).any(|word| word == *name));
-        let inputs: String = read
+        let inputs: Vec<String> = read
             .map(|(name, of)| format!("input {name} : {of}\n"))
             .collect();
+        let inputs = inputs.concat();
         let script = script_of(&format!("{inputs}{line}\ny = cast(k, dtype=bf16)")).unwrap();
         body(&script)[1].trim().to_owned()
     };

@@ -337,12 +337,16 @@ impl Lowering<'_> {
             .function
             .map_or(ShapeRule::Broadcast, |function| function.row().shape_rule);
         match (rule, place) {
-            (ShapeRule::Broadcast | ShapeRule::SameAsFirst | ShapeRule::PerChannel, _) => {
-                broadcast(shape, reader)
-            }
             // A scale of rows, columns or the whole is broadcast. Of smaller blocks it is read at
             // quotients of the index.
-            (ShapeRule::Blocks, _) => broadcast(shape, reader),
+            (
+                ShapeRule::Broadcast
+                | ShapeRule::SameAsFirst
+                | ShapeRule::PerChannel
+                | ShapeRule::Blocks,
+                _,
+            )
+            | (ShapeRule::SliceScatter, 0) => broadcast(shape, reader),
             // A reduction reads its input element by element.
             (ShapeRule::Reduce | ShapeRule::Reshape, 0) | (ShapeRule::Gather, 1) => {
                 Some(View::whole(element_count(shape)?))
@@ -352,7 +356,6 @@ impl Lowering<'_> {
                 column.push(1);
                 broadcast(&column, reader)
             }
-            (ShapeRule::SliceScatter, 0) => broadcast(shape, reader),
             (ShapeRule::Index, 1..) => {
                 let indexed = graph.inputs[op].len() - 1;
                 index_of(graph, op, tensor, indexed, &reader.shape)
