@@ -278,6 +278,36 @@ fn arguments_decide_what_an_operator_is() {
     }
 }
 
+/// PyTorch flattens a tensor for a roll without dimensions, and copies it before if its elements lie
+/// in another order.
+#[test]
+fn a_roll_without_dimensions_is_one_of_the_flattened_tensor() {
+    let lines = |sizes: &[i64], strides: &[i64]| {
+        let mut x = tensor(sizes);
+        x["strides"] = strides.iter().map(|own| json!({ "as_int": own })).collect();
+        let inputs = [
+            named("self", &json!({ "as_tensor": { "name": "x" } })),
+            named("shifts", &json!({ "as_ints": [3] })),
+        ];
+        let known = [("x", x), ("y", tensor(sizes))];
+        lines_of(&[node_of("roll.default", &inputs, "y")], &known)
+    };
+    assert_eq!(
+        lines(&[8], &[1]),
+        ["roll = roll(x, shift=3, axis=0) : f32[8]"]
+    );
+    let rolled = [
+        "reshape = reshape(x, shape=[32])",
+        "roll = roll(reshape, shift=3, axis=0)",
+        "reshape_2 = reshape(roll) : f32[4, 8]",
+    ];
+    assert_eq!(lines(&[4, 8], &[8, 1]), rolled);
+    let [first, ..] = &lines(&[4, 8], &[1, 4])[..] else {
+        panic!("no lines");
+    };
+    assert_eq!(first, "contiguous = contiguous(x)");
+}
+
 #[test]
 fn what_computes_nothing_is_no_op() {
     let nodes = [

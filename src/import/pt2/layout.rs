@@ -7,6 +7,7 @@ use crate::pt2::views::perm;
 use crate::shapes::elements;
 use crate::size::Size;
 use fuseline_core::model::functions::Function;
+use std::fmt::Write;
 
 /// The elements of the first tensor in the shape of the output, where PyTorch copies none.
 pub(super) fn reshape(call: &Call<'_>) -> Option<Becomes> {
@@ -31,23 +32,24 @@ pub(super) fn reshape(call: &Call<'_>) -> Option<Becomes> {
 
 /// A view of any strides; one that shows all elements in their order is a reshape.
 pub(super) fn as_strided(call: &Call<'_>) -> Option<Becomes> {
-    let strides = |sizes: &[SymInt]| sizes.iter().map(SymInt::hint).collect::<Option<Vec<i64>>>();
     let output = call.outputs.first().copied().flatten()?;
     let output = call.graph.tensor_values.get(output)?;
     let keeps_all = elements(call.shape_of("self")?)? == elements(&call.shape)?;
-    let in_order = |meta: &TensorMeta| {
-        let mut end = 1_i64;
-        let dims = strides(&meta.sizes)?
-            .into_iter()
-            .zip(strides(&meta.strides)?);
-        Some(dims.rev().all(|(size, stride)| {
-            let follows = size == 1 || stride == end;
-            end = end.saturating_mul(size);
-            follows
-        }))
-    };
-    let is_reshape = keeps_all && in_order(call.meta("self")?)? && in_order(output)?;
+    let is_reshape = keeps_all && is_in_order(call.meta("self")?)? && is_in_order(output)?;
     is_reshape.then_some(Becomes::Reshape(call.tensor_index("self")?))
+}
+
+/// Whether the memory of a tensor has its elements in row-major order, without gaps. `None` where
+/// the graph does not tell a size.
+fn is_in_order(meta: &TensorMeta) -> Option<bool> {
+    let hints = |sizes: &[SymInt]| sizes.iter().map(SymInt::hint).collect::<Option<Vec<i64>>>();
+    let mut end = 1_i64;
+    let dims = hints(&meta.sizes)?.into_iter().zip(hints(&meta.strides)?);
+    Some(dims.rev().all(|(size, stride)| {
+        let follows = size == 1 || stride == end;
+        end = end.saturating_mul(size);
+        follows
+    }))
 }
 
 /// A copy, if it changes the layout; torch.compile removes a copy in the same order.
@@ -163,6 +165,41 @@ pub(super) fn transpose(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::lines(format!(
         "{{y}} = transpose({{self}}, perm={perm:?})"
     )))
+}
+
+/// Elements moved along dimensions, and those that leave at one end back in at the other.
+pub(super) fn roll(call: &Call<'_>) -> Option<Becomes> {
+    let (shape, shifts) = (call.shape_of("self")?, call.ints("shifts")?);
+    let axes = call.ints("dims").unwrap_or_default();
+    // PyTorch flattens a tensor of several dimensions for a roll of none that is named.
+    if let ([shift], [], true) = (&*shifts, &*axes, shape.len() != 1) {
+        let all = call.one(&elements(shape)?);
+        let (copy, from) = match is_in_order(call.meta("self")?) {
+            Some(false) => ("{y}_copy = contiguous({self})\n", "{y}_copy"),
+            _ => ("", "{self}"),
+        };
+        return Some(Becomes::lines(format!(
+            "{copy}{{y}}_flat = reshape({from}, shape=[{all}])\n\
+             {{y}}_rolled = roll({{y}}_flat, shift={shift}, axis=0)\n\
+             {{y}} = reshape({{y}}_rolled)"
+        )));
+    }
+    let axes = if axes.is_empty() { vec![0] } else { axes };
+    if shifts.len() != axes.len() {
+        return None;
+    }
+    let mut text = String::new();
+    let mut last = "{self}".to_owned();
+    for (step, (shift, axis)) in shifts.iter().zip(&axes).enumerate() {
+        let now = if step + 1 == axes.len() {
+            "{y}".to_owned()
+        } else {
+            format!("{{y}}_{step}")
+        };
+        let _ = writeln!(text, "{now} = roll({last}, shift={shift}, axis={axis})");
+        last = now;
+    }
+    Some(Becomes::lines(text))
 }
 
 pub(super) fn expand(call: &Call<'_>) -> Option<Becomes> {

@@ -158,7 +158,7 @@ static OPERATORS: &[Operator] = &[
     row(&["repeat_interleave.self_int"], &[By(pieces::repeat_interleave)]),
     row(&["constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d"], &[By(pieces::pad)]),
     row(&["flip"], &[Lines(Own, &["{y} = flip({self}, axis={dims=0})"])]),
-    row(&["roll"], &[By(pieces::roll)]),
+    row(&["roll"], &[By(layout::roll)]),
     row(&["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"], &[By(layout::shuffle)]),
     // Indices.
     row(&["embedding"], &[Lines(Own, &["{y} = embedding({indices}, {weight})"])]),

@@ -337,25 +337,6 @@ fn repeated_border(call: &Call<'_>, pads: &[Size], mode: &str) -> Option<Becomes
     (last != "{self}").then(|| Becomes::lines(text.replace(&format!("{last} ="), "{y} =")))
 }
 
-pub(super) fn roll(call: &Call<'_>) -> Option<Becomes> {
-    let (shifts, axes) = (call.ints("shifts")?, call.ints("dims")?);
-    if shifts.len() != axes.len() || shifts.is_empty() {
-        return None;
-    }
-    let mut text = String::new();
-    let mut last = "{self}".to_owned();
-    for (step, (shift, axis)) in shifts.iter().zip(&axes).enumerate() {
-        let now = if step + 1 == axes.len() {
-            "{y}".to_owned()
-        } else {
-            format!("{{y}}_{step}")
-        };
-        let _ = writeln!(text, "{now} = roll({last}, shift={shift}, axis={axis})");
-        last = now;
-    }
-    Some(Becomes::lines(text))
-}
-
 /// Differences of neighbours along an axis, with tensors before or behind.
 pub(super) fn diff(call: &Call<'_>) -> Option<Becomes> {
     let rank = call.rank_of("self")?;
