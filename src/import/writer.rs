@@ -8,6 +8,7 @@ use crate::shapes::{Sizes, infer};
 use crate::size::Size;
 use crate::statement::{Dims, annotation, dtype_of, literals, merged_shape, nameless, statements};
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::TensorRole;
 use fuseline_core::model::program::OpStatement;
 use fuseline_core::model::promotion::ArgumentType;
@@ -148,6 +149,19 @@ impl Writer {
             copies.push(copy.unwrap_or(output));
         }
         copies
+    }
+
+    /// The source of a reshape; any other tensor itself.
+    pub(crate) fn unshaped(&self, index: usize) -> usize {
+        let ops = &self.ops;
+        let written = ops.binary_search_by_key(&index, |(_, output)| *output);
+        let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);
+        let source = op
+            .filter(|op| op.function() == Some(Function::Reshape))
+            .and_then(|op| self.by_name.get(&op.inputs.first()?.text));
+        // A reshape reads none itself but where an op of several lines ends with one, whose source
+        // is no reshape.
+        source.copied().unwrap_or(index)
     }
 
     /// `O(ops + reads)`.

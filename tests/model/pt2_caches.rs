@@ -1,10 +1,12 @@
 //! Exported programs that write into caches through views: what they read and write is that of the
 //! rows, however a library lays its cache out. `make_pt2.py` writes the files.
 
-use crate::pt2::{bytes, converted, exporter};
+use crate::pt2::{bytes, converted, exporter, lines_of};
+use crate::pt2_files::{named, node, node_of, tensor};
 use crate::put_back::analysis;
 use fuseline_core::model::options::ReshapeCost;
 use fuseline_core::{Analysis, Policy};
+use serde_json::json;
 use strum::VariantArray;
 
 const K: u64 = 2 * 4 * 16 * 4;
@@ -89,4 +91,51 @@ fn a_step_of_a_llama_writes_one_row_of_its_static_cache() {
             assert_eq!((read, written), (4 * (row + 8), 4 * row), "{policy:?}");
         }
     }
+}
+
+/// `cache[:, at] = values` of one sequence: the graph drops the dimension of size 1 before.
+#[test]
+fn values_without_their_dimension_of_size_1_are_written_as_they_are() {
+    let tensor_of = |name: &str| json!({ "as_tensor": { "name": name } });
+    let mut at = tensor(&[1]);
+    at["dtype"] = json!(5);
+    let known = [
+        ("x", tensor(&[1, 1, 8, 16])),
+        ("values", tensor(&[1, 1, 8, 16])),
+        ("rows", tensor(&[8, 16])),
+        ("at", at),
+        ("y", tensor(&[1, 1, 8, 16])),
+    ];
+    let sizes = named("size", &json!({ "as_ints": [8, 16] }));
+    let indices = json!({ "as_optional_tensors": [{ "as_none": true }, tensor_of("at")] });
+    let nodes = [
+        node("exp.default", &["x"], "values"),
+        node_of(
+            "view.default",
+            &[named("self", &tensor_of("values")), sizes],
+            "rows",
+        ),
+        node_of(
+            "arange.default",
+            &[named("end", &json!({ "as_int": 1 }))],
+            "at",
+        ),
+        node_of(
+            "index_put.default",
+            &[
+                named("self", &tensor_of("x")),
+                named("indices", &indices),
+                named("values", &tensor_of("rows")),
+            ],
+            "y",
+        ),
+    ];
+    assert_eq!(
+        lines_of(&nodes, &known),
+        [
+            "exp = exp(x) : f32[1, 1, 8, 16]",
+            "arange = arange() : i64[1]",
+            "index_copy = index_copy(x, arange, exp, axis=1) : f32[1, 1, 8, 16]",
+        ]
+    );
 }

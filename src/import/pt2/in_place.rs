@@ -201,7 +201,7 @@ impl<'a> Import<'a> {
                 return None;
             }
             // A reshape of a reshape reads what that one reads.
-            if self.unshaped(output) == self.unshaped(of) {
+            if self.written.unshaped(output) == self.written.unshaped(of) {
                 found.push(Step {
                     op: StepOp::Reshape,
                     source: of,

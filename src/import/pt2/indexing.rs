@@ -134,12 +134,8 @@ pub(super) fn index_put(call: &Call<'_>) -> Option<Becomes> {
     {
         let mut wanted = shape.to_vec();
         *wanted.get_mut(*axis)? = count.clone();
-        let (name, mut text, mut from) = (&index.name, String::new(), "{values}");
-        if values != wanted {
-            let wanted = call.list(&wanted);
-            text = format!("{{y}}_values = expand({{values}}, shape={wanted})\n");
-            from = "{y}_values";
-        }
+        let (text, from) = values_of(call, &wanted)?;
+        let name = &index.name;
         return Some(cast(format!(
             "{text}{{y}} = {function}({{self}}, {name}, {from}, axis={axis})"
         )));
@@ -190,6 +186,29 @@ pub(super) fn index_put(call: &Call<'_>) -> Option<Becomes> {
          {{y}} = transpose({{y}}_put, perm={back:?})"
     );
     Some(cast(text))
+}
+
+/// The line that brings the values of a write to the shape that they fill, and their name.
+fn values_of(call: &Call<'_>, wanted: &[Size]) -> Option<(String, String)> {
+    let values = call.shape_of("values")?;
+    let list = call.list(wanted);
+    let (function, from) = if values == wanted {
+        return Some((String::new(), "{values}".to_owned()));
+    } else if elements(values)? == elements(wanted)? {
+        // The graph has dropped dimensions of size 1, often by a reshape.
+        let source = call.known(call.written.unshaped(call.tensor_index("values")?))?;
+        match source.dtype == Some(call.dtype) {
+            true if source.shape.as_deref() == Some(wanted) => {
+                return Some((String::new(), source.name.clone()));
+            }
+            true => ("reshape", source.name.as_str()),
+            false => ("reshape", "{values}"),
+        }
+    } else {
+        ("expand", "{values}")
+    };
+    let text = format!("{{y}}_values = {function}({from}, shape={list})\n");
+    Some((text, "{y}_values".to_owned()))
 }
 
 /// Adds rows to those at indices of the first dimensions.

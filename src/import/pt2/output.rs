@@ -82,7 +82,7 @@ impl<'a> Import<'a> {
                 return Ok(None);
             }
             Some(Becomes::Reshape(index)) => {
-                let source = self.unshaped(index);
+                let source = self.written.unshaped(index);
                 if call.is_known(source, true) {
                     frame.tensors.insert(output, source);
                     return Ok(None);
@@ -197,18 +197,5 @@ impl<'a> Import<'a> {
             };
             self.origins.insert(op.output.text.clone(), origin);
         }
-    }
-
-    /// The source of a reshape; any other tensor itself.
-    pub(super) fn unshaped(&self, index: usize) -> usize {
-        let ops = &self.written.ops;
-        let written = ops.binary_search_by_key(&index, |(_, output)| *output);
-        let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);
-        let source = op
-            .filter(|op| op.function() == Some(Function::Reshape))
-            .and_then(|op| self.written.by_name.get(&op.inputs.first()?.text));
-        // A reshape reads none itself but where an op of several lines ends with one, whose source
-        // is no reshape.
-        source.copied().unwrap_or(index)
     }
 }
