@@ -135,6 +135,8 @@ fn another_meaning_is_answered_with_what_to_write() {
         ("x.relu()", "write the tensor as the first input: `relu(x)`", Some("y = relu(x)")),
         ("half(x)", "write `cast` with the element type", Some("y = cast(x, dtype=f16)")),
         ("torch.einsum(\"ij,jk->ik\", x, w)", "write it as `transpose`, `matmul` and `sum`", Some("y = matmul(x, w)")),
+        ("torch._scaled_mm(x, w)", "write the product with its scales and its type: `y = scaled_matmul(a, b, scale_a, scale_b) : bf16[64, 128]`", None),
+        ("F.scaled_mm(x, w)", "write the product with its scales and its type: `y = scaled_matmul(a, b, scale_a, scale_b) : bf16[64, 128]`", None),
         ("einsum(x, w)", "write it as `transpose`, `matmul` and `sum`", None),
         ("torch.flatten(x)", "write `reshape` with the new shape after a colon", None),
         ("F.geluu(x)", "did you mean `gelu`?", Some("y = gelu(x)")),

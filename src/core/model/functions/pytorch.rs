@@ -133,6 +133,8 @@ pub const ANSWERS: &[Answer] = &[
     hint("MultiheadAttention", "write its ops: `linear` for each projection, `reshape`, `matmul`, `softmax` and `matmul`"),
     lines("addmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
     lines("baddbmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
+    hint("_scaled_mm", "write the product with its scales and its type: `y = scaled_matmul(a, b, scale_a, scale_b) : bf16[64, 128]`"),
+    hint("scaled_mm", "write the product with its scales and its type: `y = scaled_matmul(a, b, scale_a, scale_b) : bf16[64, 128]`"),
     hint("einsum", "write it as `transpose`, `matmul` and `sum`"),
     hint("tensordot", "write it as `transpose`, `reshape` and `matmul`"),
     hint("mv", "write the vector as a matrix with one column, and use `matmul`"),
