@@ -169,3 +169,37 @@ fn the_first_version_of_resize_rounds_up_in_a_smaller_image() {
         assert_eq!(text, own, "{factor}");
     }
 }
+
+/// Bilinear interpolation in the notation is one of floats; the nearest element has any type.
+#[test]
+fn an_image_of_integers_is_interpolated_as_floats() {
+    for (mode, expected) in [
+        (
+            "linear",
+            "y_floats = cast(x, dtype=f32)\n\
+             y_interpolate = interpolate(y_floats, size=[8, 8], mode=bilinear)\n\
+             y = cast(y_interpolate, dtype=u8)",
+        ),
+        ("nearest", "y = interpolate(x, size=[8, 8], mode=nearest)"),
+    ] {
+        let attributes = [
+            attribute_text("mode", mode),
+            attribute_text("coordinate_transformation_mode", "asymmetric"),
+            attribute_text("nearest_mode", "floor"),
+        ];
+        let attributes = if mode == "linear" {
+            &attributes[..1]
+        } else {
+            &attributes
+        };
+        assert_eq!(
+            statements(
+                &["x u8[1, 3, 4, 4]"],
+                &[ints("s", &[1, 3, 8, 8])],
+                &[node("Resize", "x - - s", "y", attributes)],
+                "y"
+            ),
+            expected
+        );
+    }
+}

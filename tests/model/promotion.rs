@@ -318,3 +318,33 @@ fn bytes_values_and_code_follow_the_promoted_type() {
     let types: Vec<DType> = kernel.arguments.iter().map(|own| own.dtype).collect();
     assert_eq!(types, [DType::Bf16, DType::F32, DType::F32]);
 }
+
+/// PyTorch 2.11 refuses integers on a GPU here: its kernels are those of floats, or its check says
+/// so. `exp`, `sigmoid`, `tanh`, `softsign` and the like give floats, `relu` integers.
+#[test]
+fn functions_of_floats_refuse_integers() {
+    let refuse = "gelu gelu_erf silu leaky_relu elu selu softplus mish hardsigmoid hardswish dropout \
+                  mean var softmax log_softmax layer_norm rms_norm l2_norm group_norm batch_norm_train \
+                  adaptive_avg_pool2d adaptive_max_pool2d interpolate_bilinear";
+    let of_one = Function::VARIANTS.iter().filter(|own| {
+        let row = own.row();
+        row.min_inputs == 1 && own.input_dtype(0).is_none()
+    });
+    let of_one = of_one.map(|own| {
+        let name = own.name();
+        match name {
+            "interpolate" | "interpolate_bilinear" => (name, format!("{name}(a, times=2)")),
+            _ => (name, format!("{name}(a)")),
+        }
+    });
+    for (name, call) in of_one {
+        for dtype in ["i64", "u8", "bool"] {
+            let found = type_of(&[&format!("{dtype}[2, 4, 6, 8]")], &call);
+            let is_refused = found.is_err_and(|message| message.contains("takes floats"));
+            let is_listed = refuse.split(' ').any(|own| own == name);
+            assert_eq!(is_refused, is_listed, "{call} of {dtype}");
+        }
+    }
+    let mask = ["f16[1, 8, 6]", "f16[1, 8, 6]", "bool[8, 8]"];
+    assert_eq!(type_of(&mask, "sdpa(a, b, b, c)"), Ok("f16"));
+}

@@ -94,6 +94,8 @@ pub(crate) const CASES: &[Case] = &[
         "`softmax` takes floats, which `x` i64[8, 6] does not hold", "convert it first: `cast(x, dtype=f32)`"),
     error("input x : f16[8, 6]\ninput w : i32[6]\ny = layer_norm(x, w)", Code::ShapeMismatch, (3, 19),
         "`layer_norm` takes floats, which `w` i32[6] does not hold", "convert it first: `cast(w, dtype=f32)`"),
+    error("input q : f16[1, 8, 6]\ninput k : i8[1, 8, 6]\ny = sdpa(q, k, q)", Code::ShapeMismatch, (3, 13),
+        "`sdpa` takes floats, which `k` i8[1, 8, 6] does not hold", "convert it first: `cast(k, dtype=f32)`"),
     error("input x : f16[8, 6]\ny = sum(x) : f16[8]", Code::AnnotationMismatch, (2, 14),
         "`y` is annotated as [8], but `sum` gives [8, 1]", "remove or correct the annotation, or correct the inputs"),
     error("input x : f16[8, 6]\ny = matmul(x, x, transpose_b=true) : f16[8, 6]", Code::AnnotationMismatch, (2, 38),

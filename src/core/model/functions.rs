@@ -327,21 +327,37 @@ impl Function {
         }
     }
 
-    /// Whether PyTorch refuses inputs of integers and of truth values.
-    pub const fn takes_floats(self) -> bool {
-        matches!(
-            self,
-            Self::Mean
-                | Self::Var
-                | Self::Softmax
-                | Self::LogSoftmax
-                | Self::LayerNorm
-                | Self::RmsNorm
-                | Self::L2Norm
-                | Self::GroupNorm
-                | Self::BatchNorm
-                | Self::BatchNormTrain
-        )
+    /// Whether PyTorch refuses integers and truth values as this input.
+    pub const fn takes_floats(self, place: usize) -> bool {
+        match self {
+            // A mask may hold truth values.
+            Self::Sdpa => place < 3,
+            Self::Gelu
+            | Self::GeluErf
+            | Self::Silu
+            | Self::LeakyRelu
+            | Self::Elu
+            | Self::Selu
+            | Self::Softplus
+            | Self::Mish
+            | Self::Hardsigmoid
+            | Self::Hardswish
+            | Self::Dropout
+            | Self::Mean
+            | Self::Var
+            | Self::Softmax
+            | Self::LogSoftmax
+            | Self::LayerNorm
+            | Self::RmsNorm
+            | Self::L2Norm
+            | Self::GroupNorm
+            | Self::BatchNorm
+            | Self::BatchNormTrain
+            | Self::AdaptiveAvgPool2d
+            | Self::AdaptiveMaxPool2d
+            | Self::InterpolateBilinear => true,
+            _ => false,
+        }
     }
 
     /// Whether the output may have another element type than the inputs without a cast.

@@ -16,12 +16,12 @@ use crate::resolve::shapes::{Operand, tensor_text};
 pub(super) fn check_floats(
     statement: &OpStatement,
     function: Function,
-    operands: &[Operand<'_>],
+    place: usize,
+    operand: &Operand<'_>,
 ) -> Result<(), Diagnostic> {
-    let mut others = operands.iter().filter(|own| !own.dtype.is_float());
-    let Some(operand) = others.next().filter(|_| function.takes_floats()) else {
+    if operand.dtype.is_float() || !function.takes_floats(place) {
         return Ok(());
-    };
+    }
     let name = &operand.name.text;
     let cast = format!("cast({}, dtype=f32)", written_name(name));
     let floats = written_name(&format!("{name}_f32"));

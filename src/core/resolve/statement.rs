@@ -197,12 +197,13 @@ fn resolve_call(
         params,
     };
     let mut operands = Vec::with_capacity(reads.len());
-    for (name, &tensor) in statement.inputs.iter().zip(reads) {
+    for (place, (name, &tensor)) in statement.inputs.iter().zip(reads).enumerate() {
         if let Some((shape, dtype)) = known.type_of(tensor) {
-            operands.push(Operand { name, shape, dtype });
+            let operand = Operand { name, shape, dtype };
+            check_floats(statement, function, place, &operand)?;
+            operands.push(operand);
         }
     }
-    check_floats(statement, function, &operands)?;
     let types = reads.iter().map(|&tensor| match known.type_of(tensor) {
         Some((shape, dtype)) => Some(ArgumentType::tensor(dtype, shape.len())),
         // An input of unknown type has that of the annotation, or one that gives it.

@@ -81,15 +81,16 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
             None => "{y} = reduction({0}) : {output}".to_owned(),
         }),
         "axes" => axes(call),
-        // The notation's mean is one of floats, as PyTorch's.
-        "mean" => Some(match call.dtype() {
-            dtype if dtype.is_float() => "{y} = mean({0}, {axes})".to_owned(),
-            dtype => format!(
-                "{{y}}_floats = cast({{0}}, dtype=f32)\n{{y}}_mean = mean({{y}}_floats, {{axes}})\n\
-                 {{y}} = cast({{y}}_mean, dtype={})",
-                dtype.name()
-            ),
-        }),
+        "mean" => Some(of_floats(call, "mean({0}, {axes})")),
+        "resized" => {
+            let mode = resize::mode(call)?;
+            let function = format!("interpolate({{0}}, size={{image}}, mode={mode})");
+            Some(if mode == "nearest" {
+                format!("{{y}} = {function}")
+            } else {
+                of_floats(call, &function)
+            })
+        }
         "axis_kept" => {
             let axis = call.int("axis").unwrap_or(0);
             Some(format!("axis={axis}{}", keepdim(call)))
@@ -168,7 +169,6 @@ fn word(name: &str, call: &Call<'_>) -> Option<String> {
         "scatter" => scatter(call),
         "scatter_nd" => scatter_nd(call),
         "image" => image(call),
-        "resize_mode" => resize::mode(call),
         "fill" => fill(call),
         _ => None,
     }
@@ -332,4 +332,19 @@ fn fill(call: &Call<'_>) -> Option<String> {
         Number::Int(number) => Some(number.to_string()),
         Number::Float(number) => float_text(*number),
     }
+}
+
+/// A call of a function that takes floats alone, as in PyTorch, with casts around it for integers.
+fn of_floats(call: &Call<'_>, function: &str) -> String {
+    let dtype = call.dtype();
+    if dtype.is_float() {
+        return format!("{{y}} = {function}");
+    }
+    let name = function.split('(').next().unwrap_or_default();
+    let function = function.replace("{0}", "{y}_floats");
+    format!(
+        "{{y}}_floats = cast({{0}}, dtype=f32)\n{{y}}_{name} = {function}\n\
+         {{y}} = cast({{y}}_{name}, dtype={})",
+        dtype.name()
+    )
 }

@@ -215,7 +215,8 @@ pub(super) fn adaptive_pool(call: &Call<'_>) -> Option<Becomes> {
 pub(super) fn interpolate(call: &Call<'_>) -> Option<Becomes> {
     let is_nearest = matches!(call.operator, "upsample_nearest2d");
     let input = if call.has("input") { "input" } else { "self" };
-    if !is_nearest && call.operator != "upsample_bilinear2d" {
+    let is_bilinear = call.operator == "upsample_bilinear2d" && call.dtype.is_float();
+    if !is_nearest && !is_bilinear {
         return Some(Becomes::lines(format!("{{y}} = elementwise({{{input}}})")));
     }
     let image = call.list(call.shape.get(2..4)?);
