@@ -123,11 +123,20 @@ fn an_operand_that_is_broadcast_to_the_heads_is_written_before_its_copies() {
     let product = "t = transpose(r, perm=[0, 1, 3, 2])\nm = matmul(q, t)";
     let turned = "a = slice(k, start=0, end=8, axis=3)\nb = slice(k, start=8, end=16, axis=3)\nn = neg(b)\nd = concat(n, a, axis=3)\nx = mul(k, c)\ny = mul(d, s)\nr = add(x, y)\n";
     let light = "x = mul(k, c)\nr = add(x, s)\n";
+    // The copies for two products compute what both read, in one kernel if it is pointwise.
+    let of_two = "input q : bf16[4, 8, 1, 64]\ninput k : bf16[4, 256, 64]\n";
+    let products = "u = reshape(r) : bf16[4, 1, 256, 64]\nt = transpose(u, perm=[0, 1, 3, 2])\nm = matmul(q, t)\np = softmax(m)\nw = reshape(r) : bf16[4, 1, 256, 64]\ny = matmul(p, w)";
+    let one_more = products.replace("256", "257");
     let one_head = |text: &str| text.replace("[2, 8, 128, 16]", "[2, 1, 128, 16]");
     crate::inductor_smallest::check(&[
         (&format!("{key}{turned}{product}"), 3),
         (&format!("{key}{light}{product}"), 2),
         (&one_head(&format!("{key}{turned}{product}")), 2),
+        (&format!("{of_two}r = silu(k)\n{products}"), 4),
+        (
+            &format!("{of_two}input x : bf16[4, 1, 64]\nr = concat(k, x, axis=1)\n{one_more}"),
+            5,
+        ),
     ]);
 }
 

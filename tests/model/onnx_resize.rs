@@ -178,7 +178,7 @@ fn an_image_of_integers_is_interpolated_as_floats() {
             "linear",
             "y_floats = cast(x, dtype=f32)\n\
              y_interpolate = interpolate(y_floats, size=[8, 8], mode=bilinear)\n\
-             y = cast(y_interpolate, dtype=u8)",
+             y = cast(y_interpolate, dtype=i8)",
         ),
         ("nearest", "y = interpolate(x, size=[8, 8], mode=nearest)"),
     ] {
@@ -194,7 +194,7 @@ fn an_image_of_integers_is_interpolated_as_floats() {
         };
         assert_eq!(
             statements(
-                &["x u8[1, 3, 4, 4]"],
+                &["x i8[1, 3, 4, 4]"],
                 &[ints("s", &[1, 3, 8, 8])],
                 &[node("Resize", "x - - s", "y", attributes)],
                 "y"

@@ -338,7 +338,7 @@ fn functions_of_floats_refuse_integers() {
         }
     });
     for (name, call) in of_one {
-        for dtype in ["i64", "u8", "bool"] {
+        for dtype in ["i64", "i8", "bool"] {
             let found = type_of(&[&format!("{dtype}[2, 4, 6, 8]")], &call);
             let is_refused = found.is_err_and(|message| message.contains("takes floats"));
             let is_listed = refuse.split(' ').any(|own| own == name);

@@ -134,9 +134,14 @@ impl Lowering<'_> {
         // What the copy computes is written as the copy alone, not as the operand first.
         let is_free = |&&op: &&OpId| self.target.reshape.is_free_view(graph, op);
         let computed = value.ops.iter().rev().find(|op| !is_free(op));
-        let bytes = if computed.is_some() { beyond } else { whole };
-        let written_by = computed.copied().unwrap_or(op);
-        self.note_copy(op, tensor, written_by, [bytes; 2]);
+        match (computed.copied(), value.ops.last()) {
+            (None, _) => self.note_copy(op, tensor, op, [whole; 2]),
+            // A further copy, of another view, computes it again.
+            (Some(first), Some(&view)) if self.copied.iter().any(|c| c.written_by == first) => {
+                self.note_copy(op, tensor, view, [beyond, whole]);
+            }
+            (Some(first), _) => self.note_copy(op, tensor, first, [beyond; 2]),
+        }
         let mut shape = graph.tensor_shape(tensor).unwrap_or(&[]).to_vec();
         if beyond > 0
             && let Some(broadcast) = broadcast_operand_shape(graph, op, tensor)

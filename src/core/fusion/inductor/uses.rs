@@ -118,7 +118,7 @@ pub(super) fn uses(
             if definition.is_view() {
                 of_input.readers = of_input.readers.max(of_output.readers);
                 of_input.branches = of_input.branches.max(of_output.branches);
-                of_input.copies = of_input.copies.max(of_output.copies);
+                of_input.copies += of_output.copies;
                 let is_viewed = of_output.is_viewed || graph.is_final(output);
                 let is_crossing = is_crossing(graph, op);
                 // The copy of what no strides show computes what it copies.
