@@ -278,8 +278,8 @@ fn arguments_decide_what_an_operator_is() {
     }
 }
 
-/// PyTorch flattens a tensor for a roll without dimensions, and copies it before if its elements lie
-/// in another order.
+/// PyTorch flattens a tensor for a roll without dimensions, and copies it before if its elements
+/// lie in another order.
 #[test]
 fn a_roll_without_dimensions_is_one_of_the_flattened_tensor() {
     let lines = |sizes: &[i64], strides: &[i64]| {
