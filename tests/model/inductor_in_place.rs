@@ -145,3 +145,27 @@ fn a_kernel_that_writes_a_part_moves_only_the_part() {
     assert_eq!(analysis.fused.traffic.bytes_written, part);
     assert_eq!(analysis.fused.traffic.bytes_read, part + 8);
 }
+
+/// Only what is no view of an input is overwritten: a view is copied, and copied back by a kernel
+/// that what else reads the whole may join.
+#[test]
+fn a_write_through_a_view_of_an_input_runs_on_a_copy() {
+    let paged = "input kc : bf16[64, 16, 2, 32]\ninput k : bf16[4, 2, 32]\ninput slot : i64[4]\nv = reshape(kc) : bf16[1024, 2, 32]\nw = index_copy_(v, slot, k, axis=0)\n";
+    let turned = "input kc : bf16[4, 256, 2, 32]\ninput k : bf16[4, 2, 2, 32]\ninput at : i64[2]\nv = transpose(kc, perm=[0, 2, 1, 3])\nw = index_copy_(v, at, k, axis=2)\n";
+    check(&[
+        (paged, 3),
+        (
+            &format!("{paged}r = reshape(w) : bf16[64, 16, 2, 32]\ny = mul(r, 2)"),
+            3,
+        ),
+        (
+            &format!("{turned}r = transpose(w, perm=[0, 2, 1, 3])\ny = mul(r, 2)"),
+            3,
+        ),
+    ]);
+    let outcome = analyze_program(&parse(paged).program, &options(DEFAULT));
+    let traffic = outcome.analysis.unwrap().fused.traffic;
+    let (cache, part) = (64 * 16 * 2 * 32 * 2, 4 * 2 * 32 * 2);
+    assert_eq!(traffic.bytes_read, 2 * cache + part + 4 * 8);
+    assert_eq!(traffic.bytes_written, 2 * cache + part);
+}

@@ -57,11 +57,9 @@ fn a_write_through_a_view_is_that_of_its_rows() {
             for reshape in [ReshapeCost::Copy, ReshapeCost::View] {
                 let analysis = analysis(&text, policy, reshape);
                 let which = format!("{name} {policy:?} {reshape:?}\n{text}");
-                let writes = of_writes(&analysis);
-                assert_eq!(writes.1, written, "{which}");
-                // The compiler's kernels compute the rows that they write, too.
+                // The compiler's kernels compute the rows that they write, too, and copy views.
                 if policy != Policy::Inductor {
-                    assert_eq!(writes.0, read, "{which}");
+                    assert_eq!(of_writes(&analysis), (read, written), "{which}");
                 }
             }
         }

@@ -6,9 +6,10 @@
 use super::facts::copies_before;
 use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, SchedulerNode};
-use super::value::{BufferView, LoweredValue};
+use super::value::{BufferView, LoweredValue, buffer_value};
 use super::view::{View, broadcast_to};
 use crate::fusion::loops::Loop;
+use crate::fusion::views::viewed_base;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::graph::{Graph, Tensor};
@@ -62,6 +63,42 @@ impl Lowering<'_> {
         self.push(SchedulerNode { writes, ..node });
         if copies_before(graph, op) {
             self.launch_beside(written);
+        }
+        self.copy_back(op);
+    }
+
+    /// A write in place through a view of what the caller gives runs on a copy of the view, which
+    /// is copied back: only tensors that are no views are overwritten (`reinplace`).
+    fn copy_back(&mut self, op: OpId) {
+        let graph = self.graph;
+        let Some(&target) = graph.inputs[op].first().filter(|_| graph.ops[op].in_place) else {
+            return;
+        };
+        let is_view = |op: OpId| graph.ops[op].is_view();
+        let Some(view) = graph.tensors[target].producer.filter(|&op| is_view(op)) else {
+            return;
+        };
+        if !graph.tensors[viewed_base(graph, view)].is_external() {
+            return;
+        }
+        let output = graph.output[op];
+        let written = BufferId::of_tensor(output);
+        let bytes = graph.tensors[target].bytes().unwrap_or(0);
+        self.note_copy(op, target, op, [bytes.saturating_mul(2); 2]);
+        self.launch_beside(written);
+        let shape = graph.tensor_shape(target).unwrap_or(&[]);
+        let elements = element_count(shape).unwrap_or(0);
+        // A part is put back by an op of the program.
+        if graph.tensors[viewed_base(graph, view)].elements() == Some(elements) {
+            let layout = self.layouts[output].clone();
+            let copied = buffer_value(written, layout.clone());
+            let width = self.width_of(written);
+            let buffer = self.new_buffer(width);
+            let node = SchedulerNode {
+                launch_of: Some(written),
+                ..self.node(copied, Loop::Pointwise(elements), shape)
+            };
+            self.push(node.writing(buffer, &layout, shape, width));
         }
     }
 }
