@@ -319,8 +319,8 @@ fn bytes_values_and_code_follow_the_promoted_type() {
     assert_eq!(types, [DType::Bf16, DType::F32, DType::F32]);
 }
 
-/// PyTorch 2.11 refuses integers on a GPU here: its kernels are those of floats, or its check says
-/// so. `exp`, `sigmoid`, `tanh`, `softsign` and the like give floats, `relu` integers.
+/// PyTorch 2.11 refuses integers here, on a CPU, but for bilinear interpolation of bytes. `exp`,
+/// `sigmoid`, `tanh`, `softsign` and the like give floats, `relu` integers.
 #[test]
 fn functions_of_floats_refuse_integers() {
     let refuse = "gelu gelu_erf silu leaky_relu elu selu softplus mish hardsigmoid hardswish dropout \
