@@ -7,7 +7,6 @@ use crate::dag_check::faults;
 use crate::gpt2::gpt2;
 use crate::random_graph;
 use crate::repeats::{BLOCK, HEAD, POLICIES, TAIL, folded, of_text, program, repeats};
-use fuseline_core::model::op_type::OpType;
 use fuseline_core::{Analysis, KernelId, Op, Options, Policy, TensorDecl, TensorRole, analyze};
 use fuseline_view::picture::dag::in_columns::in_columns;
 use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
@@ -293,21 +292,4 @@ proptest! {
         let picture = folded(&analysis);
         prop_assert_eq!(shown_faults(&analysis, &picture), Vec::<String>::new());
     }
-}
-
-/// `t2` is computed where its first reader runs, and written by a later kernel.
-#[test]
-fn a_tensor_that_is_read_before_it_is_written_has_its_edges() {
-    let op = |name: &str, op_type: OpType, shape: &[u64]| {
-        Op::new(name, op_type, &["x0"], name, shape, 1)
-    };
-    let ops = [
-        op("t0", OpType::Elementwise, &[1]),
-        op("t1", OpType::Matmul, &[2, 7, 3]),
-        op("t2", OpType::Elementwise, &[1]),
-    ];
-    let options = Options::of_policy(Policy::Inductor);
-    let analysis = analyze(&repeated(&ops, 2), &[], &options).unwrap();
-    let picture = folded(&analysis);
-    assert_eq!(shown_faults(&analysis, &picture), Vec::<String>::new());
 }

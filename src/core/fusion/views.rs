@@ -131,36 +131,11 @@ pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
     tensor
 }
 
-/// The kernel that an op belongs to, of those that compute it: the one that writes its output, else
-/// the first. The first, too, if a reader runs before the output is written, so that tensors lead
-/// from earlier kernels to later ones.
-pub(super) fn home(
-    graph: &Graph,
-    op: OpId,
-    written_in: Option<KernelId>,
-    computed_in: &Adjacency<OpId, KernelId>,
-) -> Option<KernelId> {
-    let own = &computed_in[op];
-    let is_late = |kernel: KernelId| {
-        let mut open = vec![op];
-        while let Some(op) = open.pop() {
-            for &reader in &graph.successors[op] {
-                if graph.ops[reader].is_view() {
-                    open.push(reader);
-                } else if computed_in[reader]
-                    .first()
-                    .is_some_and(|&first| first < kernel)
-                {
-                    return true;
-                }
-            }
-        }
-        false
-    };
-    let writer = written_in.filter(|&kernel| own.contains(&kernel));
-    let first = own.first().copied();
-    let is_home = |&kernel: &KernelId| Some(kernel) == first || !is_late(kernel);
-    writer.filter(is_home).or(first)
+/// The kernel that an op belongs to, of those that compute it (`computed_in`, ascending): the one
+/// that writes its output, else the first.
+pub(super) fn home(written_in: Option<KernelId>, computed_in: &[KernelId]) -> Option<KernelId> {
+    let writer = written_in.filter(|kernel| computed_in.contains(kernel));
+    writer.or(computed_in.first().copied())
 }
 
 /// The partition in which each op is in its kernel of `kernel_of`, and the other kernels of

@@ -187,20 +187,18 @@ impl<'a> Replay<'a> {
             }
         }
 
-        let mut all: Adjacency<OpId, KernelId> = Adjacency::with_capacity(count, count);
-        for kernels in &mut computed_in {
+        let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(count);
+        let mut all = Adjacency::with_capacity(count, count);
+        for ((op, viewed), kernels) in self.viewed.iter_enumerated().zip(&mut computed_in) {
             kernels.sort_unstable();
             kernels.dedup();
-            all.push(kernels.iter().copied());
-        }
-        let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(count);
-        for (op, viewed) in self.viewed.iter_enumerated() {
             let writer = self.is_written[op].then(|| place[kernel_of_cell[self.home[op]]]);
             // Ops ascend in execution order, so the kernel of the viewed op is known.
             kernel_of.push(match *viewed {
                 Some(viewed) => kernel_of[viewed],
-                None => home(self.graph, op, writer, &all).unwrap_or(KernelId::new(0)),
+                None => home(writer, kernels).unwrap_or(KernelId::new(0)),
             });
+            all.push(kernels.iter().copied());
         }
         Some(with_placed_views(self.graph, kernel_of, &all, kernels))
     }
