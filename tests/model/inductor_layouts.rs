@@ -52,28 +52,3 @@ fn what_a_library_reads_as_a_matrix_lies_by_rows() {
         ),
     ]);
 }
-
-/// The statistics of the norm are lowered before the product, and compute the sum that the library
-/// gets later.
-#[test]
-fn an_operand_is_written_when_the_call_that_reads_it_is_lowered() {
-    let list = |product: &str| {
-        format!(
-            "input x : f32[1, 256, 1500]\ninput a : f32[1, 1500, 256]\nweight w : f32[256, 256]\nt = transpose(x, perm=[0, 2, 1])\ns = add(t, a)\n{product}"
-        )
-    };
-    check(&[
-        (&list("n = layer_norm(s)\nm = matmul(s, w)"), 4),
-        (&list("m = matmul(s, w)\nn = layer_norm(s)"), 4),
-        // As two matrices the product gets its operand in the order of eager PyTorch at once.
-        (
-            "input x : f32[256, 1500]\ninput a : f32[1500, 256]\nweight w : f32[256, 256]\nt = transpose(x, perm=[1, 0])\ns = add(t, a)\nn = layer_norm(s)\nm = matmul(s, w)",
-            5,
-        ),
-        // A copy of heads that two products read, one of them after a division.
-        (
-            "input k : bf16[2, 32, 64]\ninput q : bf16[8, 32, 16]\ninput p : bf16[8, 48, 16]\nr = reshape(k, shape=[2, 32, 4, 16])\nt = transpose(r, perm=[0, 2, 1, 3])\nc = contiguous(t)\nl = reshape(c, shape=[8, 32, 16])\ntt = transpose(l, perm=[0, 2, 1])\nd = div(tt, 4)\na = matmul(q, d)\npt = transpose(p, perm=[0, 2, 1])\nb = matmul(l, pt)",
-            4,
-        ),
-    ]);
-}

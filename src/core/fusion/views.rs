@@ -131,10 +131,16 @@ pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
     tensor
 }
 
-/// The kernel that an op belongs to, of those that compute it (`computed_in`, ascending): the one
-/// that writes its output, else the first.
-pub(super) fn home(written_in: Option<KernelId>, computed_in: &[KernelId]) -> Option<KernelId> {
-    let writer = written_in.filter(|kernel| computed_in.contains(kernel));
+/// The kernel that an op belongs to, of those that compute it (`computed_in`, ascending): the first,
+/// or of a reduction along rows the one that writes its elements, after the one of its statistics.
+pub(super) fn home(
+    graph: &Graph,
+    op: OpId,
+    written_in: Option<KernelId>,
+    computed_in: &[KernelId],
+) -> Option<KernelId> {
+    let is_reduction = graph.ops[op].op_type == OpType::Reduction;
+    let writer = written_in.filter(|kernel| is_reduction && computed_in.contains(kernel));
     writer.or(computed_in.first().copied())
 }
 

@@ -196,7 +196,7 @@ impl<'a> Replay<'a> {
             // Ops ascend in execution order, so the kernel of the viewed op is known.
             kernel_of.push(match *viewed {
                 Some(viewed) => kernel_of[viewed],
-                None => home(writer, kernels).unwrap_or(KernelId::new(0)),
+                None => home(self.graph, op, writer, kernels).unwrap_or(KernelId::new(0)),
             });
             all.push(kernels.iter().copied());
         }

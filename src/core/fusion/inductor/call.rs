@@ -34,7 +34,6 @@ impl Lowering<'_> {
             .filter(|&&op| graph.ops[op].op_type == OpType::Matmul);
         let is_flash = matmuls.count() > 1;
         for &op in ops {
-            self.write_operands(op);
             for &tensor in &graph.inputs[op] {
                 if made.contains(&tensor) {
                     continue;

@@ -237,9 +237,7 @@ impl Lowering<'_> {
         value.compute(op);
         if is_reduction && !is_unrolled {
             self.reduction(op, value);
-        } else if !self.is_written_late(op, &value)
-            && (self.is_buffer(&value, output) || self.uses[output].is_viewed)
-        {
+        } else if self.is_buffer(&value, output) || self.uses[output].is_viewed {
             // A buffer that only the caller views is written beside what its readers compute.
             let inlined = (!self.is_buffer(&value, output)).then(|| value.clone());
             if is_reduction && has_fixed_row_values(graph, op) {
@@ -375,12 +373,6 @@ impl Lowering<'_> {
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
     pub(super) fn is_buffer(&self, value: &LoweredValue, output: TensorId) -> bool {
         let uses = self.uses[output];
-        uses.feeds_library || self.is_buffer_without_call(value, output)
-    }
-
-    /// The same, if no library reads it.
-    pub(super) fn is_buffer_without_call(&self, value: &LoweredValue, output: TensorId) -> bool {
-        let uses = self.uses[output];
         let is_counted = |read: &&BufferView| {
             let tensor = read.buffer.tensor(self.graph);
             tensor.is_none_or(|tensor| tensor.elements() != Some(1))
@@ -393,6 +385,7 @@ impl Lowering<'_> {
         let concatenates = producer
             .is_some_and(|producer| self.graph.ops[producer].function == Some(Function::Concat));
         uses.is_result
+            || uses.feeds_library
             || uses.feeds_window && reads > 1
             || uses.readers > 1 && (reads > SHARED_READS || operations > SHARED_OPERATIONS)
             || reads > READS

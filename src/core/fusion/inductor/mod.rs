@@ -170,7 +170,7 @@ fn assemble(
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());
     let mut views = Vec::new();
     for op in graph.ops.ids() {
-        let own = home(written_in[op], &computed_in[op]).unwrap_or_else(|| {
+        let own = home(graph, op, written_in[op], &computed_in[op]).unwrap_or_else(|| {
             let source = graph.inputs[op].first().map(|&t| &graph.tensors[t]);
             match source.and_then(|tensor| tensor.producer) {
                 Some(producer) if graph.ops[op].op_type == OpType::Reshape => {

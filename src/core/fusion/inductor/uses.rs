@@ -25,8 +25,6 @@ pub(super) struct Uses {
     pub(super) is_viewed: bool,
     /// A library reads it, and not a copy.
     pub(super) feeds_library: bool,
-    /// Something else than a library reads it.
-    pub(super) feeds_kernel: bool,
     /// How a library reads it.
     pub(super) operand: Operand,
     /// The first call that reads it.
@@ -131,7 +129,6 @@ pub(super) fn uses(
                 }
                 of_input.feeds_library |= of_output.feeds_library && !is_copy;
                 of_input.feeds_window |= of_output.feeds_window;
-                of_input.feeds_kernel |= of_output.feeds_kernel;
                 if of_output.called_by.is_some() && !is_copy {
                     of_input.operand = of_input.operand.max(Operand::Viewed);
                     of_input.called_by = of_input
@@ -144,7 +141,6 @@ pub(super) fn uses(
             // An add that a library call includes reads its operand as the call does.
             let is_written = is_store(definition) && graph.inputs[op].first() == Some(&tensor);
             let is_library = is_call(definition) || is_part[op] || is_written;
-            of_input.feeds_kernel |= !is_library && !definition.is_view() && flash[op].is_none();
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
             if is_copied && flash[op].is_none() {
                 of_input.copies += 1;

@@ -11,7 +11,6 @@ use super::uses::Operand;
 use super::value::LoweredValue;
 use super::view::{View, loop_order};
 use crate::fusion::loops::Loop;
-use crate::fusion::views::viewed_base;
 use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, element_count};
@@ -37,46 +36,6 @@ impl Lowering<'_> {
                 View::whole(element_count(shape).unwrap_or(0))
             }
             _ => filled(indices),
-        }
-    }
-
-    /// Whether a library reads a pointwise value, and it is written as the first call is lowered:
-    /// what reads it before computes it.
-    pub(super) fn is_written_late(&self, op: OpId, value: &LoweredValue) -> bool {
-        let graph = self.graph;
-        let output = graph.output[op];
-        let uses = self.uses[output];
-        let is_late = match uses.operand {
-            Operand::Viewed => true,
-            // The compiler expects that an operand is written, and does so at once if it reads
-            // more than one tensor (`realize_hint`).
-            Operand::Free => value.reads.len() < 2,
-            Operand::Shared | Operand::Ordered => false,
-        };
-        is_late
-            && uses.feeds_library
-            && uses.feeds_kernel
-            && is_pointwise(&graph.ops[op])
-            && !uses.is_viewed
-            && !self.is_buffer_without_call(value, output)
-    }
-
-    /// Writes the pointwise values that a call reads and that are not written yet.
-    pub(super) fn write_operands(&mut self, op: OpId) {
-        let graph = self.graph;
-        for &operand in &graph.inputs[op] {
-            let producer = graph.tensors[operand].producer;
-            let is_view = producer.filter(|&op| graph.ops[op].is_view());
-            let tensor = is_view.map_or(operand, |view| viewed_base(graph, view));
-            let Some(producer) = graph.tensors[tensor].producer else {
-                continue;
-            };
-            if self.is_written_late(producer, &self.values[tensor])
-                && self.values[tensor].ops.contains(&producer)
-            {
-                self.write_pointwise(producer, self.values[tensor].clone());
-                self.read_from_buffer(tensor);
-            }
         }
     }
 
@@ -110,10 +69,6 @@ impl Lowering<'_> {
 
 fn is_copy(op: &Op) -> bool {
     op.function == Some(Function::Contiguous)
-}
-
-fn is_pointwise(op: &Op) -> bool {
-    op.op_type == OpType::Elementwise || is_copy(op)
 }
 
 /// A new buffer whose dimensions are nested as most reads of it nest them.
