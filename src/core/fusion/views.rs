@@ -131,8 +131,9 @@ pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
     tensor
 }
 
-/// The kernel that an op belongs to, of those that compute it (`computed_in`, ascending): the first,
-/// or of a reduction along rows the one that writes its elements, after the one of its statistics.
+/// The kernel that an op belongs to, of those that compute it (`computed_in`, ascending): the
+/// first, or of a reduction along rows the one that writes its elements, after that of its
+/// statistics.
 pub(super) fn home(
     graph: &Graph,
     op: OpId,
