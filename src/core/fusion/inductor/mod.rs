@@ -8,9 +8,9 @@
 //! part, `call` and `library` for matmuls, `concat`, and `reduce`, `reduced`, `single_row`,
 //! `unrolled`, `split`, `cut` and `direction` for reductions), `schedule` (with `pair`, `reorder`,
 //! `merge`, `mixed` and `number`) fuses nodes. `view` says what a node reads of a buffer, because
-//! only equal accesses share a kernel. An op belongs to the kernel that writes its output, an
-//! inlined one to the first that computes it; [`Partition::recomputed`] lists it for each other
-//! one. What no op of the program stands for, the second half of a reduction or a copy, is in
+//! only equal accesses share a kernel. An op belongs to the first kernel that computes it, a norm
+//! to the one that writes its elements; [`Partition::recomputed`] lists it for each other one.
+//! What no op of the program stands for, the second half of a reduction or a copy, is in
 //! [`Partition::further_launches`].
 
 mod attention;
@@ -119,9 +119,8 @@ fn note_views(graph: &Graph, nodes: &IdVec<NodeId, SchedulerNode>, log: &mut Log
     }
 }
 
-/// The partition: each op is in the kernel that writes its output or, if none does, in the first
-/// that computes it; a view of a buffer in the kernel that writes it. `launches`: which ops are no
-/// free views.
+/// The partition: each op is in its [`home`], a view of a buffer in the kernel that writes it.
+/// `launches`: which ops are no free views.
 fn assemble(
     graph: &Graph,
     launches: &IdVec<OpId, bool>,
