@@ -163,6 +163,11 @@ fn a_write_through_a_view_of_an_input_runs_on_a_copy() {
             3,
         ),
     ]);
+    // `pages[page, :, slot] = k` is no view.
+    check(&[(
+        "input pages : bf16[8, 4, 16, 8]\ninput page : i64[3]\ninput slot : i64[3]\ninput k : bf16[3, 4, 8]\nv = transpose(pages, perm=[0, 2, 1, 3])\nw = index_put_(v, page, slot, k)",
+        1,
+    )]);
     let outcome = analyze_program(&parse(paged).program, &options(DEFAULT));
     let traffic = outcome.analysis.unwrap().fused.traffic;
     let (cache, part) = (64 * 16 * 2 * 32 * 2, 4 * 2 * 32 * 2);

@@ -78,7 +78,12 @@ impl Lowering<'_> {
         let Some(view) = graph.tensors[target].producer.filter(|&op| is_view(op)) else {
             return;
         };
-        if !graph.tensors[viewed_base(graph, view)].is_external() {
+        let base = &graph.tensors[viewed_base(graph, view)];
+        // PyTorch's own index has a place for each dimension, also `[page, :, slot]`, where the
+        // notation turns the tensor first.
+        let is_index = graph.ops[op].function == Some(Function::IndexPut)
+            && graph.ops[view].function == Some(Function::Transpose);
+        if is_index || !base.is_external() {
             return;
         }
         let output = graph.output[op];
@@ -89,7 +94,7 @@ impl Lowering<'_> {
         let shape = graph.tensor_shape(target).unwrap_or(&[]);
         let elements = element_count(shape).unwrap_or(0);
         // A part is put back by an op of the program.
-        if graph.tensors[viewed_base(graph, view)].elements() == Some(elements) {
+        if base.elements() == Some(elements) {
             let layout = self.layouts[output].clone();
             let copied = buffer_value(written, layout.clone());
             let width = self.width_of(written);
