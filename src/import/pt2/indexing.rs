@@ -197,13 +197,12 @@ fn values_of(call: &Call<'_>, wanted: &[Size]) -> Option<(String, String)> {
     } else if elements(values)? == elements(wanted)? {
         // The graph has dropped dimensions of size 1, often by a reshape.
         let source = call.known(call.written.unshaped(call.tensor_index("values")?))?;
-        match source.dtype == Some(call.dtype) {
-            true if source.shape.as_deref() == Some(wanted) => {
-                return Some((String::new(), source.name.clone()));
-            }
-            true => ("reshape", source.name.as_str()),
-            false => ("reshape", "{values}"),
+        let is_typed = source.dtype == Some(call.dtype);
+        if is_typed && source.shape.as_deref() == Some(wanted) {
+            return Some((String::new(), source.name.clone()));
         }
+        let own = is_typed.then_some(source.name.as_str());
+        ("reshape", own.unwrap_or("{values}"))
     } else {
         ("expand", "{values}")
     };

@@ -158,7 +158,7 @@ impl<'a> ModeledKernel<'a> {
     }
 
     /// A kernel that finds nothing in the shared cache.
-    pub(super) fn cold(kernel: &'a Kernel, id: KernelId, partition: &'a Partition) -> Self {
+    pub(crate) fn cold(kernel: &'a Kernel, id: KernelId, partition: &'a Partition) -> Self {
         Self {
             ops: &kernel.ops,
             recomputed: &partition.recomputed[id],

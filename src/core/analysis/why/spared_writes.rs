@@ -34,15 +34,9 @@ impl Prices<'_> {
         let breakdown = device.and_then(|device| {
             let [read, written] = device.moved[id];
             let launch = ModeledKernel {
-                ops: &kernel.ops,
-                recomputed: &analysis.partition.recomputed[id],
-                reductions: &kernel.reductions,
-                in_part: &kernel.traffic.in_part,
-                work: kernel.work,
-                is_free: kernel.is_free,
-                further_launches: analysis.partition.further_launches_of(id),
                 read,
                 written: written - spared,
+                ..ModeledKernel::cold(kernel, id, &analysis.partition)
             };
             let origin = KernelOrigin::of(&analysis.options);
             device.model.breakdown(origin, launch)

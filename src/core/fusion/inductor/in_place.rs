@@ -12,7 +12,7 @@ use super::value::{BufferView, LoweredValue, buffer_value};
 use super::view::AccessedElements;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
-use crate::model::graph::{Graph, Tensor};
+use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use std::collections::HashMap;
 
@@ -167,11 +167,8 @@ impl Lowering<'_> {
     /// Whether an op in place does not read the elements of its first input: a copy into an input
     /// of the program. What else reads them shares nothing with it.
     pub(super) fn only_overwrites(&self, op: OpId, first: &LoweredValue) -> bool {
-        let is_given = |read: &BufferView| {
-            let tensor = read.buffer.tensor(self.graph);
-            tensor.is_some_and(Tensor::is_external)
-        };
-        self.graph.ops[op].replaces_first() && first.reads.iter().all(is_given)
+        let mut reads = first.reads.iter();
+        self.graph.ops[op].replaces_first() && reads.all(|read| read.is_given(self.graph))
     }
 
     /// The buffers that must be computed before this value is, because ops in place in it overwrite

@@ -256,9 +256,7 @@ impl Lowering<'_> {
     /// Writes the elements of a norm whose row values are lowered, if it is not inlined.
     fn write_elements(&mut self, op: OpId) {
         if let Some(value) = self.elements.remove(&op) {
-            let definition = &self.graph.ops[op];
-            let space = Loop::Pointwise(elements(definition));
-            self.write(value, space, self.graph.output[op], &definition.shape);
+            self.write_pointwise(op, value);
         }
     }
 

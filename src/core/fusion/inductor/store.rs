@@ -12,7 +12,7 @@ use crate::fusion::loops::Loop;
 use crate::fusion::views::viewed_base;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
-use crate::model::graph::{Graph, Tensor};
+use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, element_count};
 
@@ -38,11 +38,7 @@ impl Lowering<'_> {
             let mut input = self.values[tensor].clone();
             if place == 0 {
                 // What computes the tensor runs before, but shares no index with the writes.
-                let is_given = |read: &&BufferView| {
-                    let tensor = read.buffer.tensor(graph);
-                    tensor.is_some_and(Tensor::is_external)
-                };
-                let computed = input.reads.iter().filter(|read| !is_given(read));
+                let computed = input.reads.iter().filter(|read| !read.is_given(graph));
                 let waits = computed.map(|read| BufferView::new(read.buffer, None));
                 value.reads.extend(waits);
                 continue;

@@ -147,8 +147,8 @@ pub(super) fn uses(
                 let whole = broadcast_operand_size(graph, op, tensor);
                 of_input.are_copied(whole.zip(graph.tensors[tensor].bytes()));
             }
-            of_input.feeds_library |= flash[op].is_some() || is_library && !is_copied;
             if flash[op].is_some() || is_library && !is_copied {
+                of_input.feeds_library = true;
                 let operand = if flash[op].is_some() {
                     Operand::Ordered
                 } else {

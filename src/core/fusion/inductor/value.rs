@@ -3,7 +3,7 @@
 use super::node::BufferId;
 use super::view::{View, broadcast_to};
 use crate::model::functions::Function;
-use crate::model::graph::Graph;
+use crate::model::graph::{Graph, Tensor};
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::Window;
 use rustc_hash::FxHasher;
@@ -40,6 +40,11 @@ impl BufferView {
             hidden: None,
             loads: 1,
         }
+    }
+
+    /// Whether the caller gives the buffer.
+    pub(super) fn is_given(&self, graph: &Graph) -> bool {
+        self.buffer.tensor(graph).is_some_and(Tensor::is_external)
     }
 
     /// The same elements through a view, or in another way as an input of an op.
