@@ -418,3 +418,28 @@ fn a_kernel_without_ops_runs_before_its_readers() {
         check_replay(&graph, &options);
     }
 }
+
+/// The kernel that writes `t0` only computes it again: the first one, which it belongs to, has no
+/// reader for its memory. With less memory the last reduction would run before it.
+#[test]
+fn a_kernel_that_computes_an_op_again_and_writes_it_runs_before_its_readers() {
+    let op = |name: &str, op_type: OpType, input: &str, width: u64| {
+        Op::new(name, op_type, &[input], name, &[6, width], 2)
+    };
+    let ops = [
+        op("t0", OpType::Elementwise, "x0", 10),
+        op("t1", OpType::Elementwise, "t0", 10),
+        op("t2", OpType::Elementwise, "t1", 10),
+        op("t3", OpType::Elementwise, "t2", 10),
+        op("t4", OpType::Reduction, "t3", 1),
+        op("t5", OpType::Elementwise, "x0", 10),
+        op("t6", OpType::Elementwise, "t5", 10),
+        op("t7", OpType::Reshape, "t0", 10),
+        op("t8", OpType::Reduction, "t0", 1),
+    ];
+    let externals = [TensorDecl::new("x0", &[6, 10], 2)];
+    let graph = build_graph(&ops, &externals).unwrap();
+    for options in all_options() {
+        check_replay(&graph, &options);
+    }
+}

@@ -159,22 +159,16 @@ impl Launches {
             let producers = computed
                 .flat_map(|&op| &graph.predecessors[op])
                 .filter(|&&op| !partition.computes(kernel, op));
-            // A kernel without ops of its own writes what later ones read of the ops that it
-            // computes.
-            let producers = producers.flat_map(|&op| {
-                let again = again_in.get(op).unwrap_or_default().iter().copied();
-                let halves = again.filter(|&other| partition.kernels[other].is_empty());
-                halves.chain([partition.kernel_of[op]])
-            });
             // What is overwritten must have been read by every kernel that runs its readers.
             let readers = own.iter().flat_map(|&op| &graph.waits_for[op]);
-            let readers = readers.flat_map(|&op| {
+            // Any kernel that computes an op may be the one that writes it.
+            let needed = producers.chain(readers).flat_map(|&op| {
                 let again = again_in.get(op).unwrap_or_default().iter().copied();
                 again.chain([partition.kernel_of[op]])
             });
             // The first kernel that computes an op stays the one that it belongs to.
             let homes = again.iter().map(|&op| partition.kernel_of[op]);
-            let mut before: Vec<KernelId> = producers.chain(readers).chain(homes).collect();
+            let mut before: Vec<KernelId> = needed.chain(homes).collect();
             // The present order can run, so no kernel needs a later one.
             before.retain(|&other| other < kernel);
             before.sort_unstable();
