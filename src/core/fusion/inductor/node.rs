@@ -418,6 +418,8 @@ impl SchedulerNode {
                     dependency: read.dependency,
                     steps: steps(view, &shape),
                 });
+            } else if read.access != AccessedElements::Unknown {
+                read.dependency = read.dependency.nested(&order);
             }
         }
     }

@@ -147,7 +147,16 @@ impl Lowering<'_> {
         let (first, pieces) = match cut {
             Cut::Pieces(0 | 1) => {
                 let node = self.node_along(value, space, shape, axes);
-                let mut node = node.writing(buffer, &written, &[count], bytes);
+                let tensor = graph.output[op];
+                let mut node = match &node.indices {
+                    Some(indices) if buffer == BufferId::of_tensor(tensor) => {
+                        let layout = self.reduced_layout(tensor, indices);
+                        self.values[tensor] = buffer_value(buffer, layout.clone());
+                        let own = graph.tensor_shape(tensor).unwrap_or(&[]);
+                        node.writing(buffer, &layout, own, bytes)
+                    }
+                    _ => node.writing(buffer, &written, &[count], bytes),
+                };
                 // One value for a whole row: who moves along it reads other elements.
                 node.writes.step = Some(0);
                 self.reduced.insert(buffer, space);

@@ -48,13 +48,14 @@ impl Schedule<'_> {
             let mut sizes = self.members[group]
                 .iter()
                 .map(|&node| &self.node(node).sizes);
-            let first = sizes.next();
-            let count = first.map_or(0, Vec::len);
-            sizes.all(|other| Some(other) == first)
+            let same = sizes.next();
+            let count = same.map_or(0, Vec::len);
+            sizes.all(|other| Some(other) == same)
                 && count == one.dependency.loops
                 && count == one.loops.count
                 && one.loops == other.loops
                 && matches!(self.space[group], Loop::Pointwise(_))
+                && self.order_by_guide(first, second, group).is_some()
         });
         if !is_moved {
             return 0;

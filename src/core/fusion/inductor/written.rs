@@ -39,6 +39,31 @@ impl Lowering<'_> {
         }
     }
 
+    /// The same for a reduction to one value for each row.
+    pub(super) fn reduced_layout(&self, tensor: TensorId, indices: &Indices) -> View {
+        let graph = self.graph;
+        let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
+        let uses = self.uses[tensor];
+        if graph.is_final(tensor) || uses.is_viewed || uses.operand != Operand::Free {
+            return self.layouts[tensor].clone();
+        }
+        let is_kept = |at: &usize| *at >= 32 || indices.axes >> at & 1 == 0;
+        let kept = (0..indices.shape.len()).filter(is_kept);
+        let kept: Vec<usize> = kept.filter(|&at| indices.shape[at] > 1).collect();
+        let own: Vec<usize> = (0..shape.len()).filter(|&at| shape[at] > 1).collect();
+        if own.len() != kept.len() {
+            return self.layouts[tensor].clone();
+        }
+        let reads = indices.reads.iter().flatten();
+        let steps: Vec<_> = reads.map(|view| (view.steps(&indices.shape), 1)).collect();
+        let order: Vec<usize> = loop_order(&kept, &steps)
+            .iter()
+            .filter_map(|at| kept.iter().position(|other| other == at))
+            .map(|place| own[place])
+            .collect();
+        View::in_order(shape, &order)
+    }
+
     /// Adds the node that computes an op's output. A copy may give another shape; its loop runs
     /// over the shape of what it copies.
     pub(super) fn write_pointwise(&mut self, op: OpId, value: LoweredValue) {

@@ -35,6 +35,15 @@ impl Dependency {
         }
     }
 
+    /// An index that no digits describe, in loops nested in this order.
+    pub(in crate::fusion::inductor) fn nested(self, order: &[usize]) -> Self {
+        if order.is_sorted() {
+            self
+        } else {
+            Self::opaque(hash((self.exact, order)), self.loops)
+        }
+    }
+
     /// The index in these loops, each with how far a step of it moves, beginning at 0.
     pub(in crate::fusion::inductor) fn of_loops(loops: &[(u64, u64)]) -> Self {
         let sizes: Vec<u64> = loops.iter().map(|&(size, _)| size).collect();
