@@ -138,8 +138,7 @@ impl Lowering<'_> {
             let buffer = if let Some(buffer) = self.written_piece(tensor) {
                 buffer
             } else {
-                let is_first = owner.is_none();
-                let buffer = self.piece(tensor, is_first.then_some(op), owner);
+                let buffer = self.piece(tensor, op, owner);
                 owner = owner.or(Some(buffer));
                 buffer
             };
@@ -189,11 +188,12 @@ impl Lowering<'_> {
         buffer
     }
 
-    /// Adds the node that writes a piece. `after`: the buffer with whose kernel a copy counts.
+    /// Adds the node that writes a piece, in the order of the concatenation. `after`: the buffer
+    /// with whose kernel a copy counts.
     fn piece(
         &mut self,
         tensor: TensorId,
-        concatenation: Option<OpId>,
+        concatenation: OpId,
         after: Option<BufferId>,
     ) -> BufferId {
         let graph = self.graph;
@@ -202,10 +202,16 @@ impl Lowering<'_> {
         let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
         let mut value = self.values[tensor].clone();
         let is_computed = !value.ops.is_empty();
-        value.ops.extend(concatenation);
+        value.ops.extend(after.is_none().then_some(concatenation));
         value.sort();
         let node = self.node(value, Loop::Pointwise(elements), shape);
-        let layout = self.layouts[tensor].clone();
+        let whole = &graph.ops[concatenation].shape;
+        let is_image = self.layouts[graph.output[concatenation]] == View::channels_last(whole);
+        let layout = if is_image {
+            View::channels_last(shape)
+        } else {
+            View::whole(elements)
+        };
         // What no buffer holds is a buffer from here on.
         let buffer = if is_computed && graph.tensors[tensor].producer.is_some() {
             BufferId::of_tensor(tensor)
