@@ -52,3 +52,35 @@ fn what_a_library_reads_as_a_matrix_lies_by_rows() {
         ),
     ]);
 }
+
+#[test]
+fn a_reduction_writes_its_rows_in_the_order_of_its_reads() {
+    // Of `[128, 1000]` values the 1000 lie across in memory, as in the input: a sum over them is
+    // split as one of columns.
+    check(&[(
+        "input x : f16[24, 1000, 128]\nt = transpose(x, perm=[0, 2, 1])\nm = max(t, axis=0)\nd = mul(m, 1)\ns = sum(d, axis=2)\ny = sub(d, s)",
+        4,
+    )]);
+}
+
+#[test]
+fn a_looked_up_row_is_the_same_only_in_loops_of_the_same_order() {
+    check(&[
+        (
+            "input table : f16[768, 768]\ninput at : i64[100]\ne = embedding(at, table)\nm = max(e, axis=0)\ny = log1p(e)",
+            2,
+        ),
+        (
+            "input table : f16[768, 768]\ninput at : i64[100]\ne = embedding(at, table)\nm = max(e, axis=1)\ny = log1p(e)",
+            1,
+        ),
+    ]);
+}
+
+#[test]
+fn a_piece_lies_as_its_concatenation_does() {
+    check(&[(
+        "input x : bf16[1024, 1000]\nt = transpose(x, perm=[1, 0])\nq = square(t)\nr = reshape(t, shape=[8, 125, 1024])\nn = layer_norm(r)\nz = concat(n, r, axis=0)",
+        4,
+    )]);
+}

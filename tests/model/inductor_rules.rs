@@ -232,6 +232,37 @@ fn a_result_whose_dimensions_are_cut_and_joined_is_a_copy() {
     assert_eq!(of("[4, 6912, 6]"), 2);
     assert_eq!(of("[4, 2304, 18]"), 1);
     assert_eq!(of("[4, 48, 48, 3, 6]"), 1);
+    // Of the first dimensions with one after them, no quotient is left in the index.
+    assert_eq!(of("[27648, 6]"), 1);
+    assert_eq!(of("[16, 48, 12, 18]"), 2);
+    assert_eq!(of("[2, 2, 6912, 6]"), 2);
+    assert_eq!(of("[8, 24, 8, 6, 18]"), 2);
+    let counts = [
+        (
+            "input x : bf16[128, 128]\ny = mul(x, 2)\nz = reshape(y, shape=[64, 256])",
+            1,
+        ),
+        (
+            "input x : bf16[64, 96]\ny = softmax(x)\nz = reshape(y, shape=[48, 128])",
+            1,
+        ),
+        // A library reads it in the same way.
+        (
+            "input x : f32[128, 128]\ninput w : f32[256, 32]\ny = mul(x, 2)\nz = reshape(y, shape=[64, 256])\nr = matmul(z, w)",
+            2,
+        ),
+        (
+            "input x : f32[4, 48, 18]\ninput w : f32[6, 32]\ny = mul(x, 2)\nz = reshape(y, shape=[4, 144, 6])\nr = matmul(z, w)",
+            3,
+        ),
+        // The f8 scales of groups of 128 elements.
+        (
+            "input x : bf16[64, 512]\ny = reshape(x, shape=[256, 128])\na = abs(y)\nm = max(a, axis=1)\nq = div(y, m)\n\
+             f = cast(q, dtype=f8e4m3)\ng = reshape(f, shape=[64, 512])\ns = reshape(m, shape=[64, 4])",
+            1,
+        ),
+    ];
+    check(&counts);
 }
 
 #[test]
