@@ -383,3 +383,26 @@ fn sorts_and_scatters_are_kernels_of_their_own() {
         ),
     ]);
 }
+
+#[test]
+fn a_sort_of_short_rows_is_generated() {
+    check(&[
+        (
+            "input x : f32[64, 512]\ny = exp(x)\ni = argsort(y)\nv = sort(y)\nz = mul(v, 2)\ns = sum(z, axis=1)",
+            1,
+        ),
+        (
+            "input x : f32[64, 128]\ni = sort(x, axis=0)\nz = mul(i, 2)",
+            1,
+        ),
+        // Tokens in the order of their experts.
+        (
+            "input x : i64[128]\ninput a : f32[128]\ni = argsort(x)\ng = index(a, i)\nf = floor_divide(i, 2)",
+            1,
+        ),
+        (
+            "input x : f32[64, 1024]\ny = exp(x)\ni = argsort(y)\nz = mul(i, 2)",
+            3,
+        ),
+    ]);
+}

@@ -105,7 +105,7 @@ impl RowDomain {
     }
 
     /// Along these axes of a shape, bit `i` for dimension `i`.
-    fn along(shape: &[u64], axes: u32) -> Self {
+    pub(crate) fn along(shape: &[u64], axes: u32) -> Self {
         let mut domain = Self {
             rows: 1,
             width: 1,

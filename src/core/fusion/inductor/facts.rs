@@ -1,5 +1,6 @@
 //! Properties of one op that the compiler decides by.
 
+use super::sort::is_generated_sort;
 use super::store::is_store;
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
@@ -48,7 +49,8 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
 
 /// Whether the op runs as a call of a library, or as a matmul that the compiler instantiates.
 pub(super) fn is_call(op: &Op) -> bool {
-    let is_computed = is_store(op) || op.function == Some(Function::SliceScatter);
+    let is_computed =
+        is_store(op) || is_generated_sort(op) || op.function == Some(Function::SliceScatter);
     matches!(op.op_type, OpType::Matmul | OpType::Opaque) && !is_computed
         || is_windowed(op) && window_of(op).is_none()
 }

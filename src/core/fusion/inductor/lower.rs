@@ -10,6 +10,7 @@ use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::locality::{Step, has_fixed_row_values, lowering_order};
 use super::node::{BufferId, NodeId, SchedulerNode};
+use super::sort::is_generated_sort;
 use super::store::{index_of, is_store};
 use super::uses::{Uses, uses};
 use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
@@ -235,7 +236,9 @@ impl Lowering<'_> {
             read.loads = read.loads.saturating_mul(loads);
         }
         value.compute(op);
-        if is_reduction && !is_unrolled {
+        if is_generated_sort(definition) {
+            self.sort(op, value);
+        } else if is_reduction && !is_unrolled {
             self.reduction(op, value);
         } else if self.is_buffer(&value, output) || self.uses[output].is_viewed {
             // A buffer that only the caller views is written beside what its readers compute.

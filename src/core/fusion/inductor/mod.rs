@@ -35,6 +35,7 @@ mod reduced;
 mod reorder;
 mod schedule;
 mod single_row;
+mod sort;
 mod split;
 mod store;
 mod unrolled;
