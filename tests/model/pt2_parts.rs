@@ -1,8 +1,8 @@
 //! Parts written into a tensor of an exported program: the graph keeps the writes into slices, or
 //! has them as new tensors. Both are one program.
 
-use crate::pt2::{analysed, lines_of};
-use crate::pt2_files::{named, node, node_of, tensor};
+use crate::pt2::{analysed, converted, lines_of};
+use crate::pt2_files::{file, named, node, node_of, program, tensor};
 use serde_json::{Value, json};
 
 /// A part of the columns of `k`, from and up to these, that gets the value of a tensor.
@@ -102,4 +102,75 @@ fn a_joined_tensor_moves_what_its_parts_have() {
         analysis.unfused.traffic.total,
         4 * part + 4 * part + 4 * part
     );
+}
+
+/// The ops of a program that writes `-v` into columns of `k`, or of what `maker` makes of `k`, and
+/// applies `relu`. `is_kept`: the graph keeps the write into a slice.
+fn strided(maker: Option<&str>, range: [i64; 3], is_kept: bool) -> Vec<String> {
+    let [start, end, step] = range;
+    let range = [
+        int("dim", 1),
+        int("start", start),
+        int("end", end),
+        int("step", step),
+    ];
+    let own = if maker.is_some() { "own" } else { "k" };
+    let part = tensor(&[4, (end.min(16) - start + step - 1) / step]);
+    let mut nodes = vec![node("neg.default", &["v"], "a")];
+    nodes.extend(maker.map(|maker| node(maker, &["k"], own)));
+    nodes.push(node_of(
+        "slice.Tensor",
+        &[&[of("self", own)], &range[..]].concat(),
+        "s",
+    ));
+    let copied = [of("self", "s"), of("src", "a")];
+    let whole = if is_kept {
+        nodes.push(node_of("copy_.default", &copied, "c"));
+        own
+    } else {
+        nodes.push(node_of("copy.default", &copied, "c"));
+        let scattered = [&[of("self", own), of("src", "c")], &range[..]].concat();
+        nodes.push(node_of("slice_scatter.default", &scattered, "w"));
+        "w"
+    };
+    nodes.push(node("relu.default", &[whole], "y"));
+    let known = ["k", "own", "w", "y"].map(|name| (name, tensor(&[4, 16])));
+    let parts = ["v", "a", "s", "c"].map(|name| (name, part.clone()));
+    let mut saved = program(&[&known[..], &parts[..]].concat(), &nodes, "y");
+    let tensor = |name: &str| json!({ "as_tensor": { "name": name } });
+    let graph = &mut saved["graph_module"];
+    graph["graph"]["inputs"] = json!(["k", "v"].map(tensor));
+    graph["signature"]["input_specs"] =
+        json!(["k", "v"].map(|name| json!({ "user_input": { "arg": tensor(name) } })));
+    let mut outputs = vec![json!({ "user_output": { "arg": tensor("y") } })];
+    if !is_kept && maker.is_none() {
+        let written = json!({ "arg": { "name": "w" }, "user_input_name": "k" });
+        outputs.insert(0, json!({ "user_input_mutation": written }));
+    }
+    graph["signature"]["output_specs"] = json!(outputs);
+    let text = converted(&file(&saved)).text;
+    analysed(&text);
+    let ops = text.lines().filter_map(|line| line.split_once(" = "));
+    ops.map(|(_, call)| call.split(" : ").next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn columns_with_a_step_are_put_back_however_the_graph_writes_them() {
+    #[rustfmt::skip]
+    let cases: &[(Option<&str>, [i64; 3], &[&str])] = &[
+        (None, [0, i64::MAX, 2],
+            &["neg(v)", "slice_scatter_(k, neg, start=0, end=16, step=2, axis=1)", "relu(slice_scatter)"]),
+        (None, [1, 12, 3],
+            &["neg(v)", "slice_scatter_(k, neg, start=1, end=12, step=3, axis=1)", "relu(slice_scatter)"]),
+        // A tensor of the program's own is no memory of the caller.
+        (Some("exp.default"), [0, i64::MAX, 2],
+            &["neg(v)", "exp(k)", "slice_scatter(exp, neg, start=0, end=16, step=2, axis=1)", "relu(slice_scatter)"]),
+    ];
+    for &(maker, range, expected) in cases {
+        for is_kept in [true, false] {
+            let own = strided(maker, range, is_kept);
+            assert_eq!(own, expected, "{range:?} kept {is_kept}");
+        }
+    }
 }

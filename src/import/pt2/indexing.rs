@@ -280,8 +280,8 @@ fn cast(text: String) -> Becomes {
     Becomes::Lines(Cast::Result, text)
 }
 
-/// A part of a tensor, written over: a write into the tensor where it is that of the caller, else
-/// what stands before the part, the part, and what stands behind.
+/// A part of a tensor, written over: a write into the tensor where it is that of the caller or the
+/// part has a step, else what stands before the part, the part, and what stands behind.
 pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
     if call.meta("src")?.has_no_elements() {
         return call.tensor_index("self").map(Becomes::Same);
@@ -308,9 +308,11 @@ pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
             _ => size.clone(),
         }
     };
-    if call.differs("step", 1.0) {
-        return Some(cast("{y} = elementwise({self}, {src})".to_owned()));
-    }
+    let step = if call.differs("step", 1.0) {
+        format!(", step={}", call.int("step")?)
+    } else {
+        String::new()
+    };
     let mut text = String::new();
     let mut part = "{src}";
     if is_select {
@@ -323,7 +325,7 @@ pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
         );
         part = "{y}_part";
     }
-    if start == Size::from(0) && &end == size {
+    if start == Size::from(0) && &end == size && step.is_empty() {
         let source = call.tensor_index("src")?;
         return Some(if is_select {
             Becomes::Reshape(source)
@@ -331,11 +333,12 @@ pub(super) fn slice_scatter(call: &Call<'_>) -> Option<Becomes> {
             Becomes::Same(source)
         });
     }
-    if call.is_written_slice {
+    // Elements between those of the part are no ranges that could be joined with it.
+    if call.is_written_slice || !step.is_empty() {
         let (first, last) = (call.one(&start), call.one(&end));
         let _ = write!(
             text,
-            "{{y}} = slice_scatter({{self}}, {part}, start={first}, end={last}, axis={axis})"
+            "{{y}} = slice_scatter({{self}}, {part}, start={first}, end={last}{step}, axis={axis})"
         );
         return Some(cast(text));
     }
