@@ -2,7 +2,7 @@
 //! not a result reads it, and no op reads an old value after it.
 
 use crate::pt2::{analysed, converted};
-use crate::pt2_files::{file, node, program, tensor};
+use crate::pt2_files::{file, named, node, node_of, program, tensor};
 use fuseline_view::opened::converted as pasted;
 use serde_json::{Value, json};
 
@@ -187,5 +187,68 @@ fn what_an_input_gets_of_another_is_read_before_it_is_overwritten() {
     for (nodes, overwritten, result, expected) in cases {
         let text = converted(&file(&saved(nodes, overwritten, result))).text;
         assert_eq!(ops(&text), *expected, "{text}");
+    }
+}
+
+/// A batch norm in training whose running statistics have this element type. The decomposed op
+/// computes new ones in f32 and casts them back.
+fn batch_norm(statistics: i64) -> Value {
+    let typed = |dtype: i64, sizes: &[i64]| {
+        let mut of = tensor(sizes);
+        of["dtype"] = json!(dtype);
+        of
+    };
+    let tensor = |name: &str| json!({ "as_tensor": { "name": name } });
+    let of = |argument: &str, name: &str| named(argument, &tensor(name));
+    let (f32, inputs) = (7, ["x", "w", "b", "mean", "variance"]);
+    let arguments = ["input", "weight", "bias", "running_mean", "running_var"];
+    let mut reads: Vec<Value> = arguments
+        .iter()
+        .zip(inputs)
+        .map(|(argument, name)| of(argument, name))
+        .collect();
+    reads.push(named("training", &json!({ "as_bool": true })));
+    reads.push(named("momentum", &json!({ "as_float": 0.1 })));
+    reads.push(named("eps", &json!({ "as_float": 1e-5 })));
+    let outputs = ["y", "save_mean", "save_scale", "new_mean", "new_variance"];
+    let mut norm = node_of("_native_batch_norm_legit_functional.default", &reads, "y");
+    norm["outputs"] = json!(outputs.map(tensor));
+    let back = |value: &str, output: &str| {
+        let dtype = named("dtype", &json!({ "as_scalar_type": statistics }));
+        node_of("_to_copy.default", &[of("self", value), dtype], output)
+    };
+    let nodes = [norm, back("new_mean", "a"), back("new_variance", "c")];
+    let images = ["x", "y"].map(|name| (name, typed(f32, &[4, 16, 8, 8])));
+    let own = ["mean", "variance", "a", "c"].map(|name| (name, typed(statistics, &[16])));
+    let others = [
+        "w",
+        "b",
+        "save_mean",
+        "save_scale",
+        "new_mean",
+        "new_variance",
+    ];
+    let others = others.map(|name| (name, typed(f32, &[16])));
+    let mut saved = program(&[&images[..], &own, &others].concat(), &nodes, "y");
+    let graph = &mut saved["graph_module"];
+    graph["graph"]["inputs"] = json!(inputs.map(tensor));
+    graph["graph"]["outputs"] = json!(["a", "c", "y"].map(tensor));
+    let specs = inputs.map(|name| json!({ "user_input": { "arg": tensor(name) } }));
+    graph["signature"]["input_specs"] = json!(specs);
+    let written = [("mean", "a"), ("variance", "c")].map(|(input, value)| {
+        json!({ "user_input_mutation": { "arg": { "name": value }, "user_input_name": input } })
+    });
+    let result = json!({ "user_output": { "arg": tensor("y") } });
+    graph["signature"]["output_specs"] = json!([&written[..], &[result]].concat());
+    saved
+}
+
+#[test]
+fn running_statistics_are_not_overwritten_whatever_their_type() {
+    let (f16, f32, bf16) = (6, 7, 13);
+    for statistics in [f16, f32, bf16] {
+        let text = converted(&file(&batch_norm(statistics))).text;
+        let norm = "batch_norm = batch_norm(x, w, b, eps=1e-5, training=true)";
+        assert_eq!(ops(&text), [norm], "{text}");
     }
 }

@@ -5,6 +5,9 @@
 pub(super) enum Becomes {
     /// The tensor at this index, in the element type of the output.
     Same(usize),
+    /// The tensor at this index in its own element type: what the operator changes in it does not
+    /// count.
+    Unchanged(usize),
     /// The elements of the tensor at this index, in the shape of the output.
     Reshape(usize),
     /// Lines with blanks, the last of which writes `{y}`.

@@ -81,6 +81,10 @@ impl<'a> Import<'a> {
                 frame.tensors.insert(output, index);
                 return Ok(None);
             }
+            Some(Becomes::Unchanged(index)) => {
+                frame.tensors.insert(output, index);
+                return Ok(None);
+            }
             Some(Becomes::Reshape(index)) => {
                 let source = self.written.unshaped(index);
                 if call.is_known(source, true) {

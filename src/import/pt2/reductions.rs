@@ -339,10 +339,10 @@ pub(super) fn batch_scale(call: &Call<'_>) -> Option<Becomes> {
 
 /// Running statistics, whose updates do not count.
 pub(super) fn running_mean(call: &Call<'_>) -> Option<Becomes> {
-    call.tensor_index("running_mean").map(Becomes::Same)
+    call.tensor_index("running_mean").map(Becomes::Unchanged)
 }
 
 /// As [`running_mean`].
 pub(super) fn running_variance(call: &Call<'_>) -> Option<Becomes> {
-    call.tensor_index("running_var").map(Becomes::Same)
+    call.tensor_index("running_var").map(Becomes::Unchanged)
 }
