@@ -31,7 +31,10 @@ fn moved(analysis: &Analysis) -> Vec<(String, [u64; 2])> {
 fn an_op_of_two_kernels_belongs_to_the_one_that_writes_it() {
     const IMAGE: u64 = 32 * 64 * 112 * 112 * 2;
     const ROWS: u64 = 16 * 65_536 * 2;
-    let cases: [(&str, &[Moved<'_>]); 3] = [
+    // A weight and a bias for each channel or column.
+    const OF_CHANNELS: u64 = 2 * 64 * 2;
+    const OF_COLUMNS: u64 = 2 * 65_536 * 2;
+    let cases: [(&str, &[Moved<'_>]); 7] = [
         (
             "input x : f16[32, 64, 112, 112]\ny = group_norm(x, groups=32)\n",
             &[("intermediate of y", [IMAGE, 0]), ("y", [IMAGE, IMAGE])],
@@ -46,6 +49,35 @@ fn an_op_of_two_kernels_belongs_to_the_one_that_writes_it() {
         (
             "input x : f16[16, 65536]\ny = softmax(x)\nz = relu(y)\n",
             &[("y", [ROWS, 0]), ("z, recomputes y", [ROWS, ROWS])],
+        ),
+        // Statistics need neither weight nor bias.
+        (
+            "input x : f16[32, 64, 112, 112]\nweight w : f16[64]\nweight b : f16[64]\ny = group_norm(x, w, b, groups=32)\n",
+            &[
+                ("intermediate of y", [IMAGE, 0]),
+                ("y", [IMAGE + OF_CHANNELS, IMAGE]),
+            ],
+        ),
+        (
+            "input x : f16[32, 64, 112, 112]\nweight w : f16[64]\nweight b : f16[64]\ny = group_norm(x, w, b, groups=32)\nr = reshape(y, shape=[32, 64, 12544])\nz = silu(r)\n",
+            &[
+                ("y", [IMAGE, 0]),
+                ("r + z, recomputes y", [IMAGE + OF_CHANNELS, IMAGE]),
+            ],
+        ),
+        (
+            "input x : f16[32, 64, 112, 112]\nweight w : f16[64]\nweight b : f16[64]\ny = batch_norm(x, w, b, training=true)\nz = silu(y)\n",
+            &[
+                ("y", [IMAGE, 0]),
+                ("z, recomputes y", [IMAGE + OF_CHANNELS, IMAGE]),
+            ],
+        ),
+        (
+            "input x : f16[16, 65536]\nweight w : f16[65536]\nweight b : f16[65536]\ny = layer_norm(x, w, b)\n",
+            &[
+                ("intermediate of y", [ROWS, 0]),
+                ("y", [ROWS + OF_COLUMNS, ROWS]),
+            ],
         ),
     ];
     for (text, expected) in cases {

@@ -7,6 +7,7 @@ mod named;
 pub(crate) mod pieces;
 pub mod roofline;
 mod runs;
+mod statistics;
 pub mod traffic;
 pub mod views;
 pub mod work;

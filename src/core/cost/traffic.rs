@@ -266,7 +266,8 @@ impl<'a> TrafficCount<'a> {
             if self.views.is_view[op] {
                 continue;
             }
-            let loaded: SmallVec<[TensorId; 4]> = self.views.loaded(graph, op, &computes).collect();
+            let loaded = self.views.loaded(graph, op, &computes, &is_written);
+            let loaded: SmallVec<[TensorId; 4]> = loaded.collect();
             let part = ComputedPart::of_op(&in_part, op);
             for tensor in loaded {
                 self.read(op, tensor, part);

@@ -4,6 +4,7 @@ use crate::cost::computed_in_part::ComputedPart;
 use crate::cost::equal_parts::equal_parts;
 use crate::cost::named::Named;
 use crate::cost::pieces::{Elements, Pieces, Strided, Union};
+use crate::cost::statistics::computes_elements;
 use crate::model::adjacency::Adjacency;
 use crate::model::functions::ShapeRule;
 use crate::model::graph::{Graph, SizeSource};
@@ -192,14 +193,20 @@ impl Views {
         memory.collect()
     }
 
-    /// The tensors that `op` loads from memory in a kernel that computes these ops.
+    /// The tensors that `op` loads from memory in a kernel that computes these ops and writes those.
     pub(crate) fn loaded<'a>(
         &'a self,
         graph: &'a Graph,
         op: OpId,
         is_computed: impl Fn(OpId) -> bool + 'a,
+        is_written: impl Fn(OpId) -> bool,
     ) -> impl Iterator<Item = TensorId> + 'a {
-        let inputs = graph.inputs[op].iter().copied().enumerate();
+        let needed = if computes_elements(graph, self, op, &is_computed, is_written) {
+            usize::MAX
+        } else {
+            1
+        };
+        let inputs = graph.inputs[op].iter().copied().enumerate().take(needed);
         let inputs = inputs.filter(move |&(place, tensor)| {
             // By the bytes and not by the name: a view of what the kernel computes is on chip as
             // well.

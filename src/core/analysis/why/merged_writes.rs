@@ -119,6 +119,11 @@ impl<'a> MergedWrites<'a> {
         again.chain([self.analysis.partition.kernel_of[op]])
     }
 
+    /// Whether the output of an op is written to memory.
+    pub(super) fn is_written(&self, op: OpId) -> bool {
+        self.is_written[op]
+    }
+
     /// The views of the graph.
     pub(super) fn views(&self) -> &Views {
         &self.views

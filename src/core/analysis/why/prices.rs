@@ -115,9 +115,11 @@ impl<'a> Prices<'a> {
             sorted.sort_unstable();
             reads.push(sorted);
         }
+        let writes = MergedWrites::new(analysis, views);
+        let views = writes.views();
         let mut readings = Adjacency::with_capacity(reads.len(), graph.ops.len() * 2);
         for kernel in analysis.fused.kernels.ids() {
-            let mut sorted = kernel_readings(analysis, kernel);
+            let mut sorted = kernel_readings(analysis, kernel, &writes);
             sorted.sort_unstable();
             sorted.dedup();
             readings.push(sorted);
@@ -152,7 +154,7 @@ impl<'a> Prices<'a> {
             has_reduction: has(OpType::Reduction).collect(),
             reduces_columns: reduces_columns.collect(),
             feeds_matmul,
-            writes: MergedWrites::new(analysis, views),
+            writes,
             device,
         }
     }
@@ -394,7 +396,11 @@ impl<'a> Prices<'a> {
 }
 
 /// What the ops of a kernel read of stored tensors that it does not compute.
-fn kernel_readings(analysis: &Analysis, kernel: KernelId) -> Vec<Reading> {
+fn kernel_readings(
+    analysis: &Analysis,
+    kernel: KernelId,
+    writes: &MergedWrites<'_>,
+) -> Vec<Reading> {
     let Analysis {
         graph,
         partition,
@@ -410,7 +416,8 @@ fn kernel_readings(analysis: &Analysis, kernel: KernelId) -> Vec<Reading> {
     let is_computed = |op: OpId| partition.computes(kernel, op);
     let readings = own.flat_map(|&op| {
         let part = ComputedPart::of_op(in_part, op);
-        let loaded = views.loaded(graph, op, is_computed);
+        let is_written = |op| partition.kernel_of[op] == kernel && writes.is_written(op);
+        let loaded = views.loaded(graph, op, is_computed, is_written);
         loaded.map(move |tensor| views.reading(graph, op, tensor, part, externals).0)
     });
     readings.collect()
