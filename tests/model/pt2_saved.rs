@@ -130,7 +130,7 @@ fn scaled_by(scales: i64, x_scale: &[i64], w_scale: &[i64]) -> String {
 }
 
 #[test]
-fn scales_of_rows_of_columns_and_of_blocks_are_operands_of_the_product() {
+fn scales_of_rows_of_columns_and_of_blocks_and_a_bias_are_operands_of_the_product() {
     for (x_scale, w_scale) in [
         (&[][..], &[][..]),
         (&[1], &[1]),
@@ -138,10 +138,11 @@ fn scales_of_rows_of_columns_and_of_blocks_are_operands_of_the_product() {
         (&[64, 2], &[2, 1]),
     ] {
         let text = scaled_product(x_scale, w_scale);
-        let product = "= scaled_matmul(self, mat2, scale_a, scale_b) : bf16[64, 128]";
+        let product = "= scaled_matmul(self, mat2, scale_a, scale_b, bias) : bf16[64, 128]";
         assert!(text.contains(product), "{text}");
-        assert!(text.contains("= add("), "{text}");
-        assert!(!text.contains("= mul("), "{text}");
+        for function in ["add", "mul"] {
+            assert!(!text.contains(&format!("= {function}(")), "{text}");
+        }
     }
     // In an order of the library: no blocks of the operand.
     let text = scaled_product(&[1024], &[1024]);
@@ -149,6 +150,7 @@ fn scales_of_rows_of_columns_and_of_blocks_are_operands_of_the_product() {
         text.contains("= matmul(self, mat2) : bf16[64, 128]"),
         "{text}"
     );
+    assert!(text.contains("= add("), "{text}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::slice::from_ref;
 
 /// Matrices of a shape `[batch.., rows, columns]`.
 struct Matrices<'a> {
@@ -99,21 +100,23 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
         (Function::Matmul, [_, ..]) if task.call.has(AttributeName::K) => packed(task, inputs),
-        (Function::ScaledMatmul, [a, b, scales @ ..]) => {
+        (Function::ScaledMatmul, [a, b, scale_a, scale_b, bias @ ..]) => {
             // The scales have the layout of the operands as they are stored.
-            let widened = |operand: &Array<'_>, place: usize| {
-                let own = scales.get(place..=place).ok_or_else(refuse)?;
+            let widened = |operand: &Array<'_>, scale: &Array<'_>| {
                 Ok::<_, EvaluationError>(Array {
                     shape: Cow::Owned(operand.shape.to_vec()),
-                    values: Cow::Owned(dequantized(task, operand, own)?),
+                    values: Cow::Owned(dequantized(task, operand, from_ref(scale))?),
                 })
             };
-            let operands = [widened(a, 0)?, widened(b, 1)?];
+            let operands = [widened(a, scale_a)?, widened(b, scale_b)?];
             let product = Task {
                 function: Function::Matmul,
                 ..*task
             };
-            self::product(&product, &operands)
+            let mut values = self::product(&product, &operands)?;
+            let columns = task.shape.last().copied().ok_or_else(refuse)?;
+            add_bias(task, &mut values, bias, columns, 1).ok_or_else(refuse)?;
+            Ok(values)
         }
         (Function::Matmul, [a, b]) => {
             let a = Matrices::of(a).ok_or_else(refuse)?;

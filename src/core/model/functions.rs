@@ -199,7 +199,7 @@ impl Function {
             (Self::Mask, ..) => &["x", "mask"],
             (Self::Rotary, ..) => &["x", "cos", "sin"],
             (Self::Dequantize, ..) => &["q", "scale", "zero"],
-            (Self::ScaledMatmul, ..) => &["a", "b", "scale_a", "scale_b"],
+            (Self::ScaledMatmul, ..) => &["a", "b", "scale_a", "scale_b", "bias"],
             (Self::Convolution, ..) => &["x", "weight"],
             (_, ShapeRule::Embedding, _) => &["index", "table"],
             (_, ShapeRule::Gather | ShapeRule::Index, _) => &["x", "index"],

@@ -75,23 +75,25 @@ pub(super) fn integer_matmul(call: &Call<'_>) -> Option<Becomes> {
     (call.rank_of("self") == Some(2)).then(|| Becomes::lines("{y} = matmul({self}, {mat2})"))
 }
 
-/// A product of small floats with its scales, of the whole, of rows and columns or of blocks, which
-/// the library applies inside the call.
+/// A product of small floats with its scales, of the whole, of rows and columns or of blocks, and
+/// its bias, which the library applies inside the call.
 pub(super) fn scaled_matmul(call: &Call<'_>) -> Option<Becomes> {
     let fits =
         |operand: &str, scale: &str| Some(divides(call.shape_of(operand)?, call.shape_of(scale)?));
     // Scales that a library reads in an order of its own are no blocks of an operand.
     let has_blocks = fits("self", "scale_a")? && fits("mat2", "scale_b")?;
-    let product = if has_blocks {
-        "scaled_matmul({self}, {mat2}, {scale_a}, {scale_b})"
-    } else {
-        "matmul({self}, {mat2})"
+    let takes_bias = has_blocks && call.rank_of("bias") == Some(1);
+    let product = match (has_blocks, takes_bias) {
+        (false, _) => "matmul({self}, {mat2})",
+        (true, false) => "scaled_matmul({self}, {mat2}, {scale_a}, {scale_b})",
+        (true, true) => "scaled_matmul({self}, {mat2}, {scale_a}, {scale_b}, {bias})",
     };
     let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
     let mut text = format!("{{y}}_product = {product} : {stated}\n");
     let mut last = "{y}_product".to_owned();
     let parts = [("bias", "add"), ("scale_result", "mul")];
-    for (name, function) in parts.into_iter().filter(|(name, _)| call.has(name)) {
+    let parts = parts.into_iter().skip(usize::from(takes_bias));
+    for (name, function) in parts.filter(|(name, _)| call.has(name)) {
         let mut operand = format!("{{{name}}}");
         let shape = call.shape_of(name)?;
         if elements(shape)?.is_one() && !shape.is_empty() {

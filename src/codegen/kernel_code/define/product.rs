@@ -66,7 +66,9 @@ impl Definitions<'_> {
                 else {
                     return Err(definition.unfit());
                 };
-                self.multiplied(definition, sides, k)
+                let sum = self.multiplied(definition, sides, k)?;
+                let &column = (definition.at.last()).ok_or_else(|| definition.unfit())?;
+                self.biased(definition, sum, scales.get(2..).unwrap_or_default(), column)
             }
             (Function::Linear, [x, weight, bias @ ..]) => {
                 let shape = self.shape_of_operand(*x)?;

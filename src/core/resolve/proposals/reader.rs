@@ -31,6 +31,8 @@ impl Reader<'_> {
         match function.row().shape_rule {
             ShapeRule::Matmul if self.operands.len() == 2 => self.factor(index),
             ShapeRule::Linear => self.of_linear(index),
+            // The sizes of its blocks are open.
+            ShapeRule::ScaledMatmul => Some(vec![*output.last().filter(|_| index == 4)?]),
             ShapeRule::Conv2d => self.of_conv2d(index),
             ShapeRule::PerChannel if index > 0 => Some(vec![*output.get(1)?]),
             ShapeRule::SameAsFirst | ShapeRule::Blocks if index == 0 => Some(output.clone()),
@@ -69,7 +71,6 @@ impl Reader<'_> {
             | ShapeRule::Index
             | ShapeRule::TopK
             | ShapeRule::Scatter
-            | ShapeRule::ScaledMatmul
             // The size of its blocks is open.
             | ShapeRule::Blocks
             | ShapeRule::IndexAlong

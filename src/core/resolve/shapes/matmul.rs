@@ -55,6 +55,19 @@ pub(super) fn matmul(
     })
 }
 
+/// A matmul with one value of the bias for each column.
+pub(super) fn biased_matmul(
+    call: &Call<'_>,
+    a: &Operand<'_>,
+    b: &Operand<'_>,
+    bias: Option<&Operand<'_>>,
+) -> Result<InferredShape, Diagnostic> {
+    let product = matmul(call, a, b)?;
+    let columns = product.shape.last().copied().unwrap_or_default();
+    check_bias(bias, columns)?;
+    Ok(product)
+}
+
 /// Batch dimensions and the last two sizes, which are swapped if the operand is transposed.
 fn matrix<'a>(
     operand: &Operand<'a>,

@@ -23,7 +23,7 @@ use broadcast::{broadcast_all, broadcast_into, of_blocks, per_channel};
 use call::{axis, dimension, missing};
 use index::{advanced, along, embedding, gather, one_hot, put, scatter, top};
 use layout::{concat, reshape, slice, slice_scatter, split, transpose};
-use matmul::{linear, matmul};
+use matmul::{biased_matmul, linear, matmul};
 use repeat::{expand, interleave, pad, repeat};
 use resample::{adaptive, moved, resample};
 use window::{conv1d, conv2d, pool2d};
@@ -45,10 +45,10 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::PerChannel, [first, others @ ..]) => per_channel(call, first, others)?,
         (ShapeRule::Reduce, [input]) => reduce(call, input)?,
         (ShapeRule::Matmul, [a, b]) => return matmul(call, a, b),
-        (ShapeRule::ScaledMatmul, [a, b, scale_a, scale_b]) => {
+        (ShapeRule::ScaledMatmul, [a, b, scale_a, scale_b, bias @ ..]) => {
             of_blocks(a, scale_a)?;
             of_blocks(b, scale_b)?;
-            return matmul(call, a, b);
+            return biased_matmul(call, a, b, bias.first());
         }
         (ShapeRule::Blocks, [first, others @ ..]) => {
             for other in others {

@@ -114,11 +114,19 @@ impl Task<'_> {
             }
             name
         };
+        let dtype = self.scaled_dtype();
+        let bias = raw(4).map_or_else(String::new, |name| {
+            if dtype_of(4) == Some(dtype) {
+                format!(", bias={name}")
+            } else {
+                format!(", bias={name}.to({})", torch_dtype(dtype))
+            }
+        });
         Ok(format!(
-            "torch._scaled_mm({a}, {b}, scale_a={}, scale_b={}, out_dtype={})",
+            "torch._scaled_mm({a}, {b}, scale_a={}, scale_b={}{bias}, out_dtype={})",
             scale(own_a, 2, false),
             scale(own_b, 3, turned_b),
-            torch_dtype(self.scaled_dtype())
+            torch_dtype(dtype)
         ))
     }
 
