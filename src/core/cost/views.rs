@@ -193,7 +193,7 @@ impl Views {
         memory.collect()
     }
 
-    /// The tensors that `op` loads from memory in a kernel that computes these ops and writes those.
+    /// The tensors that `op` loads from memory in a kernel that computes and writes these ops.
     pub(crate) fn loaded<'a>(
         &'a self,
         graph: &'a Graph,
