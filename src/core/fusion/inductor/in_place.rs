@@ -16,14 +16,12 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use std::collections::HashMap;
 
-/// The readers of each buffer so far, and what else a write into it needs to know. Without ops in
-/// place only the positions are known.
+/// The readers of each buffer so far, and what else a write into it needs to know; empty without
+/// ops in place.
 #[derive(Default)]
 pub(super) struct BufferReaders {
     /// For each tensor when it is last read, through views or itself.
     last_use: IdVec<TensorId, Option<usize>>,
-    /// For each op its position in the order of lowering.
-    pub(super) position: IdVec<OpId, usize>,
     /// For each buffer the inlined tensors that read it.
     inlined: HashMap<BufferId, Vec<TensorId>>,
     /// For each buffer the buffers that nodes have computed from it, and whether they have read it
@@ -32,17 +30,10 @@ pub(super) struct BufferReaders {
 }
 
 impl BufferReaders {
-    /// `O(ops + reads)` with an op in place, else `O(ops)`.
+    /// `O(ops + reads)`.
     pub(super) fn of(graph: &Graph, order: &[Step]) -> Self {
-        let mut position = IdVec::from_elem(0, graph.ops.len());
-        for (at, step) in order.iter().enumerate().rev() {
-            position[step.op()] = at;
-        }
         if !graph.ops.iter().any(|op| op.in_place) {
-            return Self {
-                position,
-                ..Self::default()
-            };
+            return Self::default();
         }
         let mut last_use = IdVec::from_elem(None, graph.tensors.len());
         for (at, step) in order.iter().enumerate().rev() {
@@ -55,7 +46,6 @@ impl BufferReaders {
         }
         Self {
             last_use,
-            position,
             ..Self::default()
         }
     }
@@ -109,7 +99,7 @@ impl Lowering<'_> {
         // Views of an inlined value may move it, too.
         let mut sources = graph.inputs[op].iter().skip(1);
         let moves = sources.any(|&tensor| is_reordered(tensor));
-        let at = self.readers.position[op];
+        let at = self.position[op];
         let is_needed = |&tensor: &TensorId| {
             let producer = graph.tensors[tensor].producer;
             let last_use = self.readers.last_use[tensor];

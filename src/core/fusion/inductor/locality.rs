@@ -102,6 +102,15 @@ pub(super) fn lowering_order(graph: &Graph) -> Vec<Step> {
     order.steps()
 }
 
+/// For each op the position of its first step in the order of lowering.
+pub(super) fn positions(graph: &Graph, order: &[Step]) -> IdVec<OpId, usize> {
+    let mut position = IdVec::from_elem(0, graph.ops.len());
+    for (at, step) in order.iter().enumerate().rev() {
+        position[step.op()] = at;
+    }
+    position
+}
+
 /// A list of steps in which ops can be moved.
 struct Order {
     list: IdVec<StepId, Step>,

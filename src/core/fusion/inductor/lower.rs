@@ -8,7 +8,7 @@ use super::facts::{
 use super::in_place::BufferReaders;
 use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
-use super::locality::{Step, has_fixed_row_values, lowering_order};
+use super::locality::{Step, has_fixed_row_values, lowering_order, positions};
 use super::node::{BufferId, NodeId, SchedulerNode};
 use super::sort::is_generated_sort;
 use super::store::{index_of, is_store};
@@ -109,6 +109,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
             .collect(),
         fixed: HashSet::new(),
         reduced: HashMap::new(),
+        position: positions(graph, &order),
         readers: BufferReaders::of(graph, &order),
         pairs: HashSet::new(),
         normed: HashMap::new(),
@@ -190,6 +191,8 @@ pub(super) struct Lowering<'a> {
     pub(super) widths: Vec<u32>,
     /// For each buffer that a reduction writes its loop.
     pub(super) reduced: HashMap<BufferId, Loop>,
+    /// For each op its position in the order of lowering.
+    pub(super) position: IdVec<OpId, usize>,
     /// What a write in place must wait for.
     pub(super) readers: BufferReaders,
     /// The buffers of row values that are two buffers in the compiler.

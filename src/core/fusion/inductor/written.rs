@@ -83,7 +83,7 @@ impl Lowering<'_> {
     /// Whether a reduction that reads a tensor is lowered before a call does: the compiler decides
     /// how to split it by the order of what it reads, and so decides the order (`num_splits`).
     fn is_reduced_before(&self, tensor: TensorId, call: Option<OpId>) -> bool {
-        let position = &self.readers.position;
+        let position = &self.position;
         let mut readers = self.graph.consumers[tensor].iter();
         readers.any(|&op| {
             self.graph.ops[op].op_type == OpType::Reduction
