@@ -222,6 +222,41 @@ proptest! {
     }
 }
 
+/// torch.compile computes an op again in an earlier reader and writes it before its input is
+/// overwritten, for a later reader. Nothing need write it for both readers as one kernel.
+#[test]
+fn a_merge_spares_the_write_of_what_one_kernel_computes_again_and_the_other_reads() {
+    let text = "input x : f32[1024, 1024]\ne = exp(x)\ns = sum(e, axis=1)\nq = sum(e, axis=0)\nx2 = mul_(x, 2)\nt = transpose(x2, perm=[1, 0])\nz = mul(e, t)\nc = sum(z, axis=0)\n";
+    let options = under(Policy::Inductor);
+    let analysis = analyze_program(&parse(text).program, &options);
+    let analysis = analysis.analysis.unwrap();
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
+    let op = |name: &str| {
+        graph
+            .ops
+            .ids()
+            .find(|&op| graph.ops[op].name == name)
+            .unwrap()
+    };
+    let [e, writes, reads] = ["e", "x2", "z"].map(|name| partition.kernel_of[op(name)]);
+    assert!(
+        writes != e && partition.computes(writes, op("e")) && !partition.computes(reads, op("e"))
+    );
+    let why = Why::new(&analysis);
+    let edge = why
+        .priced_edges()
+        .into_iter()
+        .find(|edge| edge.consumer == op("z") && edge.producer != op("e"));
+    let after = totals(graph, &options, &merged(partition, writes, reads)).0;
+    let before = totals(graph, &options, partition).0;
+    assert_eq!(
+        edge.unwrap().price.saved_bytes(),
+        before.cast_signed() - after.cast_signed()
+    );
+    // The merged kernel reads neither `t` nor `e`, and no kernel writes them.
+    assert_eq!(before - after, 4 * 1024 * 1024 * 4);
+}
+
 /// No merge is priced at more than the two kernels take; without a time are only merges with a
 /// matmul.
 #[test]
