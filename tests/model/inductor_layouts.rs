@@ -84,3 +84,26 @@ fn a_piece_lies_as_its_concatenation_does() {
         4,
     )]);
 }
+
+#[test]
+fn what_lies_in_the_same_place_of_as_large_a_tensor_has_the_same_index() {
+    // Naive MLA: the rotated parts of Q and of K lie behind others, of which K's is shared by all
+    // heads. Both read the angles by one index.
+    let rotated = |name: &str, heads: usize| {
+        format!(
+            "{name}r = reshape({name}f, shape=[4, 1, {heads}, 8, 2])\n{name}a = slice({name}r, start=0, end=1, axis=4)\n\
+             {name}b = slice({name}r, start=1, end=2, axis=4)\n{name}u = mul({name}a, cos)\n{name}v = mul({name}b, sin)\n\
+             {name}w = sub({name}u, {name}v)\n{name}c = concat({name}w, {name}u, axis=4)\n\
+             {name}e = reshape({name}c, shape=[4, 1, {heads}, 16])\n"
+        )
+    };
+    let text = format!(
+        "input q : f32[4, 1, 8, 48]\ninput kn : f32[4, 1, 8, 32]\ninput kf : f32[4, 1, 1, 16]\n\
+         input cos : f32[1, 1, 1, 8, 1]\ninput sin : f32[1, 1, 1, 8, 1]\n\
+         qn = slice(q, start=0, end=32, axis=3)\nqf = slice(q, start=32, end=48, axis=3)\n{}{}\
+         ke2 = expand(ke, shape=[4, 1, 8, 16])\nqq = concat(qn, qe, axis=3)\nkk = concat(kn, ke2, axis=3)",
+        rotated("q", 8),
+        rotated("k", 1)
+    );
+    check(&[(&text, 1)]);
+}

@@ -25,8 +25,9 @@ pub(super) struct BufferView {
     pub(super) buffer: BufferId,
     /// `None` if no view says it.
     pub(super) view: Option<View>,
-    /// If no view says it, a hash of the op that picks the element, of its input, and of all views
-    /// before and behind: equal hashes are equal indices.
+    /// If no view says it, a hash of the way to the element: of the op that picks it and its input,
+    /// or of where it lies in a larger tensor, and of all views before and behind. Equal hashes are
+    /// equal indices.
     pub(super) hidden: Option<u64>,
     /// How often an expression loads it.
     pub(super) loads: u32,
@@ -55,23 +56,20 @@ impl BufferView {
             self.view = Some(seen);
             return;
         }
-        self.hide(view, input);
+        match (view, self.hidden) {
+            // A view of everything in order, such as a reshape, changes no index.
+            (Some(view), Some(_)) if view.is_flat() => {}
+            (Some(view), _) => self.hide(view),
+            (None, _) => self.hide(input),
+        }
     }
 
-    fn hide(&mut self, by: Option<&View>, input: (OpId, usize)) {
+    /// The elements that no view says: those that are found in this way among the present ones.
+    fn hide(&mut self, way: impl Hash) {
         let mut hasher = FxHasher::default();
-        self.hidden.hash(&mut hasher);
-        self.view.take().hash(&mut hasher);
-        match by {
-            Some(view) => view.hash(&mut hasher),
-            None => input.hash(&mut hasher),
-        }
-        // A view of everything in order, such as a reshape, changes no index.
-        let index = match (by, self.hidden) {
-            (Some(view), Some(hidden)) if view.is_flat() => hidden,
-            _ => hasher.finish(),
-        };
-        self.hidden = Some(index);
+        (self.hidden, self.view.take()).hash(&mut hasher);
+        way.hash(&mut hasher);
+        self.hidden = Some(hasher.finish());
     }
 }
 
@@ -131,7 +129,7 @@ impl LoweredValue {
             if is_row && seen.is_some() {
                 read.view = seen;
             } else {
-                read.hide(Some(&part.view), input);
+                read.hide(&part.view);
             }
         }
     }
@@ -143,7 +141,8 @@ impl LoweredValue {
             let view = read.view.as_ref();
             match view.and_then(|view| view.placed(part)) {
                 Some(view) => read.view = Some(view),
-                None => read.hide(None, input),
+                // In the same place of as large a tensor it is the same index.
+                None => read.hide(part),
             }
         }
     }
@@ -208,6 +207,7 @@ pub(super) fn looked_up(
 }
 
 /// Where an input lies in a larger tensor, outside of which its elements are masked.
+#[derive(Hash)]
 pub(super) struct Placed<'a> {
     /// The shape of the input.
     pub(super) shape: &'a [u64],
