@@ -107,3 +107,19 @@ fn what_lies_in_the_same_place_of_as_large_a_tensor_has_the_same_index() {
     );
     check(&[(&text, 1)]);
 }
+
+#[test]
+fn tiles_are_those_of_the_ordered_loops() {
+    check(&[
+        // Both reads are by rows, so the loops are, and the copy is written by columns in the
+        // kernel of the statistics.
+        (
+            "input a : f32[256, 32]\ninput b : f32[256, 32]\ns = add(a, b)\nn = layer_norm(s)\nt = transpose(n, perm=[1, 0])\nc = contiguous(t)",
+            1,
+        ),
+        (
+            "input a : f32[4, 256, 48]\nn = softmax(a)\nt = transpose(n, perm=[0, 2, 1])\nc = contiguous(t)",
+            1,
+        ),
+    ]);
+}

@@ -81,7 +81,6 @@ impl Default for SchedulerNode {
                 is_straight: false,
                 is_shifted: false,
                 is_flat: false,
-                tile: None,
             },
             rows: None,
             readings: 1,
@@ -121,9 +120,6 @@ pub(super) struct BufferAccess {
     pub(super) is_shifted: bool,
     /// Elements are accessed in the order of the buffer, without a gap.
     pub(super) is_flat: bool,
-    /// If neighbours in the buffer are not those of the innermost loop, the size of the loops down
-    /// to where they are.
-    pub(super) tile: Option<u64>,
     /// Position among the reads of a node, in the order in which it computes.
     pub(super) rank: usize,
     /// How often the expression of a node loads it; 0 if a write in place only waits for it.
@@ -176,9 +172,6 @@ impl BufferAccess {
             is_straight: view.is_some_and(View::is_straight),
             is_shifted: view.is_some_and(|view| view.start() != Some(0)),
             is_flat: view.is_some_and(View::is_flat),
-            tile: view
-                .filter(|_| known != AccessedElements::Unknown)
-                .and_then(View::tile),
             rank: 0,
             loads: 1,
         }
@@ -271,8 +264,11 @@ impl SchedulerNode {
     /// The size of the outer one of two loops that its kernel runs over, if its accesses differ in
     /// their innermost dimension.
     pub(super) fn tiles(&self) -> impl Iterator<Item = u64> {
-        let reads = self.reads.iter().filter(|_| self.writes.is_straight);
-        reads.filter_map(|read| read.tile)
+        let sizes = self.sizes.iter().copied();
+        let loops = move |moves: &Moves| View::of_loops(sizes.clone().zip(moves.steps.clone()));
+        self.moves
+            .iter()
+            .filter_map(move |moves| loops(moves).tile())
     }
 
     /// The same, where the loops are brought into another order, given by their present positions.
