@@ -174,3 +174,28 @@ fn a_write_through_a_view_of_an_input_runs_on_a_copy() {
     assert_eq!(traffic.bytes_read, 2 * cache + part + 4 * 8);
     assert_eq!(traffic.bytes_written, 2 * cache + part);
 }
+
+/// Putting a part back is no launch where the kernel that computes the part writes it there.
+#[test]
+fn a_part_is_put_back_by_the_kernel_that_computes_it() {
+    let cache = "input kc : bf16[4, 256, 64]\ninput k : bf16[4, 8, 64]\n";
+    let with = |ops: &str| format!("{cache}{ops}");
+    let changed = "a = slice(kc, start=0, end=8, axis=1)\nm = mul_(a, k)\nw = slice_scatter_(kc, m, start=0, end=8, axis=1)\n";
+    let moved = "a = slice(kc, start=0, end=8, axis=1)\nb = slice(kc, start=16, end=24, axis=1)\nc = mul(b, k)\nm = add_(a, c)\nw = slice_scatter_(kc, m, start=0, end=8, axis=1)\n";
+    let part = "a = slice(kc, start=2, end=3, axis=0)\ns = slice(k, start=2, end=3, axis=0)\np = slice_scatter_(a, s, start=4, end=12, axis=1)\nw = slice_scatter_(kc, p, start=2, end=3, axis=0)\n";
+    check(&[
+        (&with(&format!("{changed}y = relu(w)")), 2),
+        (&with(&format!("{changed}y = relu(m)")), 1),
+        // Another part is read, so it is computed first.
+        (&with(&format!("{moved}y = relu(w)")), 3),
+        // A part of a part.
+        (&with(&format!("{part}y = relu(w)")), 2),
+        // What reads the part at the same index computes it, too.
+        (
+            &with(
+                "w = slice_scatter_(kc, k, start=0, end=8, axis=1)\na = slice(w, start=0, end=8, axis=1)\ny = mul(a, 2)",
+            ),
+            1,
+        ),
+    ]);
+}

@@ -5,13 +5,26 @@
 //! elements are there already. PyTorch's graphs have these puts after each write into a view.
 
 use crate::model::functions::{Function, ShapeRule};
-use crate::model::ids::{Id, IdVec};
+use crate::model::graph::Graph;
+use crate::model::ids::{Id, IdVec, OpId};
 use crate::model::in_place::{MOST_VIEWS, OpsInPlace};
 use crate::model::op::{Indexing, Op};
 
 /// For each op in place that puts a part back where it is, the writes into that part.
 pub(crate) struct PutBacks<O> {
     writes: IdVec<O, Option<Vec<O>>>,
+}
+
+impl PutBacks<OpId> {
+    /// Those of a graph.
+    pub(crate) fn of_graph(graph: &Graph) -> Self {
+        Self::of(&OpsInPlace {
+            op_of: &|op: OpId| graph.ops.get(op),
+            inputs: &graph.inputs,
+            output_of: &|op: OpId| graph.output.get(op).copied(),
+            tensors: graph.tensors.len(),
+        })
+    }
 }
 
 impl<O: Id> PutBacks<O> {
@@ -36,6 +49,11 @@ impl<O: Id> PutBacks<O> {
     /// Whether an op puts a part back where it is.
     pub(crate) fn contains(&self, op: O) -> bool {
         self.writes[op].is_some()
+    }
+
+    /// The writes into the part that an op puts back where it is.
+    pub(crate) fn writes(&self, op: O) -> &[O] {
+        self.writes[op].as_deref().unwrap_or_default()
     }
 
     /// Whether `op` puts back what `write` has written, perhaps after other puts.

@@ -76,13 +76,26 @@ impl BufferReaders {
 }
 
 impl Lowering<'_> {
+    /// Whether an op overwrites its first input.
+    pub(super) fn writes_in_place(&self, op: OpId) -> bool {
+        self.graph.ops[op].in_place && !self.as_values.contains(op)
+    }
+
+    /// What an op in place writes of the buffers that hold its first input.
+    fn written_by(&self, op: OpId) -> Vec<BufferView> {
+        if let Some((read, part)) = self.written_part(op) {
+            return vec![BufferView::new(read.buffer, Some(part))];
+        }
+        let target = self.graph.inputs[op].first();
+        target.map_or(Vec::new(), |&tensor| self.values[tensor].reads.clone())
+    }
+
     /// Writes the inlined values that read what an op overwrites and that are needed after it, or
     /// read it in another order.
     pub(super) fn write_readers(&mut self, op: OpId) {
         let graph = self.graph;
         let buffers = self.overwritten(op);
-        let target = graph.inputs[op].first();
-        let written: &[BufferView] = target.map_or(&[], |&tensor| &self.values[tensor].reads);
+        let written = self.written_by(op);
         // In another order, or shifted: as a concatenation reads what it moves to the front.
         let is_reordered = |tensor: TensorId| {
             self.values[tensor].reads.iter().any(|read| {
@@ -100,9 +113,14 @@ impl Lowering<'_> {
         let mut sources = graph.inputs[op].iter().skip(1);
         let moves = sources.any(|&tensor| is_reordered(tensor));
         let at = self.position[op];
+        let composed = self.composed(op);
         let is_needed = |&tensor: &TensorId| {
             let producer = graph.tensors[tensor].producer;
-            let last_use = self.readers.last_use[tensor];
+            let mut last_use = self.readers.last_use[tensor];
+            // What a composed write gives, the op does not read.
+            if producer.is_some_and(|producer| composed.contains(&producer)) {
+                last_use = last_use.filter(|&last_use| last_use > at);
+            }
             producer.is_some_and(|producer| !graph.ops[producer].is_view())
                 && (last_use > Some(at) || last_use == Some(at) && (moves || is_reordered(tensor)))
         };
@@ -145,7 +163,7 @@ impl Lowering<'_> {
     /// The buffers that an op in place overwrites.
     fn overwritten(&self, op: OpId) -> Vec<BufferId> {
         let target = self.graph.inputs[op].first();
-        let target = target.filter(|_| self.graph.ops[op].in_place);
+        let target = target.filter(|_| self.writes_in_place(op));
         let reads = target.map(|&tensor| &self.values[tensor].reads);
         reads
             .into_iter()

@@ -1,6 +1,7 @@
 //! Lowers ops to nodes of the scheduler: decides which values are written to a buffer and which
 //! each reader computes itself.
 
+use super::as_value::AsValues;
 use super::attention::{flash_kernels, result_layout};
 use super::facts::{
     copies_before, elements, is_across, is_call, is_windowed, keeps_shape, operations, window_of,
@@ -90,11 +91,13 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     };
     let adds = bias_adds(graph);
     let order = lowering_order(graph);
+    let as_values = AsValues::of(graph);
     let mut lowering = Lowering {
         graph,
         target,
-        uses: uses(graph, &layouts, &flash, &adds),
+        uses: uses(graph, &layouts, &flash, &adds, &as_values),
         adds,
+        as_values,
         has_convolution: graph.ops.iter().any(Op::is_convolution),
         values: (layouts.iter_enumerated())
             .map(|(tensor, layout)| buffer_value(BufferId::of_tensor(tensor), layout.clone()))
@@ -130,7 +133,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
             Step::RowValues(op) | Step::Op(op) => op,
         };
         lowering.is_lowered[op] = true;
-        if graph.ops[op].in_place {
+        if lowering.writes_in_place(op) {
             lowering.write_readers(op);
         }
         if flash[op].is_some() {
@@ -175,6 +178,7 @@ pub(super) struct Lowering<'a> {
     pub(super) uses: IdVec<TensorId, Uses>,
     /// For each matmul the add that its library call includes.
     pub(super) adds: IdVec<OpId, Option<OpId>>,
+    pub(super) as_values: AsValues,
     pub(super) has_convolution: bool,
     pub(super) values: IdVec<TensorId, LoweredValue>,
     pub(super) nodes: IdVec<NodeId, SchedulerNode>,
@@ -217,7 +221,7 @@ impl Lowering<'_> {
             self.view(op);
             return;
         }
-        if is_store(definition) {
+        if is_store(definition) && !self.as_values.contains(op) {
             self.store(op);
             return;
         }

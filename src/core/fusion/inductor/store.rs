@@ -32,9 +32,11 @@ impl Lowering<'_> {
     /// Adds the node of a write into a part.
     pub(super) fn store(&mut self, op: OpId) {
         let graph = self.graph;
-        let shape = loop_shape(graph, op);
+        let composed = self.composed(op);
+        let part = composed.last().copied().unwrap_or(op);
+        let shape = loop_shape(graph, part);
         let mut value = LoweredValue::default();
-        for (place, &tensor) in graph.inputs[op].iter().enumerate() {
+        for (place, &tensor) in graph.inputs[part].iter().enumerate() {
             let mut input = self.values[tensor].clone();
             if place == 0 {
                 // What computes the tensor runs before, but shares no index with the writes.
@@ -43,24 +45,56 @@ impl Lowering<'_> {
                 value.reads.extend(waits);
                 continue;
             }
-            input.see(index(graph, op, place, &shape).as_ref(), (op, place));
+            input.see(index(graph, part, place, &shape).as_ref(), (part, place));
             value.append(&input);
         }
         value.sort();
-        value.compute(op);
+        for &write in composed.iter().rev() {
+            value.compute(write);
+        }
         let elements = element_count(&shape).unwrap_or(0);
         let written = BufferId::of_tensor(graph.output[op]);
         let width = self.width_of(written);
-        let writes = BufferAccess {
-            bytes: elements.saturating_mul(width.into()),
-            ..BufferAccess::of(written, None, &[], width)
-        };
         let node = self.node(value, Loop::Pointwise(elements), &shape);
-        self.push(SchedulerNode { writes, ..node });
+        let node = if let Some((_, part)) = self.written_part(op) {
+            node.writing(written, &part, &shape, width)
+        } else {
+            let bytes = elements.saturating_mul(width.into());
+            let writes = BufferAccess::of(written, None, &[], width);
+            let writes = BufferAccess { bytes, ..writes };
+            SchedulerNode { writes, ..node }
+        };
+        self.push(node);
         if copies_before(graph, op) {
             self.launch_beside(written);
         }
         self.copy_back(op);
+    }
+
+    /// A write into a part, and those that it composes: each writes into a part of the part of the
+    /// one before.
+    pub(super) fn composed(&self, op: OpId) -> Vec<OpId> {
+        let next = |&write: &OpId| self.as_values.composed(self.graph, write);
+        std::iter::successors(Some(op), next).collect()
+    }
+
+    /// The elements of a buffer that a write into a slice overwrites, in loops over the source, and
+    /// how its first input reads that buffer.
+    pub(super) fn written_part(&self, op: OpId) -> Option<(&BufferView, View)> {
+        let graph = self.graph;
+        if graph.ops[op].function != Some(Function::SliceScatter) {
+            return None;
+        }
+        let &part = self.composed(op).last()?;
+        let &[target, source] = &graph.inputs[part] else {
+            return None;
+        };
+        let [read] = &self.values[target].reads[..] else {
+            return None;
+        };
+        let (of, shape) = (graph.tensor_shape(target)?, graph.tensor_shape(source)?);
+        let view = View::of_slice(of, shape, graph.ops[part].indexing.as_ref()?)?;
+        Some((read, view.through(read.view.as_ref()?)?))
     }
 
     /// A write in place through a view of what the caller gives runs on a copy of the view, which

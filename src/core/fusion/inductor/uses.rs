@@ -1,5 +1,6 @@
 //! How each tensor is used, directly or through views.
 
+use super::as_value::AsValues;
 use super::facts::{is_call, is_crossing, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::store::is_store;
@@ -91,6 +92,7 @@ pub(super) fn uses(
     layouts: &Layouts,
     flash: &IdVec<OpId, Option<OpId>>,
     adds: &IdVec<OpId, Option<OpId>>,
+    as_values: &AsValues,
 ) -> IdVec<TensorId, Uses> {
     let mut uses = IdVec::from_elem(Uses::default(), graph.tensors.len());
     let mut is_part = IdVec::from_elem(false, graph.ops.len());
@@ -100,7 +102,7 @@ pub(super) fn uses(
     for op in graph.ops.ids().rev() {
         let definition = &graph.ops[op];
         let output = graph.output[op];
-        uses[output].is_result |= graph.is_final(output);
+        uses[output].is_result |= as_values.is_result(graph, output);
         let of_output = uses[output];
         for tensor in graph.distinct_inputs(op) {
             let of_input = &mut uses[tensor];
@@ -139,7 +141,9 @@ pub(super) fn uses(
                 }
             }
             // An add that a library call includes reads its operand as the call does.
-            let is_written = is_store(definition) && graph.inputs[op].first() == Some(&tensor);
+            let is_written = is_store(definition)
+                && !as_values.contains(op)
+                && graph.inputs[op].first() == Some(&tensor);
             let is_library = is_call(definition) || is_part[op] || is_written;
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
             if is_copied && flash[op].is_none() {

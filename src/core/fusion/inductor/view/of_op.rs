@@ -4,7 +4,7 @@ use super::View;
 use crate::model::functions::ShapeRule;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
-use crate::model::op::{Op, Window, element_count};
+use crate::model::op::{Indexing, Op, Window, element_count};
 use crate::model::operand_parts::{Heads, heads_between};
 
 impl View {
@@ -99,6 +99,20 @@ impl View {
         Self::strided(shape, &strides)
     }
 
+    /// For each element of a slice of this shape its position in the tensor.
+    pub(in crate::fusion::inductor) fn of_slice(
+        tensor: &[u64],
+        shape: &[u64],
+        range: &Indexing,
+    ) -> Option<Self> {
+        let mut strides = dense_strides(tensor);
+        let stride = strides.get_mut(range.axis)?;
+        let offset = i64::try_from(stride.checked_mul(range.start)?).ok()?;
+        *stride = stride.checked_mul(range.step)?;
+        let view = Self::strided(shape, &strides);
+        Some(Self { offset, ..view })
+    }
+
     /// For each element of an output one of an input of the same rank, always the first along an
     /// axis.
     pub(in crate::fusion::inductor) fn of_rows(
@@ -162,13 +176,7 @@ pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option
             Some(View::strided(&definition.shape, &moved))
         }
         ShapeRule::Slice | ShapeRule::Split => {
-            let indexing = definition.indexing.as_ref()?;
-            let mut strides = strides;
-            let stride = strides.get_mut(indexing.axis)?;
-            let offset = i64::try_from(stride.checked_mul(indexing.start)?).ok()?;
-            *stride = stride.checked_mul(indexing.step)?;
-            let view = View::strided(&definition.shape, &strides);
-            Some(View { offset, ..view })
+            View::of_slice(input, &definition.shape, definition.indexing.as_ref()?)
         }
         ShapeRule::Expand => broadcast(input, definition),
         // Of the functions with this rule only `rearrange` and `part` have an input.
