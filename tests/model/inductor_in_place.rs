@@ -199,3 +199,83 @@ fn a_part_is_put_back_by_the_kernel_that_computes_it() {
         ),
     ]);
 }
+
+/// The compiler computes all values of a tensor but the last without overwriting it. Of two writes
+/// into parts, each is pointwise over the whole, which is copied back at the end.
+#[test]
+fn two_writes_into_parts_of_one_tensor_compute_the_whole() {
+    let cache = "input kc : bf16[4, 256, 64]\ninput k : bf16[4, 8, 64]\n";
+    let with = |ops: &str| format!("{cache}{ops}");
+    let indexed = |ops: &str| format!("{cache}input at : i64[8]\n{ops}");
+    let one = "a = mul(k, 2)\nv = slice_scatter_(kc, a, start=0, end=8, axis=1)\n";
+    let two = format!("{one}b = mul(k, 3)\nw = slice_scatter_(v, b, start=8, end=16, axis=1)\n");
+    let product = "input q : bf16[4, 16, 64]\n";
+    // Another row of a cache, in two parts of its columns: the whole is read at two indices.
+    let row = "input kc : bf16[4, 256, 96]\ninput c : bf16[4, 1, 64]\ninput p : bf16[4, 1, 32]\na = slice(kc, start=3, end=4, axis=1)\nb = slice_scatter_(a, c, start=0, end=64, axis=2)\nv = slice_scatter_(kc, b, start=3, end=4, axis=1)\nd = slice(v, start=3, end=4, axis=1)\ne = slice_scatter_(d, p, start=64, end=96, axis=2)\nw = slice_scatter_(v, e, start=3, end=4, axis=1)\ny = mul(w, 2)";
+    let halves = "input kc : bf16[2, 4, 256, 64]\ninput k : bf16[4, 8, 64]\ninput at : i64[8]\na = slice(kc, start=0, end=1, axis=0)\nb = reshape(a) : bf16[4, 256, 64]\nc = index_copy_(b, at, k, axis=1)\nd = reshape(c) : bf16[1, 4, 256, 64]\nv = slice_scatter_(kc, d, start=0, end=1, axis=0)\ne = slice(v, start=1, end=2, axis=0)\nf = reshape(e) : bf16[4, 256, 64]\ng = index_copy_(f, at, k, axis=1)\nh = reshape(g) : bf16[1, 4, 256, 64]\nw = slice_scatter_(v, h, start=1, end=2, axis=0)\ny = relu(w)";
+    check(&[
+        (&with(&two), 1),
+        (&with(&format!("{two}y = mul(w, 2)")), 1),
+        (&with(&format!("{two}y = sum(w, axis=-1)")), 1),
+        (&with(&format!("r = sum(kc, axis=-1)\n{two}")), 1),
+        (
+            &with(&format!(
+                "{two}c = slice(w, start=0, end=16, axis=1)\ny = relu(c)"
+            )),
+            2,
+        ),
+        (
+            &with(&format!(
+                "{product}{two}t = transpose(w, perm=[0, 2, 1])\ny = matmul(q, t)"
+            )),
+            2,
+        ),
+        (row, 2),
+        (halves, 5),
+        // Any op in place makes a value where another one goes on with it.
+        (
+            &with("x = mul_(kc, 2)\nw = slice_scatter_(x, k, start=0, end=8, axis=1)\ny = relu(w)"),
+            1,
+        ),
+        (&with(&format!("{one}x = mul_(v, 2)\ny = relu(x)")), 1),
+        (
+            &indexed(&format!(
+                "{one}x = index_copy_(v, at, k, axis=1)\ny = relu(x)"
+            )),
+            3,
+        ),
+        (
+            &indexed(
+                "v = index_copy_(kc, at, k, axis=1)\nw = slice_scatter_(v, k, start=0, end=8, axis=1)\ny = relu(w)",
+            ),
+            2,
+        ),
+        // Nothing of the caller's is overwritten.
+        (
+            &with("x = relu(kc)\nw = slice_scatter_(x, k, start=0, end=8, axis=1)\ny = mul(w, 2)"),
+            1,
+        ),
+    ]);
+    let bytes = |text: &str| {
+        let outcome = analyze_program(&parse(text).program, &options(DEFAULT));
+        let traffic = outcome.analysis.unwrap().fused.traffic;
+        (traffic.bytes_read, traffic.bytes_written)
+    };
+    let (cache, part) = (4 * 256 * 64 * 2, 4 * 8 * 64 * 2);
+    let read = with(&format!("{two}y = mul(w, 2)"));
+    assert_eq!(bytes(&read), (cache + part, 2 * cache));
+    // What is read and computed at two indices is a buffer, which is copied.
+    let (cache, row_bytes) = (4 * 256 * 96 * 2, 4 * 96 * 2);
+    assert_eq!(bytes(row), (2 * cache + row_bytes, 3 * cache));
+}
+
+/// A kernel that copies a tensor back and computes with it reads it once.
+#[test]
+fn a_copy_back_shares_what_a_reader_reads() {
+    let paged = "input kc : bf16[64, 16, 2, 32]\ninput k : bf16[4, 2, 32]\ninput slot : i64[4]\nv = reshape(kc) : bf16[1024, 2, 32]\nw = index_copy_(v, slot, k, axis=0)\nr = reshape(w) : bf16[64, 16, 2, 32]\ny = mul(r, 2)";
+    let outcome = analyze_program(&parse(paged).program, &options(DEFAULT));
+    let traffic = outcome.analysis.unwrap().fused.traffic;
+    let (cache, part) = (64 * 16 * 2 * 32 * 2, 4 * 2 * 32 * 2);
+    assert_eq!(traffic.bytes_read, 2 * cache + part + 4 * 8);
+    assert_eq!(traffic.bytes_written, 3 * cache + part);
+}

@@ -84,7 +84,10 @@ fn a_part_is_put_back_in_the_kernel_that_writes_it() {
             .iter()
             .filter(|kernel| kernel.is_free);
         assert_eq!(free.count(), 0, "{policy:?}");
-        assert_eq!(analysis.fused.kernels.len(), 3, "{policy:?}");
+        // The compiler computes a value of the whole after the first write, a part of which the
+        // second one copies.
+        let copies = usize::from(policy == Policy::Inductor);
+        assert_eq!(analysis.fused.kernels.len(), 3 + copies, "{policy:?}");
     }
 }
 

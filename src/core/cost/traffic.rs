@@ -8,7 +8,6 @@ use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::options::{Conventions, Externals};
 use crate::model::partition::{OperandCopy, Partition};
-use crate::model::sizes::written_size;
 use crate::model::work::Work;
 use serde::Serialize;
 use smallvec::SmallVec;
@@ -277,7 +276,7 @@ impl<'a> TrafficCount<'a> {
             for op in own.into_iter().chain(self.views.second_result(graph, op)) {
                 self.writes.push(Access {
                     tensor: graph.output[op],
-                    bytes: written_size(graph, op),
+                    bytes: self.views.written_size(graph, op),
                     source: SizeSource::Produced,
                 });
             }
@@ -390,5 +389,8 @@ pub(crate) fn leaves(
     let readers = &graph.successors[op];
     let mut is_needed =
         |&reader: &OpId| !is_kept(reader) || views.is_view[reader] && leaves(reader);
-    graph.is_final(graph.output[op]) || readers.iter().any(&mut is_needed)
+    let output = graph.output[op];
+    // The caller gets a copy of such a value.
+    let is_copied = views.is_value(op) && graph.is_in_memory_of_caller(output);
+    graph.is_final(output) && !is_copied || readers.iter().any(&mut is_needed)
 }

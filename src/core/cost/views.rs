@@ -13,7 +13,7 @@ use crate::model::op::Op;
 use crate::model::op_type::OpType;
 use crate::model::options::{Externals, ReshapeCost};
 use crate::model::partition::Partition;
-use crate::model::sizes::{ReadSize, loads, read_size};
+use crate::model::sizes::{ReadSize, loads, read_size, written_size};
 use std::collections::HashMap;
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
@@ -33,6 +33,8 @@ pub struct Views {
     pieces: Adjacency<TensorId, u64>,
     /// For each tensor the first one that names the same elements of the same memory.
     equal: IdVec<TensorId, TensorId>,
+    /// Ops in place that compute a value of all of their tensor, ascending.
+    values: Vec<OpId>,
 }
 
 /// What a view names of a stored tensor.
@@ -82,12 +84,13 @@ impl Views {
             named_pieces: IdVec::from_elem(None, graph.tensors.len()),
             pieces: Adjacency::default(),
             equal: IdVec::new(),
+            values: partition.values.clone(),
         };
         let mut named: HashMap<TensorId, Named> = HashMap::new();
         let mut slices: Vec<(TensorId, TensorId, Strided)> = Vec::new();
         for (op, definition) in graph.ops.iter_enumerated() {
             views.is_view[op] |= indexed.next_if_eq(&op).is_some();
-            views.is_view[op] &= copied.next_if_eq(&op).is_none();
+            views.is_view[op] &= copied.next_if_eq(&op).is_none() && !views.is_value(op);
             // A part that is put back leads to the value of all of its tensor, a new one.
             let Some(&input) = graph.inputs[op].first().filter(|_| !definition.in_place) else {
                 continue;
@@ -160,6 +163,25 @@ impl Views {
         }
     }
 
+    /// Whether an op in place computes a value of all of its tensor.
+    pub(crate) fn is_value(&self, op: OpId) -> bool {
+        self.values.binary_search(&op).is_ok()
+    }
+
+    /// Whether an op computes a value of all of a tensor, of which it writes a part in place.
+    fn reads_whole(&self, graph: &Graph, op: OpId) -> bool {
+        graph.ops[op].writes_part() && self.is_value(op)
+    }
+
+    /// Bytes that an op writes, if its output leaves the kernel.
+    pub(crate) fn written_size(&self, graph: &Graph, op: OpId) -> u64 {
+        if self.is_value(op) {
+            graph.tensors[graph.output[op]].bytes().unwrap_or(0)
+        } else {
+            written_size(graph, op)
+        }
+    }
+
     /// The second result that the kernel of this op writes with its own output.
     pub fn second_result(&self, graph: &Graph, op: OpId) -> Option<OpId> {
         graph
@@ -211,7 +233,8 @@ impl Views {
             // By the bytes and not by the name: a view of what the kernel computes is on chip as
             // well.
             let producer = graph.tensors[self.base[tensor]].producer;
-            !self.is_view[op] && loads(graph, op, place) && !producer.is_some_and(&is_computed)
+            let is_loaded = loads(graph, op, place) || self.reads_whole(graph, op);
+            !self.is_view[op] && is_loaded && !producer.is_some_and(&is_computed)
         });
         inputs.map(|(_, tensor)| tensor)
     }
@@ -325,7 +348,10 @@ impl Views {
                 part_of: None,
             };
         }
-        let read = read_size(graph, op, tensor, externals);
+        let mut read = read_size(graph, op, tensor, externals);
+        if self.reads_whole(graph, op) {
+            (read.bytes, read.part_of) = (read.part_of.unwrap_or(read.bytes), None);
+        }
         let names = self.names[tensor].filter(|_| self.base[tensor] != tensor);
         let at_most = |bytes: u64| names.map_or(bytes, |names| bytes.min(names.bytes));
         ReadSize {

@@ -217,12 +217,13 @@ impl Graph {
 
     /// Whether the tensor is the last value of an input or weight that an op overwrites.
     pub fn is_kept_by_caller(&self, tensor: TensorId) -> bool {
-        let Tensor {
-            in_memory_of,
-            is_overwritten,
-            ..
-        } = self.tensors[tensor];
-        !is_overwritten && in_memory_of.is_some_and(|memory| self.tensors[memory].is_external())
+        !self.tensors[tensor].is_overwritten && self.is_in_memory_of_caller(tensor)
+    }
+
+    /// Whether an op in place puts the tensor in the memory of an input or weight.
+    pub(crate) fn is_in_memory_of_caller(&self, tensor: TensorId) -> bool {
+        let memory = self.tensors[tensor].in_memory_of;
+        memory.is_some_and(|memory| self.tensors[memory].is_external())
     }
 
     /// The ops that must run before an op: those whose outputs it reads, and those that read what

@@ -43,6 +43,10 @@ pub struct Partition {
     /// Reshapes that no strides show, which a kernel writes for a library, ascending. They are
     /// views under no counting convention. Empty for policies whose kernels read by strides.
     pub copied_views: Vec<OpId>,
+    /// Ops in place that compute a value of all of their tensor, ascending: they read what they
+    /// leave as it is, and the caller gets a copy of the last one. Empty for policies that write in
+    /// place.
+    pub values: Vec<OpId>,
 }
 
 /// A copy of an operand, made for a library call that cannot read the operand as it lies.
@@ -96,6 +100,7 @@ impl Partition {
             results: Vec::new(),
             computes_where_read: false,
             copied_views: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -134,6 +139,7 @@ impl Partition {
         renumbered.results.clone_from(&self.results);
         renumbered.computes_where_read = self.computes_where_read;
         renumbered.copied_views.clone_from(&self.copied_views);
+        renumbered.values.clone_from(&self.values);
         if !self.further_launches.is_empty() {
             renumbered.further_launches = IdVec::from_elem(0, count);
             for (kernel, &further) in self.further_launches.iter_enumerated() {

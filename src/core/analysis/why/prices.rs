@@ -15,7 +15,6 @@ use crate::cost::work::work_of_ops;
 use crate::model::adjacency::Adjacency;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
-use crate::model::sizes::written_size;
 use crate::model::work::Work;
 use crate::sorted::common;
 use std::iter;
@@ -342,7 +341,7 @@ impl<'a> Prices<'a> {
         let graph = &self.analysis.graph;
         let mut saved = AccessedBytes::default();
         for op in self.writes.kept(a, b) {
-            let bytes = written_size(graph, op);
+            let bytes = self.analysis.fused.views.written_size(graph, op);
             let is_hit = (self.device.as_ref()).is_some_and(|device| device.is_write_hit[op]);
             saved += AccessedBytes::access(bytes, is_hit);
         }

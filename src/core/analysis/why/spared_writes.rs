@@ -5,7 +5,6 @@ use crate::analysis::why::price::{Cost, Price};
 use crate::analysis::why::prices::Prices;
 use crate::cost::roofline::place;
 use crate::model::ids::{KernelId, OpId};
-use crate::model::sizes::written_size;
 
 impl Prices<'_> {
     /// The price of the third kernels that write less if two kernels merge: one of the two read
@@ -28,7 +27,10 @@ impl Prices<'_> {
         let mut spared = AccessedBytes::default();
         for &op in ops {
             let is_hit = device.is_some_and(|device| device.is_write_hit[op]);
-            spared += AccessedBytes::access(written_size(&analysis.graph, op), is_hit);
+            spared += AccessedBytes::access(
+                analysis.fused.views.written_size(&analysis.graph, op),
+                is_hit,
+            );
         }
         let bytes = before.bytes - spared.bytes;
         let breakdown = device.and_then(|device| {

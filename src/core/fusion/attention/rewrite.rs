@@ -113,7 +113,10 @@ impl RewrittenGraph {
             let op = self.last_of[copy.op];
             let inputs = self.graph.inputs[copy.op].iter();
             let mut same = inputs.zip(&original.inputs[op]);
-            let (_, &tensor) = same.find(|&(&renamed, _)| renamed == copy.tensor)?;
+            let input = same.find(|&(&renamed, _)| renamed == copy.tensor);
+            let producer = self.graph.tensors[copy.tensor].producer;
+            let written = producer.map(|op| original.output[self.last_of[op]]);
+            let tensor = input.map(|(_, &tensor)| tensor).or(written)?;
             Some(OperandCopy {
                 op,
                 tensor,
@@ -126,6 +129,7 @@ impl RewrittenGraph {
         expanded.views = renamed(&partition.views);
         expanded.results = renamed(&partition.results);
         expanded.copied_views = renamed(&partition.copied_views);
+        expanded.values = renamed(&partition.values);
         expanded.computes_where_read = partition.computes_where_read;
         expanded
     }

@@ -47,6 +47,19 @@ impl Lowering<'_> {
         shape: &[u64],
         axes: u32,
     ) -> SchedulerNode {
+        let overwrites = self.overwritten_by(&value);
+        self.node_over(value, space, shape, axes, overwrites)
+    }
+
+    /// The same for a node that overwrites these buffers.
+    pub(super) fn node_over(
+        &self,
+        value: LoweredValue,
+        space: Loop,
+        shape: &[u64],
+        axes: u32,
+        overwrites: Vec<BufferId>,
+    ) -> SchedulerNode {
         let reads = value.reads.iter().enumerate().map(|(rank, read)| {
             let access = BufferAccess::of_read(read, shape, axes, self.width_of(read.buffer));
             let seen = read.view.clone();
@@ -72,7 +85,6 @@ impl Lowering<'_> {
                 .map(|&buffer| (BufferAccess::of(buffer, None, &[], 0), None)),
         );
         // So does a write in place, for all that is computed from what it overwrites.
-        let overwrites = self.overwritten_by(&value);
         let before = self.computed_before(&value, &overwrites).into_iter();
         reads.extend(before.map(|buffer| (BufferAccess::wait(buffer), None)));
         reads.sort_unstable_by_key(|&(access, _)| access);

@@ -14,6 +14,7 @@ use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::element_count;
 use std::collections::HashMap;
 
 /// The readers of each buffer so far, and what else a write into it needs to know; empty without
@@ -78,7 +79,8 @@ impl BufferReaders {
 impl Lowering<'_> {
     /// Whether an op overwrites its first input.
     pub(super) fn writes_in_place(&self, op: OpId) -> bool {
-        self.graph.ops[op].in_place && !self.as_values.contains(op)
+        let overwrites = !self.as_values.contains(op) && !self.as_values.is_on_copy(op);
+        self.graph.ops[op].in_place && overwrites
     }
 
     /// What an op in place writes of the buffers that hold its first input.
@@ -165,11 +167,50 @@ impl Lowering<'_> {
         let target = self.graph.inputs[op].first();
         let target = target.filter(|_| self.writes_in_place(op));
         let reads = target.map(|&tensor| &self.values[tensor].reads);
-        reads
-            .into_iter()
-            .flatten()
-            .map(|read| read.buffer)
+        let buffers = reads.into_iter().flatten().map(|read| read.buffer);
+        let output = self.graph.output[op];
+        buffers
+            .filter(|&buffer| self.shares_memory(buffer, output))
             .collect()
+    }
+
+    /// Whether a buffer is in the memory that the result of an op in place is in.
+    fn shares_memory(&self, buffer: BufferId, result: TensorId) -> bool {
+        let memory = self.graph.tensors[result].in_memory_of;
+        let Some(tensor) = buffer.tensor(self.graph) else {
+            return false;
+        };
+        memory.map(BufferId::of_tensor) == Some(buffer)
+            || tensor.in_memory_of == memory
+                && tensor.producer.is_some_and(|op| self.writes_in_place(op))
+    }
+
+    /// Copies the last value of an input of the program into its memory, after all that reads the
+    /// input.
+    pub(super) fn copy_into_memory(&mut self, op: OpId) {
+        let graph = self.graph;
+        let output = graph.output[op];
+        let buffer = BufferId::of_tensor(output);
+        let value = self.values[output].clone();
+        if !value.ops.is_empty() {
+            self.write_pointwise(op, value);
+        }
+        let copied = self.values[output].clone();
+        let shape = graph.tensor_shape(output).unwrap_or(&[]);
+        let elements = element_count(shape).unwrap_or(0);
+        let overwrites = graph.tensors.ids().map(BufferId::of_tensor);
+        let overwrites = overwrites.filter(|&own| own != buffer && self.shares_memory(own, output));
+        let overwrites = overwrites.collect();
+        let node = self.node_over(copied, Loop::Pointwise(elements), shape, 0, overwrites);
+        let layout = self.layouts[output].clone();
+        let width = self.width_of(buffer);
+        let written = self.new_buffer(width);
+        self.copied_back.push((self.nodes.next_id(), op));
+        let node = node.writing(written, &layout, shape, width);
+        self.push(SchedulerNode {
+            launch_of: Some(buffer),
+            ..node
+        });
     }
 
     /// Whether an op in place does not read the elements of its first input: a copy into an input

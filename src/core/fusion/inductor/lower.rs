@@ -61,6 +61,10 @@ pub(super) struct Lowered {
     pub(super) copies: Vec<OperandCopy>,
     /// Reshapes that are copied, ascending.
     pub(super) copied_views: Vec<OpId>,
+    /// Nodes that copy the result of an op in place into the memory of its first input.
+    pub(super) copied_back: Vec<(NodeId, OpId)>,
+    /// Ops in place that compute a value of all of their tensor, ascending.
+    pub(super) of_whole: Vec<OpId>,
 }
 
 /// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
@@ -106,6 +110,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         copies: HashMap::new(),
         copied: Vec::new(),
         copied_views: Vec::new(),
+        copied_back: Vec::new(),
         pieces: HashMap::new(),
         widths: (graph.tensors.iter())
             .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
@@ -158,6 +163,9 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
             lowering.call(&[op], matmul_space(graph, op, target.max_autotune));
         }
     }
+    for op in lowering.as_values.copied_back.clone() {
+        lowering.copy_into_memory(op);
+    }
     // A matmul is lowered at the add that its call includes.
     lowering.copied.sort_by_key(|copy| copy.op);
     lowering.copied_views.sort_unstable();
@@ -167,6 +175,8 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         buffers: lowering.widths.len(),
         copies: lowering.copied,
         copied_views: lowering.copied_views,
+        copied_back: lowering.copied_back,
+        of_whole: lowering.as_values.of_whole,
     }
 }
 
@@ -186,6 +196,8 @@ pub(super) struct Lowering<'a> {
     pub(super) copies: HashMap<(TensorId, u64), BufferId>,
     /// What they move.
     pub(super) copied: Vec<OperandCopy>,
+    /// Nodes that copy the result of an op in place into the memory of its first input.
+    pub(super) copied_back: Vec<(NodeId, OpId)>,
     /// Reshapes whose copy a library or the caller reads.
     pub(super) copied_views: Vec<OpId>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.

@@ -17,6 +17,7 @@ mod as_value;
 mod attention;
 mod call;
 mod concat;
+mod copied_back;
 mod cut;
 mod direction;
 mod emit;
@@ -86,13 +87,57 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
     let fused = schedule::fuse(graph, &nodes, lowered.buffers, target, log);
     let is_free = |op| target.reshape.is_free_view(graph, op);
     let mut launches: IdVec<OpId, bool> = graph.ops.ids().map(|op| !is_free(op)).collect();
-    for &op in &lowered.copied_views {
+    for &op in lowered.copied_views.iter().chain(&lowered.of_whole) {
         launches[op] = true;
     }
-    let mut partition = assemble(graph, &launches, &nodes, &fused, log);
+    let numbered = Numbered::of(&nodes, &fused);
+    let mut partition = assemble(graph, &launches, &nodes, &fused, &numbered, log);
     partition.copies = lowered.copies;
     partition.copied_views = lowered.copied_views;
+    partition.values = lowered.of_whole;
+    copied_back::count(
+        graph,
+        target.reshape,
+        &lowered.copied_back,
+        &nodes,
+        &fused,
+        &numbered,
+        &mut partition,
+    );
     partition
+}
+
+/// The kernels of a schedule by their numbers in the partition, where a kernel has ops. Another
+/// launch counts with the kernel that owns it, and its nodes, which are not shown, with the kernel
+/// before.
+struct Numbered {
+    has_ops: IdVec<KernelId, bool>,
+    number: IdVec<KernelId, KernelId>,
+    kernels: usize,
+}
+
+impl Numbered {
+    fn of(nodes: &IdVec<NodeId, SchedulerNode>, fused: &Fused) -> Self {
+        let mut has_ops = IdVec::from_elem(false, fused.kernels);
+        for (node, &kernel) in fused.kernel_of.iter_enumerated() {
+            has_ops[kernel] |= !nodes[node].ops.is_empty();
+        }
+        let mut kernels = 0;
+        let number = has_ops.iter().map(|&has_ops: &bool| {
+            kernels += usize::from(has_ops);
+            KernelId::new(kernels.saturating_sub(1))
+        });
+        Self {
+            number: number.collect(),
+            has_ops,
+            kernels,
+        }
+    }
+
+    /// The kernel of the partition, if it has ops.
+    fn of_kernel(&self, kernel: KernelId) -> Option<KernelId> {
+        self.has_ops[kernel].then(|| self.number[kernel])
+    }
 }
 
 #[allow(
@@ -128,22 +173,15 @@ fn assemble(
     launches: &IdVec<OpId, bool>,
     nodes: &IdVec<NodeId, SchedulerNode>,
     fused: &Fused,
+    numbered: &Numbered,
     log: &mut Log,
 ) -> Partition {
-    let mut has_ops = IdVec::from_elem(false, fused.kernels);
-    for (node, &kernel) in fused.kernel_of.iter_enumerated() {
-        has_ops[kernel] |= !nodes[node].ops.is_empty();
-    }
-    // A kernel of a partition has ops. Another launch counts with the kernel that owns it, and its
-    // nodes, which are not shown, with the kernel before.
-    let mut kernels = 0;
-    let number = has_ops.iter().map(|&has_ops: &bool| {
-        kernels += usize::from(has_ops);
-        KernelId::new(kernels.saturating_sub(1))
-    });
-    let number: IdVec<KernelId, KernelId> = number.collect();
+    let Numbered {
+        has_ops, number, ..
+    } = numbered;
+    let mut kernels = numbered.kernels;
     if log.is_on() {
-        log.place_nodes(placed(nodes, fused, &number));
+        log.place_nodes(placed(nodes, fused, number));
     }
 
     let mut ops_of_kernel: Adjacency<KernelId, OpId> =
@@ -165,7 +203,7 @@ fn assemble(
                 .flat_map(|&node| nodes[node].ops.iter().copied()),
         );
     }
-    let mut further = further_launches(graph, launches, nodes, fused, &has_ops, &number);
+    let mut further = further_launches(graph, launches, nodes, fused, has_ops, number);
     let computed_in = ops_of_kernel.inverted(graph.ops.len());
 
     let mut kernel_of: IdVec<OpId, KernelId> = IdVec::with_capacity(graph.ops.len());

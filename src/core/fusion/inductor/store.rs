@@ -6,10 +6,9 @@
 use super::facts::copies_before;
 use super::lower::Lowering;
 use super::node::{BufferAccess, BufferId, SchedulerNode};
-use super::value::{BufferView, LoweredValue, buffer_value};
+use super::value::{BufferView, LoweredValue};
 use super::view::{View, broadcast_to};
 use crate::fusion::loops::Loop;
-use crate::fusion::views::viewed_base;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -37,6 +36,11 @@ impl Lowering<'_> {
         let shape = loop_shape(graph, part);
         let mut value = LoweredValue::default();
         for (place, &tensor) in graph.inputs[part].iter().enumerate() {
+            if place == 0 && self.as_values.is_on_copy(op) {
+                let copy = self.copy_view(op, tensor);
+                value.reads.push(BufferView::new(copy, None));
+                continue;
+            }
             let mut input = self.values[tensor].clone();
             if place == 0 {
                 // What computes the tensor runs before, but shares no index with the writes.
@@ -68,7 +72,6 @@ impl Lowering<'_> {
         if copies_before(graph, op) {
             self.launch_beside(written);
         }
-        self.copy_back(op);
     }
 
     /// A write into a part, and those that it composes: each writes into a part of the part of the
@@ -97,44 +100,26 @@ impl Lowering<'_> {
         Some((read, view.through(read.view.as_ref()?)?))
     }
 
-    /// A write in place through a view of what the caller gives runs on a copy of the view, which
-    /// is copied back: only tensors that are no views are overwritten (`reinplace`).
-    fn copy_back(&mut self, op: OpId) {
+    /// Adds the copy of a view through which an op writes, and gives its buffer.
+    fn copy_view(&mut self, op: OpId, target: TensorId) -> BufferId {
         let graph = self.graph;
-        let Some(&target) = graph.inputs[op].first().filter(|_| graph.ops[op].in_place) else {
-            return;
-        };
-        let is_view = |op: OpId| graph.ops[op].is_view();
-        let Some(view) = graph.tensors[target].producer.filter(|&op| is_view(op)) else {
-            return;
-        };
-        let base = &graph.tensors[viewed_base(graph, view)];
-        // PyTorch's own index has a place for each dimension, also `[page, :, slot]`, where the
-        // notation turns the tensor first.
-        let is_index = graph.ops[op].function == Some(Function::IndexPut)
-            && graph.ops[view].function == Some(Function::Transpose);
-        if is_index || !base.is_external() {
-            return;
-        }
-        let output = graph.output[op];
-        let written = BufferId::of_tensor(output);
+        let mut value = self.values[target].clone();
+        value.ops.retain(|&op| !graph.ops[op].is_view());
         let bytes = graph.tensors[target].bytes().unwrap_or(0);
-        self.note_copy(op, target, op, [bytes.saturating_mul(2); 2]);
-        self.launch_beside(written);
+        // An op that puts the copy back where the view is counts nothing itself.
+        let moves = u64::from(value.ops.is_empty()) + u64::from(self.as_values.is_put_back(op));
+        self.note_copy(op, target, op, [bytes.saturating_mul(moves); 2]);
+        let width = self.width_of(BufferId::of_tensor(target));
+        let buffer = self.new_buffer(width);
         let shape = graph.tensor_shape(target).unwrap_or(&[]);
         let elements = element_count(shape).unwrap_or(0);
-        // A part is put back by an op of the program.
-        if base.elements() == Some(elements) {
-            let layout = self.layouts[output].clone();
-            let copied = buffer_value(written, layout.clone());
-            let width = self.width_of(written);
-            let buffer = self.new_buffer(width);
-            let node = SchedulerNode {
-                launch_of: Some(written),
-                ..self.node(copied, Loop::Pointwise(elements), shape)
-            };
-            self.push(node.writing(buffer, &layout, shape, width));
-        }
+        let node = self.node(value, Loop::Pointwise(elements), shape);
+        let node = node.writing(buffer, &View::whole(elements), shape, width);
+        self.push(SchedulerNode {
+            launch_of: Some(BufferId::of_tensor(graph.output[op])),
+            ..node
+        });
+        buffer
     }
 }
 

@@ -143,6 +143,7 @@ pub(super) fn uses(
             // An add that a library call includes reads its operand as the call does.
             let is_written = is_store(definition)
                 && !as_values.contains(op)
+                && !as_values.is_on_copy(op)
                 && graph.inputs[op].first() == Some(&tensor);
             let is_library = is_call(definition) || is_part[op] || is_written;
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
