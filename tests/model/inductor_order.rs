@@ -140,6 +140,27 @@ fn an_operand_that_is_broadcast_to_the_heads_is_written_before_its_copies() {
     ]);
 }
 
+/// A library reads a copy of an operand that is broadcast. The copy is pointwise, so it computes a
+/// concatenation whose pieces are computed, too. Counted with the compiler's own scheduler.
+#[test]
+fn a_copy_for_a_library_computes_a_concatenation() {
+    let cache =
+        "input q : bf16[4, 8, 1, 64]\ninput cache : bf16[4, 256, 64]\ninput x : bf16[4, 1, 64]\n";
+    let read = "r = concat(cache, n, axis=1)\nu = reshape(r) : bf16[4, 1, 257, 64]\nt = transpose(u, perm=[0, 1, 3, 2])\nm = matmul(q, t)\n";
+    let normed = format!("{cache}input g : bf16[64]\nn = rms_norm(x, g)\n{read}");
+    crate::inductor_smallest::check(&[
+        (&normed, 3),
+        (&format!("{normed}p = softmax(m)\ny = matmul(p, u)"), 5),
+        (&format!("{normed}z = relu(r)"), 4),
+        (
+            &format!("{cache}input w : bf16[64, 64]\nn = matmul(x, w)\n{read}"),
+            3,
+        ),
+        // Of one head, the library reads the concatenation itself.
+        (&normed.replace("[4, 8, 1, 64]", "[4, 1, 1, 64]"), 3),
+    ]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 

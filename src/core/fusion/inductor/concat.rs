@@ -3,6 +3,7 @@
 //! Source: `cat` in `torch/_inductor/lowering.py` and `ConcatKernel` in `torch/_inductor/ir.py`.
 
 use super::facts::{is_call, keeps_shape};
+use super::layout::{is_copied, is_copied_reshape};
 use super::library::begins_pointwise;
 use super::lower::Lowering;
 use super::node::{BufferId, SchedulerNode};
@@ -100,6 +101,10 @@ impl Lowering<'_> {
             }
             for &reader in &graph.successors[read] {
                 let definition = &graph.ops[reader];
+                // A copy is pointwise.
+                if self.copies_operand(reader, graph.output[read]) {
+                    continue;
+                }
                 if definition.is_view() {
                     open.push(reader);
                 } else if !matches!(definition.function, Some(Function::Pad | Function::Concat))
@@ -110,6 +115,14 @@ impl Lowering<'_> {
             }
         }
         true
+    }
+
+    /// Whether the program copies a tensor for an op that reads it: a reshape that no strides show,
+    /// or a matmul whose operand is broadcast.
+    fn copies_operand(&self, reader: OpId, tensor: TensorId) -> bool {
+        let (graph, layouts) = (self.graph, &self.layouts);
+        is_copied_reshape(graph, layouts, reader)
+            || is_copied(graph, layouts, reader, tensor) && !self.is_in_flash[reader]
     }
 
     /// Writes each piece of a concatenation in its place: in the kernel that computes it, or by a

@@ -123,6 +123,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         normed: HashMap::new(),
         elements: HashMap::new(),
         is_lowered: IdVec::from_elem(false, graph.ops.len()),
+        is_in_flash: flash.iter().map(Option::is_some).collect(),
         nodes: IdVec::new(),
         log,
     };
@@ -222,6 +223,8 @@ pub(super) struct Lowering<'a> {
     pub(super) elements: HashMap<OpId, LoweredValue>,
     /// Whether an op is lowered; of a norm, its row values.
     pub(super) is_lowered: IdVec<OpId, bool>,
+    /// Whether an op is part of a flash kernel.
+    pub(super) is_in_flash: IdVec<OpId, bool>,
 }
 
 impl Lowering<'_> {
