@@ -161,6 +161,31 @@ fn a_copy_for_a_library_computes_a_concatenation() {
     ]);
 }
 
+/// Elements that are repeated along a dimension are found by a division, which equals the same
+/// division in the same loops. Counted with the compiler's own scheduler.
+#[test]
+fn pages_that_are_gathered_by_one_table_and_repeated_share_a_kernel() {
+    let pages = "input q : bf16[4, 8, 1, 32]\ninput kc : bf16[64, 16, 2, 32]\ninput vc : bf16[64, 16, 2, 32]\ninput table : i64[4, 16]\n";
+    let repeated = |of: &str, to: &str| {
+        format!(
+            "i{to} = index({of}, table)\nr{to} = reshape(i{to}) : bf16[4, 256, 2, 32]\nt{to} = transpose(r{to}, perm=[0, 2, 1, 3])\n{to} = repeat_interleave(t{to}, times=4, axis=1)\n"
+        )
+    };
+    let both = format!("{pages}{}{}", repeated("kc", "k"), repeated("vc", "v"));
+    let rows = "input a : bf16[4, 2, 64]\nr = repeat_interleave(a, times=4, axis=1)\n";
+    crate::inductor_smallest::check(&[
+        (
+            &format!(
+                "{both}t = transpose(k, perm=[0, 1, 3, 2])\nm = matmul(q, t)\np = softmax(m)\ny = matmul(p, v)"
+            ),
+            4,
+        ),
+        (&format!("{rows}z = sum(r, axis=-1)"), 1),
+        // What is repeated and what is not are read by different indices.
+        (&format!("{rows}z = sum(a, axis=-1)"), 2),
+    ]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 

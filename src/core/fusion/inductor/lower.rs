@@ -377,6 +377,7 @@ impl Lowering<'_> {
                 column.push(1);
                 broadcast(&column, reader)
             }
+            (ShapeRule::Interleave, 0) => View::of_interleaved(shape, &reader.shape),
             (ShapeRule::Index, 1..) => {
                 let indexed = graph.inputs[op].len() - 1;
                 index_of(graph, op, tensor, indexed, &reader.shape)

@@ -113,6 +113,20 @@ impl View {
         Some(Self { offset, ..view })
     }
 
+    /// For each element of an output one of an input whose elements are repeated along a dimension.
+    pub(in crate::fusion::inductor) fn of_interleaved(
+        input: &[u64],
+        output: &[u64],
+    ) -> Option<Self> {
+        let mut loops = Vec::with_capacity(output.len() + 1);
+        for ((&size, &repeated), stride) in input.iter().zip(output).zip(dense_strides(input)) {
+            let times = repeated.checked_div(size)?;
+            (times.checked_mul(size) == Some(repeated)).then_some(())?;
+            loops.extend([(size, stride), (times, 0)]);
+        }
+        (input.len() == output.len()).then(|| Self::of_loops(loops.into_iter()))
+    }
+
     /// For each element of an output one of an input of the same rank, always the first along an
     /// axis.
     pub(in crate::fusion::inductor) fn of_rows(
