@@ -151,3 +151,25 @@ fn launches_count_with_the_kernel_whose_operand_they_copy_or_whose_rows_they_red
         assert_eq!(found, expected, "{text}");
     }
 }
+
+/// TorchInductor 2.11 makes one kernel of the norm, of the rotation and of the copy.
+#[test]
+fn a_copy_in_the_kernel_of_its_operand_reads_nothing_and_may_be_all_that_is_written() {
+    const Q: u64 = 4 * 4 * 8 * 32 * 2;
+    const ROTATIONS: u64 = 2 * 4 * 32 * 2 + 32 * 2;
+    const K: u64 = 4 * 8 * 32 * 512 * 2;
+    const PRODUCT: u64 = 4 * 8 * 4 * 512 * 2;
+    let text = "input q : bf16[4, 4, 8, 32]\ninput cos : bf16[1, 1, 4, 32]\ninput sin : bf16[1, 1, 4, 32]\ninput k : bf16[4, 8, 32, 512]\nweight w : bf16[32]\n\
+        c = cast(q, dtype=f32)\ns = square(c)\nm = mean(s, axis=3, keepdim=true)\na = add(m, 1e-6)\nr = rsqrt(a)\nn = mul(c, r)\nh = cast(n, dtype=bf16)\ny = mul(w, h)\nt = transpose(y, perm=[0, 2, 1, 3])\n\
+        x1 = mul(t, cos)\nl = slice(t, start=0, end=16, axis=3)\nu = slice(t, start=16, end=32, axis=3)\ng = neg(u)\nj = concat(g, l, axis=3)\nx2 = mul(j, sin)\nz = add(x1, x2)\no = matmul(z, k)\n";
+    // The caller gets the operand itself, too.
+    for (output, written) in [("", Q), ("output z\n", 2 * Q)] {
+        let found = moved(&compiled(&format!("{text}{output}")));
+        let bytes: Vec<[u64; 2]> = found.into_iter().map(|(_, bytes)| bytes).collect();
+        assert_eq!(
+            bytes,
+            [[Q + ROTATIONS, written], [Q + K, PRODUCT]],
+            "{output}"
+        );
+    }
+}

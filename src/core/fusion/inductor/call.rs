@@ -133,7 +133,8 @@ impl Lowering<'_> {
         // What the copy computes is written as the copy alone, not as the operand first.
         let is_free = |&&op: &&OpId| self.target.reshape.is_free_view(graph, op);
         let computed = value.ops.iter().rev().find(|op| !is_free(op));
-        match (computed.copied(), value.ops.last()) {
+        let computed = computed.copied();
+        match (computed, value.ops.last()) {
             (None, _) => self.note_copy(op, tensor, op, [whole; 2]),
             // A further copy, of another view, computes it again.
             (Some(first), Some(&view)) if self.copied.iter().any(|c| c.written_by == first) => {
@@ -154,6 +155,9 @@ impl Lowering<'_> {
         }
         let elements = element_count(&shape).unwrap_or(0);
         let buffer = self.new_buffer(width);
+        if computed.is_none() {
+            self.copied_buffers.push((op, tensor, buffer));
+        }
         let node = self.node(value, Loop::Pointwise(elements), &shape);
         self.push(node.writing(buffer, &View::whole(elements), &shape, width));
         self.copies.insert((tensor, whole), buffer);

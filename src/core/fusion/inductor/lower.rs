@@ -3,6 +3,7 @@
 
 use super::as_value::AsValues;
 use super::attention::{flash_kernels, result_layout};
+use super::copied::CopyOfBuffer;
 use super::facts::{
     copies_before, elements, is_across, is_call, is_windowed, keeps_shape, operations, window_of,
 };
@@ -59,6 +60,8 @@ pub(super) struct Lowered {
     pub(super) buffers: usize,
     /// By ascending op.
     pub(super) copies: Vec<OperandCopy>,
+    /// Those of them that have nodes of their own.
+    pub(super) copies_of_buffers: Vec<CopyOfBuffer>,
     /// Reshapes that are copied, ascending.
     pub(super) copied_views: Vec<OpId>,
     /// Nodes that copy the result of an op in place into the memory of its first input.
@@ -109,6 +112,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         layouts,
         copies: HashMap::new(),
         copied: Vec::new(),
+        copied_buffers: Vec::new(),
         copied_views: Vec::new(),
         copied_back: Vec::new(),
         pieces: HashMap::new(),
@@ -175,6 +179,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         nodes: lowering.nodes,
         buffers: lowering.widths.len(),
         copies: lowering.copied,
+        copies_of_buffers: lowering.copied_buffers,
         copied_views: lowering.copied_views,
         copied_back: lowering.copied_back,
         of_whole: lowering.as_values.of_whole,
@@ -199,6 +204,7 @@ pub(super) struct Lowering<'a> {
     pub(super) copied: Vec<OperandCopy>,
     /// Nodes that copy the result of an op in place into the memory of its first input.
     pub(super) copied_back: Vec<(NodeId, OpId)>,
+    pub(super) copied_buffers: Vec<CopyOfBuffer>,
     /// Reshapes whose copy a library or the caller reads.
     pub(super) copied_views: Vec<OpId>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.

@@ -17,6 +17,7 @@ mod as_value;
 mod attention;
 mod call;
 mod concat;
+mod copied;
 mod copied_back;
 mod cut;
 mod direction;
@@ -56,6 +57,7 @@ use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op_type::OpType;
 use crate::model::options::Options;
 use crate::model::partition::Partition;
+use copied::count_with_operands;
 use lower::Target;
 use node::{BufferId, NodeId, SchedulerNode};
 use schedule::Fused;
@@ -93,6 +95,14 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
     let numbered = Numbered::of(&nodes, &fused);
     let mut partition = assemble(graph, &launches, &nodes, &fused, &numbered, log);
     partition.copies = lowered.copies;
+    let of_buffers = &lowered.copies_of_buffers;
+    count_with_operands(
+        graph,
+        &nodes,
+        &fused.kernel_of,
+        of_buffers,
+        &mut partition.copies,
+    );
     partition.copied_views = lowered.copied_views;
     partition.values = lowered.of_whole;
     copied_back::count(
