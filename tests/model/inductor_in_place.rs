@@ -279,3 +279,16 @@ fn a_copy_back_shares_what_a_reader_reads() {
     assert_eq!(traffic.bytes_read, 2 * cache + part + 4 * 8);
     assert_eq!(traffic.bytes_written, 3 * cache + part);
 }
+
+#[test]
+fn writes_into_copies_of_two_caches_keep_their_memory_apart() {
+    let paged = |tokens: u64| {
+        format!(
+            "input kc : bf16[4096, 16, 2, 32]\ninput vc : bf16[4096, 16, 2, 32]\ninput k : bf16[{tokens}, 2, 32]\n\
+             input v : bf16[{tokens}, 2, 32]\ninput s : i64[{tokens}]\nkf = reshape(kc, shape=[65536, 2, 32])\n\
+             kw = index_copy_(kf, s, k, axis=0)\nvf = reshape(vc, shape=[65536, 2, 32])\nvw = index_copy_(vf, s, v, axis=0)"
+        )
+    };
+    // Each cache is copied, written and copied back. The two writes share the slots alone.
+    check(&[(&paged(4), 6), (&paged(256), 6)]);
+}

@@ -28,6 +28,9 @@ pub(super) struct BufferReaders {
     /// For each buffer the buffers that nodes have computed from it, and whether they have read it
     /// in its own order from the first element on.
     computed: HashMap<BufferId, Vec<(BufferId, bool)>>,
+    /// For each copy into which an op writes the buffer that the op gives: whoever waits for the
+    /// copy waits for the write (`rename` in `Scheduler.compute_dependencies`).
+    overwritten: HashMap<BufferId, BufferId>,
 }
 
 impl BufferReaders {
@@ -62,6 +65,11 @@ impl BufferReaders {
                 self.inlined.entry(read.buffer).or_default().push(tensor);
             }
         }
+    }
+
+    /// Notes that an op writes into a copy, and the buffer that it gives.
+    pub(super) fn note_overwritten(&mut self, copy: BufferId, by: BufferId) {
+        self.overwritten.insert(copy, by);
     }
 
     /// Notes what a node reads.
@@ -235,7 +243,10 @@ impl Lowering<'_> {
         let computed = overwritten.filter_map(|buffer| self.readers.computed.get(buffer));
         let computed = computed.flatten().copied();
         let before = computed.filter(|&(buffer, is_straight)| !(is_straight && is_read(buffer)));
-        before.map(|(buffer, _)| buffer).collect()
+        let renamed = |buffer: BufferId| self.readers.overwritten.get(&buffer).copied();
+        before
+            .map(|(buffer, _)| renamed(buffer).unwrap_or(buffer))
+            .collect()
     }
 }
 

@@ -39,6 +39,8 @@ impl Lowering<'_> {
             if place == 0 && self.as_values.is_on_copy(op) {
                 let copy = self.copy_view(op, tensor);
                 value.reads.push(BufferView::new(copy, None));
+                let written = BufferId::of_tensor(graph.output[op]);
+                self.readers.note_overwritten(copy, written);
                 continue;
             }
             let mut input = self.values[tensor].clone();
