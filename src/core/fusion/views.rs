@@ -133,15 +133,15 @@ pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
 
 /// The kernel that an op belongs to, of those that compute it (`computed_in`, ascending): the
 /// first, or of a reduction along rows the one that writes its elements, after that of its
-/// statistics.
+/// statistics, and of an op in place the one that writes its result.
 pub(super) fn home(
     graph: &Graph,
     op: OpId,
     written_in: Option<KernelId>,
     computed_in: &[KernelId],
 ) -> Option<KernelId> {
-    let is_reduction = graph.ops[op].op_type == OpType::Reduction;
-    let writer = written_in.filter(|kernel| is_reduction && computed_in.contains(kernel));
+    let has_writer = graph.ops[op].op_type == OpType::Reduction || graph.ops[op].in_place;
+    let writer = written_in.filter(|kernel| has_writer && computed_in.contains(kernel));
     writer.or(computed_in.first().copied())
 }
 
