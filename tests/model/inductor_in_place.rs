@@ -264,6 +264,14 @@ fn two_writes_into_parts_of_one_tensor_compute_the_whole() {
     let (cache, part) = (4 * 256 * 64 * 2, 4 * 8 * 64 * 2);
     let read = with(&format!("{two}y = mul(w, 2)"));
     assert_eq!(bytes(&read), (cache + part, 2 * cache));
+    // Of the value before the copy, a reader computes the part that it takes.
+    let taken = with(&format!(
+        "{two}c = slice(w, start=0, end=16, axis=1)\ny = relu(c)"
+    ));
+    assert_eq!(
+        bytes(&taken),
+        (cache + 2 * part + 2 * part, cache + 2 * part)
+    );
     // What is read and computed at two indices is a buffer, which is copied.
     let (cache, row_bytes) = (4 * 256 * 96 * 2, 4 * 96 * 2);
     assert_eq!(bytes(row), (2 * cache + row_bytes, 3 * cache));

@@ -181,7 +181,7 @@ pub(crate) fn computed_in_part(
             let by_element = match graph.ops[reader].op_type {
                 OpType::Elementwise | OpType::Reshape => true,
                 OpType::Reduction => is_inlined(reader),
-                OpType::Matmul | OpType::Opaque => false,
+                OpType::Matmul | OpType::Opaque => views.is_value(reader),
             };
             asked.add(graph, reader, own, by_element);
         }

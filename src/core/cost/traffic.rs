@@ -128,7 +128,8 @@ pub fn kernel_traffic<'a>(
         let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
         // What a kernel computes for itself alone.
         let is_inlined = |op: OpId| {
-            is_recomputed[op] || partition.computes_where_read && is_by_element(&graph.ops[op])
+            let is_by_element = is_by_element(&graph.ops[op]) || count.views.is_value(op);
+            is_recomputed[op] || partition.computes_where_read && is_by_element
         };
         let inlined = own.iter().filter(|&&op| !is_written[op] && is_inlined(op));
         let mut inlined: Vec<OpId> = inlined.chain(again).copied().collect();
