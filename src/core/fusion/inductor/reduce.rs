@@ -139,31 +139,12 @@ impl Lowering<'_> {
         else {
             return;
         };
-        let written = View::whole(count);
-        let bytes = self.width_of(buffer);
         let (shape, axes) = (&reduced.shape[..], reduced.axes);
         let (along, across) = directions(&value, shape, axes);
         let cut = self.cut(op, &value, reduced);
         let (first, pieces) = match cut {
             Cut::Pieces(0 | 1) => {
-                let node = self.node_along(value, space, shape, axes);
-                let tensor = graph.output[op];
-                let mut node = match &node.indices {
-                    Some(indices) if buffer == BufferId::of_tensor(tensor) => {
-                        let layout = self.reduced_layout(tensor, indices);
-                        self.values[tensor] = buffer_value(buffer, layout.clone());
-                        let own = graph.tensor_shape(tensor).unwrap_or(&[]);
-                        node.writing(buffer, &layout, own, bytes)
-                    }
-                    _ => node.writing(buffer, &written, &[count], bytes),
-                };
-                // One value for a whole row: who moves along it reads other elements.
-                node.writes.step = Some(0);
-                self.reduced.insert(buffer, space);
-                self.push(SchedulerNode {
-                    rows: Some(rows),
-                    ..node
-                });
+                self.whole(op, value, reduced, rows, buffer);
                 return;
             }
             Cut::Pieces(pieces) => (
@@ -261,6 +242,42 @@ impl Lowering<'_> {
             }
         }
         self.combine(partial, (count, 1, left), buffer);
+    }
+
+    /// Adds the node of a reduction that is not split.
+    fn whole(
+        &mut self,
+        op: OpId,
+        value: LoweredValue,
+        reduced: &Reduced,
+        rows: ReducedRows,
+        buffer: BufferId,
+    ) {
+        let graph = self.graph;
+        let space = reduction_space(graph, op);
+        let Loop::Reduction { rows: count, .. } = space else {
+            return;
+        };
+        let written = View::whole(count);
+        let bytes = self.width_of(buffer);
+        let node = self.node_along(value, space, &reduced.shape, reduced.axes);
+        let tensor = graph.output[op];
+        let mut node = match &node.indices {
+            Some(indices) if buffer == BufferId::of_tensor(tensor) => {
+                let layout = self.reduced_layout(tensor, indices);
+                self.values[tensor] = buffer_value(buffer, layout.clone());
+                let own = graph.tensor_shape(tensor).unwrap_or(&[]);
+                node.writing(buffer, &layout, own, bytes)
+            }
+            _ => node.writing(buffer, &written, &[count], bytes),
+        };
+        // One value for a whole row: who moves along it reads other elements.
+        node.writes.step = Some(0);
+        self.reduced.insert(buffer, space);
+        self.push(SchedulerNode {
+            rows: Some(rows),
+            ..node
+        });
     }
 
     /// How a reduction to few values is cut.

@@ -1,6 +1,7 @@
 //! Sorts of short rows, which the compiler generates.
 //!
-//! Source: `Sort.create` in `torch/_inductor/ir.py`, `sort_stable` in `torch/_inductor/lowering.py`.
+//! Source: `Sort.create` in `torch/_inductor/ir.py`, `sort_stable` in
+//! `torch/_inductor/lowering.py`.
 
 use super::lower::Lowering;
 use super::reduced::Reduced;
@@ -28,8 +29,10 @@ impl Lowering<'_> {
     /// Adds the node of a sort, which writes each element itself, as a scan does.
     pub(super) fn sort(&mut self, op: OpId, value: LoweredValue) {
         let definition = &self.graph.ops[op];
-        let axis = axis(definition).and_then(|axis| u32::try_from(axis).ok());
-        let axes = axis.and_then(|axis| 1_u32.checked_shl(axis)).unwrap_or(0);
+        let place = axis(definition).and_then(|axis| u32::try_from(axis).ok());
+        let axes = place
+            .and_then(|place| 1_u32.checked_shl(place))
+            .unwrap_or(0);
         let rows = RowDomain::along(&definition.shape, axes);
         let space = Loop::Reduction {
             rows: rows.rows,
