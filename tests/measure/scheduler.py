@@ -99,6 +99,26 @@ for worker in (CudaInterface, CudaInterface.Worker):
 CudaInterface.get_compute_capability = staticmethod(lambda device=None: 90)
 
 
+MATH_ATTENTION = torch.nn.functional.scaled_dot_product_attention
+
+
+def attention(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """Attention as the device calls it, in one kernel. Without a device PyTorch would compute it from its ops."""
+    is_shared = enable_gqa and q.shape[-3] != k.shape[-3]
+    if q.ndim != 4 or dropout_p or is_shared and (attn_mask is not None or q.dtype == torch.float32):
+        return MATH_ATTENTION(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+    if attn_mask is None and q.dtype != torch.float32 and q.shape[-1] == v.shape[-1]:
+        return torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, is_causal, False, scale=scale)[0]
+    if attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            attn_mask = torch.where(attn_mask, 0.0, float("-inf")).to(q.dtype)
+        attn_mask = attn_mask.expand(*q.shape[:3], k.shape[2])
+    return torch.ops.aten._scaled_dot_product_efficient_attention(q, k, v, attn_mask, False, 0.0, is_causal, scale=scale)[0]
+
+
+torch.nn.functional.scaled_dot_product_attention = attention
+
+
 def scalar(value, **keywords):
     """`torch.tensor` would write the value to the device."""
     return torch.full((), value, **keywords)
