@@ -190,6 +190,11 @@ fn a_part_is_put_back_by_the_kernel_that_computes_it() {
         (&with(&format!("{moved}y = relu(w)")), 3),
         // A part of a part.
         (&with(&format!("{part}y = relu(w)")), 2),
+        // A part of a part of a part.
+        (
+            "input kc : bf16[4, 256, 8, 64]\ninput k : bf16[2, 3, 2, 64]\na = slice(kc, start=1, end=3, axis=0)\nb = slice(a, start=10, end=13, axis=1)\nc = slice_scatter_(b, k, start=4, end=6, axis=2)\nd = slice_scatter_(a, c, start=10, end=13, axis=1)\ne = slice_scatter_(kc, d, start=1, end=3, axis=0)",
+            1,
+        ),
         // What reads the part at the same index computes it, too.
         (
             &with(

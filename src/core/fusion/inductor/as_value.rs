@@ -68,9 +68,11 @@ impl AsValues {
                 copied_back.push(op);
             }
         }
+        let mut is_whole = is_value.clone();
         for op in graph.ops.ids().rev().filter(|&op| is_value[op]) {
             // What is put back where it is computed is written there.
-            if writes.put_back_by[op].is_none_or(|put_back| is_value[put_back]) {
+            is_whole[op] = writes.put_back_by[op].is_none_or(|put_back| is_whole[put_back]);
+            if is_whole[op] {
                 of_whole.push(op);
             }
         }
@@ -113,7 +115,7 @@ impl AsValues {
     /// The write into a part of a part that a write into a part puts back: the compiler writes what
     /// both write by one op.
     pub(super) fn composed(&self, graph: &Graph, op: OpId) -> Option<OpId> {
-        composed(graph, op).filter(|&write| self.contains(write) && !self.contains(op))
+        composed(graph, op).filter(|&write| self.contains(write))
     }
 }
 

@@ -193,9 +193,34 @@ impl Lowering<'_> {
                 && tensor.producer.is_some_and(|op| self.writes_in_place(op))
     }
 
-    /// Copies the last value of an input of the program into its memory, after all that reads the
-    /// input.
-    pub(super) fn copy_into_memory(&mut self, op: OpId) {
+    /// Copies the last value of each input of the program that ops in place do not overwrite into
+    /// its memory, after all that reads the input. `O(tensors)`.
+    pub(super) fn copy_into_memory(&mut self) {
+        let graph = self.graph;
+        let copied = std::mem::take(&mut self.as_values.copied_back);
+        let mut in_memory: HashMap<TensorId, Vec<BufferId>> = HashMap::with_capacity(copied.len());
+        let memories = copied
+            .iter()
+            .map(|&op| graph.tensors[graph.output[op]].in_memory_of);
+        in_memory.extend(memories.flatten().map(|memory| (memory, Vec::new())));
+        for (id, tensor) in graph.tensors.iter_enumerated() {
+            let buffer = BufferId::of_tensor(id);
+            let memory = tensor.in_memory_of.unwrap_or(id);
+            if let Some(buffers) = in_memory.get_mut(&memory)
+                && (memory == id || tensor.producer.is_some_and(|op| self.writes_in_place(op)))
+            {
+                buffers.push(buffer);
+            }
+        }
+        for op in copied {
+            let memory = graph.tensors[graph.output[op]].in_memory_of;
+            let overwrites = memory.and_then(|memory| in_memory.remove(&memory));
+            self.copy_back(op, overwrites.unwrap_or_default());
+        }
+    }
+
+    /// Copies the result of an op into the memory of these buffers.
+    fn copy_back(&mut self, op: OpId, mut overwrites: Vec<BufferId>) {
         let graph = self.graph;
         let output = graph.output[op];
         let buffer = BufferId::of_tensor(output);
@@ -206,9 +231,7 @@ impl Lowering<'_> {
         let copied = self.values[output].clone();
         let shape = graph.tensor_shape(output).unwrap_or(&[]);
         let elements = element_count(shape).unwrap_or(0);
-        let overwrites = graph.tensors.ids().map(BufferId::of_tensor);
-        let overwrites = overwrites.filter(|&own| own != buffer && self.shares_memory(own, output));
-        let overwrites = overwrites.collect();
+        overwrites.retain(|&own| own != buffer);
         let node = self.node_over(copied, Loop::Pointwise(elements), shape, 0, overwrites);
         let layout = self.layouts[output].clone();
         let width = self.width_of(buffer);

@@ -168,9 +168,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
             lowering.call(&[op], matmul_space(graph, op, target.max_autotune));
         }
     }
-    for op in lowering.as_values.copied_back.clone() {
-        lowering.copy_into_memory(op);
-    }
+    lowering.copy_into_memory();
     // A matmul is lowered at the add that its call includes.
     lowering.copied.sort_by_key(|copy| copy.op);
     lowering.copied_views.sort_unstable();
