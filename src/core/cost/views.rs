@@ -131,8 +131,14 @@ impl Views {
             }
         }
         views.cut(graph, slices);
-        for (op, _) in graph.results.pairs() {
-            let is_of_library = graph.ops[op].op_type == OpType::Opaque;
+        for (op, first) in graph.results.pairs() {
+            // A compiler that generates the kernel, such as that of a sort, keeps what only the
+            // kernel reads.
+            let kernel = partition.kernel_of.get(op);
+            let beside = kernel.map_or(&[][..], |&kernel| &partition.kernels[kernel]);
+            let is_call = |other: &OpId| [op, first].contains(other) || graph.ops[*other].is_view();
+            let is_of_library =
+                graph.ops[op].op_type == OpType::Opaque && beside.iter().all(is_call);
             views.is_view[op] |= is_of_library || partition.results.binary_search(&op).is_ok();
         }
         views.equal = equal_parts(graph, &views.is_view, &views.base);
