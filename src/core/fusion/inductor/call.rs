@@ -6,6 +6,7 @@ use super::lower::Lowering;
 use super::node::{BufferId, NodeId};
 use super::value::{BufferView, LoweredValue};
 use super::view::{View, broadcast, broadcast_to, view_of_op};
+use super::weight_only::{CONVERSIONS, int8_call, is_copied_for};
 use crate::fusion::loops::Loop;
 use crate::fusion::views::viewed_base;
 use crate::model::dtype::DType;
@@ -33,18 +34,27 @@ impl Lowering<'_> {
             .iter()
             .filter(|&&op| graph.ops[op].op_type == OpType::Matmul);
         let is_flash = matmuls.count() > 1;
+        let is_int8 = ops.iter().any(|&op| int8_call(graph, op).is_some());
+        if is_int8 {
+            further += CONVERSIONS;
+        }
         for &op in ops {
             for &tensor in &graph.inputs[op] {
                 if made.contains(&tensor) {
                     continue;
                 }
                 let is_relaid = || self.is_relaid_image(op, tensor);
-                if !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid()) {
+                let is_read_from_copy = if is_int8 {
+                    is_copied_for(graph, &self.layouts, op, tensor)
+                } else {
+                    !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid())
+                };
+                if is_read_from_copy {
                     let copy = self.copy(op, tensor);
                     value.reads.push(BufferView::new(copy, None));
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
-                    if !is_flash && has_no_rows(graph, &self.layouts, op, tensor) {
+                    if !is_flash && !is_int8 && has_no_rows(graph, &self.layouts, op, tensor) {
                         further += 1;
                         let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
                         self.note_copy(op, tensor, op, [bytes; 2]);

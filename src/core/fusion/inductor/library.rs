@@ -1,6 +1,7 @@
 //! Matmuls: library calls, or templates that the compiler instantiates.
 
 use super::facts::{elements, is_call};
+use super::weight_only::int8_call;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
 use crate::model::functions::Function;
@@ -138,8 +139,8 @@ fn all_equal<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
 }
 
 /// Whether a library has one call for these ops, of which one is this matmul: what else they are is
-/// views, and the add of `addmm`. Epilogues of a convolution come from its library, because
-/// compilers do not generate it.
+/// views, and the add of `addmm` or the ops of a call for weights of 8 bits. Epilogues of a
+/// convolution come from its library, because compilers do not generate it.
 pub(crate) fn is_one_call(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
     let is_other = |&op: &OpId| op != matmul && !graph.ops[op].is_view();
     let mut others = ops.iter().copied().filter(is_other);
@@ -147,8 +148,16 @@ pub(crate) fn is_one_call(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
         _ if is_convolution(graph, matmul) => true,
         (None, _) => true,
         (Some(add), None) => is_addmm(graph, matmul, add),
-        _ => false,
+        _ => is_int8_call(graph, ops, matmul),
     }
+}
+
+fn is_int8_call(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
+    let is_member = |members: &[OpId]| {
+        let mut others = ops.iter().filter(|&&op| !graph.ops[op].is_view());
+        others.all(|op| members.contains(op)) && members.iter().all(|op| ops.contains(op))
+    };
+    int8_call(graph, matmul).is_some_and(|members| is_member(&members))
 }
 
 fn only_pointwise_follows(graph: &Graph, op: OpId, is_in_call: &IdVec<OpId, bool>) -> bool {
@@ -198,8 +207,9 @@ pub(super) fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
 /// which has two matmuls, is one.
 pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> Option<OpId> {
     let matmul = first_matmul(graph, ops)?;
-    let is_library =
-        matmul_space(graph, matmul, max_autotune) == Loop::Library || is_flash(graph, ops, matmul);
+    let is_library = matmul_space(graph, matmul, max_autotune) == Loop::Library
+        || is_flash(graph, ops, matmul)
+        || is_int8_call(graph, ops, matmul);
     is_library.then_some(matmul)
 }
 

@@ -17,6 +17,7 @@ use super::store::{index_of, is_store};
 use super::uses::{Uses, uses};
 use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
 use super::view::{View, broadcast};
+use super::weight_only::replace_int8;
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
 use crate::model::functions::{Function, ShapeRule};
@@ -73,14 +74,15 @@ pub(super) struct Lowered {
 /// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
 pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     let before = layouts(graph, &[], |op| graph.ops[op].is_view());
-    let flash = flash_kernels(graph, &before);
-    let mut of_flash: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
-    for (op, &last) in flash.iter_enumerated() {
+    let mut replaced = flash_kernels(graph, &before);
+    replace_int8(graph, &mut replaced);
+    let mut members_of: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
+    for (op, &last) in replaced.iter_enumerated() {
         if let Some(last) = last {
-            of_flash[last].push(op);
+            members_of[last].push(op);
         }
     }
-    let results: Vec<(TensorId, View)> = (of_flash.iter_enumerated())
+    let results: Vec<(TensorId, View)> = (members_of.iter_enumerated())
         .filter(|(_, members)| !members.is_empty())
         .map(|(last, members)| {
             (
@@ -89,7 +91,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
             )
         })
         .collect();
-    // Flash kernels are found by the layouts of their operands and decide those of their results,
+    // These calls are found by the layouts of their operands and decide those of their results,
     // so the layouts after them are computed again.
     let layouts = if results.is_empty() {
         before
@@ -102,7 +104,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     let mut lowering = Lowering {
         graph,
         target,
-        uses: uses(graph, &layouts, &flash, &adds, &as_values),
+        uses: uses(graph, &layouts, &replaced, &adds, &as_values),
         adds,
         as_values,
         has_convolution: graph.ops.iter().any(Op::is_convolution),
@@ -146,8 +148,8 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         if lowering.writes_in_place(op) {
             lowering.write_readers(op);
         }
-        if flash[op].is_some() {
-            let members = std::mem::take(&mut of_flash[op]);
+        if replaced[op].is_some() {
+            let members = std::mem::take(&mut members_of[op]);
             if !members.is_empty() {
                 lowering.call(&members, Loop::Library);
             }

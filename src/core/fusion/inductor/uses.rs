@@ -4,6 +4,7 @@ use super::as_value::AsValues;
 use super::facts::{is_call, is_crossing, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::store::is_store;
+use super::weight_only::is_copied_for;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
@@ -90,7 +91,7 @@ impl Operand {
 pub(super) fn uses(
     graph: &Graph,
     layouts: &Layouts,
-    flash: &IdVec<OpId, Option<OpId>>,
+    replaced: &IdVec<OpId, Option<OpId>>,
     adds: &IdVec<OpId, Option<OpId>>,
     as_values: &AsValues,
 ) -> IdVec<TensorId, Uses> {
@@ -146,15 +147,20 @@ pub(super) fn uses(
                 && !as_values.is_on_copy(op)
                 && graph.inputs[op].first() == Some(&tensor);
             let is_library = is_call(definition) || is_part[op] || is_written;
-            let is_copied = is_library && is_copied(graph, layouts, op, tensor);
-            if is_copied && flash[op].is_none() {
+            let is_replaced = replaced[op].is_some();
+            let is_copied = if is_replaced {
+                is_copied_for(graph, layouts, op, tensor)
+            } else {
+                is_library && is_copied(graph, layouts, op, tensor)
+            };
+            if is_copied {
                 of_input.copies += 1;
                 let whole = broadcast_operand_size(graph, op, tensor);
                 of_input.are_copied(whole.zip(graph.tensors[tensor].bytes()));
             }
-            if flash[op].is_some() || is_library && !is_copied {
+            if (is_replaced || is_library) && !is_copied {
                 of_input.feeds_library = true;
-                let operand = if flash[op].is_some() {
+                let operand = if is_replaced {
                     Operand::Ordered
                 } else {
                     Operand::of_call(graph, op, tensor)
