@@ -218,3 +218,38 @@ fn pieces_of_rows_are_loops() {
         ),
     ]);
 }
+
+#[test]
+fn a_maximum_of_all_is_reduced_from_that_of_the_rows() {
+    let list = |shape: &str, rest: &str| format!("input x : bf16[{shape}]\na = abs(x)\n{rest}");
+    let rows = "m = max(a, axis=1)";
+    let all = "n = max(a, axis=[0, 1], keepdim=false)";
+    let both = format!("{rows}\n{all}");
+    check(&[
+        (&list("64, 256", &both), 2),
+        (&list("64, 256", &format!("{all}\n{rows}")), 2),
+        (&list("64, 256", &both.replace("max", "min")), 2),
+        (&list("64, 256", &both.replace("axis=1", "axis=0")), 2),
+        (&list("4096, 4096", &both), 2),
+        // The maxima of long columns are split.
+        (&list("4096, 4096", &both.replace("axis=1", "axis=0")), 3),
+        // What reads both is a kernel behind them.
+        (
+            &list("64, 256", &format!("{both}\ny = div(x, m)\nz = div(x, n)")),
+            3,
+        ),
+        // The last rows give the first value of all, and no other value.
+        (
+            &list("64, 256", &format!("{rows}\nk = max(a, axis=0)\n{all}")),
+            3,
+        ),
+        // Not of few elements, of rows without a dimension for them, nor of another function.
+        (&list("16, 255", &both), 2),
+        (
+            &list("64, 256", &both.replace("axis=1", "axis=1, keepdim=false")),
+            3,
+        ),
+        (&list("64, 256", &format!("m = min(a, axis=1)\n{all}")), 3),
+        (&list("64, 256", &both.replace(", keepdim=false", "")), 3),
+    ]);
+}

@@ -3,6 +3,7 @@
 //! Source: `reorder_for_locality` in `torch/_inductor/fx_passes/post_grad.py`.
 
 use super::facts::keeps_shape;
+use super::partial::partial_of;
 use super::reduced::is_variance;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, define_ids};
@@ -35,10 +36,10 @@ impl Step {
             Self::Op(_) => inputs.len(),
         };
         let mut producers = Vec::with_capacity(count);
-        for producer in inputs
+        let producers_of_inputs = inputs
             .take(count)
-            .filter_map(|&t| graph.tensors[t].producer)
-        {
+            .filter_map(|&t| graph.tensors[t].producer);
+        for producer in producers_of_inputs.chain(partial_of(graph, self.op())) {
             if !producers.contains(&producer) {
                 producers.push(producer);
             }

@@ -50,6 +50,9 @@ impl Lowering<'_> {
             }
             return;
         }
+        if self.reduce_partial(op) {
+            return;
+        }
         if !keeps_shape(graph, op) {
             let rows = self.rows(op, &value, &input);
             self.halves(op, value, &input, rows, BufferId::of_tensor(output));
@@ -315,7 +318,12 @@ impl Lowering<'_> {
 
     /// Adds a node without ops that reduces pieces of rows: so many rows, pieces that are left of
     /// each, and pieces that make one.
-    fn combine(&mut self, from: BufferId, (count, left, width): (u64, u64, u64), into: BufferId) {
+    pub(super) fn combine(
+        &mut self,
+        from: BufferId,
+        (count, left, width): (u64, u64, u64),
+        into: BufferId,
+    ) {
         let rows = count.saturating_mul(left);
         let value = buffer_value(from, View::whole(rows.saturating_mul(width)));
         let space = Loop::Reduction {

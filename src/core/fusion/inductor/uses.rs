@@ -3,6 +3,7 @@
 use super::as_value::AsValues;
 use super::facts::{is_call, is_crossing, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
+use super::partial::partial_of;
 use super::store::is_store;
 use super::weight_only::is_copied_for;
 use crate::model::functions::Function;
@@ -105,7 +106,9 @@ pub(super) fn uses(
         let output = graph.output[op];
         uses[output].is_result |= as_values.is_result(graph, output);
         let of_output = uses[output];
-        for tensor in graph.distinct_inputs(op) {
+        let partial = partial_of(graph, op).map(|partial| graph.output[partial]);
+        let inputs = graph.distinct_inputs(op).filter(|_| partial.is_none());
+        for tensor in partial.into_iter().chain(inputs) {
             let of_input = &mut uses[tensor];
             // A norm reads its input for the row values and again for the elements.
             of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };

@@ -50,6 +50,13 @@ impl Task<'_> {
                 let products = along.map(|axis| format!(".prod({axis}{keepdim})"));
                 Ok(format!("{x}{}", products.collect::<Vec<_>>().concat()))
             }
+            // Only a call without dimensions is one that the compiler may reduce in two steps.
+            Function::Max | Function::Min
+                if keepdim.is_empty()
+                    && self.shape(0).is_some_and(|all| all.len() == axes.len()) =>
+            {
+                Ok(format!("{x}.a{name}()"))
+            }
             Function::Max | Function::Min => Ok(format!("{x}.a{name}({dims}{keepdim})")),
             Function::L2Norm => Ok(format!("F.normalize({x}, dim={dims}, eps={:?})", eps()?)),
             Function::LayerNorm => {
