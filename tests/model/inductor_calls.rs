@@ -70,3 +70,41 @@ fn one_call_computes_a_linear_layer_of_int8_weights() {
         (&with("linear(x, c)", "linear(x, c, s)"), 3),
     ]);
 }
+
+#[test]
+fn attention_converts_a_boolean_mask_to_numbers() {
+    let list = |mask: &str, rest: &str| {
+        let heads = "bf16[2, 8, 128, 32]";
+        format!("input q : {heads}\ninput k : {heads}\ninput v : {heads}\n{mask}\n{rest}")
+    };
+    let given = |dtype: &str| format!("input m : {dtype}[2, 1, 128, 128]");
+    let call = "y = sdpa(q, k, v, m)";
+    let computed = "input a : f32[2, 1, 128, 128]\ninput b : f32[2, 1, 128, 128]\nm = gt(a, b)";
+    // The launches are those of an H200, in f32 as well.
+    check(&[
+        (&list(&given("bf16"), call), 1),
+        (&list(&given("bool"), call), 2),
+        (&list(&given("bool"), call).replace("bf16", "f32"), 2),
+        // What computes the mask writes numbers.
+        (&list(computed, call), 2),
+        // The next call reads the same numbers.
+        (
+            &list(&given("bool"), &format!("{call}\nz = sdpa(y, k, v, m)")),
+            3,
+        ),
+    ]);
+}
+
+#[test]
+fn attention_with_a_mask_writes_its_result_as_q_lies() {
+    // cuDNN's attention, which PyTorch takes on an H200. In f32 it takes another, which writes the
+    // result by token.
+    let list = |dtype: &str| {
+        let heads = format!("{dtype}[2, 8, 128, 32]");
+        format!(
+            "input q : {heads}\ninput k : {heads}\ninput v : {heads}\ninput m : {dtype}[2, 1, 128, 128]\n\
+             y = sdpa(q, k, v, m)\nt = transpose(y, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[2, 128, 256])"
+        )
+    };
+    check(&[(&list("bf16"), 2), (&list("f16"), 2), (&list("f32"), 1)]);
+}

@@ -62,6 +62,9 @@ impl Lowering<'_> {
                 }
             }
         }
+        for &op in ops {
+            further += usize::from(self.converts_mask(op));
+        }
         value.ops.extend(ops);
         value.sort();
         let copies = first_copy.index()..self.nodes.len();
@@ -82,6 +85,48 @@ impl Lowering<'_> {
                 copy.launch_of = written;
             }
         }
+    }
+
+    /// Notes the numbers to which PyTorch converts the Boolean mask of a call of attention. Whether
+    /// that takes a kernel of its own: not if a pointwise op computes the mask, whose kernel then
+    /// writes numbers, and not again for the next call.
+    fn converts_mask(&mut self, op: OpId) -> bool {
+        let graph = self.graph;
+        let is_call = |op: OpId| graph.ops[op].function == Some(Function::Sdpa);
+        let Some(&mask) = graph.inputs[op].get(3).filter(|_| is_call(op)) else {
+            return false;
+        };
+        let (Some(DType::Bool), Some(elements), Some(width)) = (
+            graph.tensors[mask].dtype,
+            graph.tensors[mask].elements(),
+            graph.tensors[graph.output[op]].addressed_bytes(),
+        ) else {
+            return false;
+        };
+        let numbers = elements.saturating_mul(width.into());
+        let beyond = numbers.saturating_sub(elements);
+        let first = graph.consumers[mask]
+            .iter()
+            .copied()
+            .find(|&op| is_call(op));
+        if first != Some(op) {
+            self.note_copy(op, mask, op, [beyond, 0]);
+            return false;
+        }
+        let mut tensor = mask;
+        while let Some(view) = graph.tensors[tensor]
+            .producer
+            .filter(|&op| graph.ops[op].is_view())
+            && let Some(&source) = graph.inputs[view].first()
+        {
+            tensor = source;
+        }
+        let producer = graph.tensors[tensor].producer;
+        match producer.filter(|&op| graph.ops[op].op_type == OpType::Elementwise) {
+            Some(producer) => self.note_copy(op, mask, producer, [beyond; 2]),
+            None => self.note_copy(op, mask, op, [numbers; 2]),
+        }
+        producer.is_none_or(|op| graph.ops[op].op_type != OpType::Elementwise)
     }
 
     /// Whether a convolution reads a copy of an image, which lies channels last: what a library or
