@@ -129,7 +129,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         normed: HashMap::new(),
         elements: HashMap::new(),
         is_lowered: IdVec::from_elem(false, graph.ops.len()),
-        is_in_flash: flash.iter().map(Option::is_some).collect(),
+        is_replaced: replaced.iter().map(Option::is_some).collect(),
         nodes: IdVec::new(),
         log,
     };
@@ -229,8 +229,8 @@ pub(super) struct Lowering<'a> {
     pub(super) elements: HashMap<OpId, LoweredValue>,
     /// Whether an op is lowered; of a norm, its row values.
     pub(super) is_lowered: IdVec<OpId, bool>,
-    /// Whether an op is part of a flash kernel.
-    pub(super) is_in_flash: IdVec<OpId, bool>,
+    /// Whether a call of a library replaces an op and others.
+    pub(super) is_replaced: IdVec<OpId, bool>,
 }
 
 impl Lowering<'_> {
