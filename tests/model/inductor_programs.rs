@@ -304,6 +304,10 @@ const RANDOM: &[(&str, usize, usize, Option<usize>)] = &[
     ("32", 159, 158, Some(158)),
     ("33", 158, 154, Some(153)),
     ("34", 150, 143, Some(143)),
+    ("35", 150, 149, Some(148)),
+    ("36", 150, 149, Some(147)),
+    ("37", 150, 150, Some(150)),
+    ("38", 149, 148, Some(148)),
 ];
 
 /// How many of these lists there are by seed, and how many of them have the kernels of the code
