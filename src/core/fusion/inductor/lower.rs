@@ -1,11 +1,10 @@
-//! Lowers ops to nodes of the scheduler: decides which values are written to a buffer and which
-//! each reader computes itself.
+//! Lowers ops to nodes of the scheduler, each at its turn.
 
 use super::as_value::AsValues;
 use super::attention::{flash_kernels, result_layout};
 use super::copied::CopyOfBuffer;
 use super::facts::{
-    copies_before, elements, is_across, is_call, is_windowed, keeps_shape, operations, window_of,
+    copies_before, elements, is_across, is_call, is_windowed, keeps_shape, window_of,
 };
 use super::in_place::BufferReaders;
 use super::layout::{Layouts, layouts};
@@ -15,7 +14,7 @@ use super::node::{BufferId, NodeId, SchedulerNode};
 use super::sort::is_generated_sort;
 use super::store::{index_of, is_store};
 use super::uses::{Uses, uses};
-use super::value::{BufferView, LoweredValue, buffer_value, looked_up, placed, with_border};
+use super::value::{LoweredValue, buffer_value, looked_up, placed, with_border};
 use super::view::{View, broadcast};
 use super::weight_only::replace_int8;
 use crate::fusion::decision::{Decision, Log};
@@ -28,18 +27,6 @@ use crate::model::op_type::OpType;
 use crate::model::options::ReshapeCost;
 use crate::model::partition::OperandCopy;
 use std::collections::{HashMap, HashSet};
-
-/// A value with several readers is inlined while it reads at most this many buffers
-/// (`realize_reads_threshold`) and counts at most this many operations
-/// (`realize_opcount_threshold`).
-pub(super) const SHARED_READS: usize = 4;
-pub(super) const SHARED_OPERATIONS: u64 = 30;
-/// Most buffers and operations of an inlined value with one reader, which bounds the size of an
-/// expression (`realize_acc_reads_threshold`).
-const READS: usize = 8;
-const OPERATIONS: u64 = 100;
-/// Most ops of an expression, views included.
-pub(super) const INLINED_OPS: usize = 128;
 
 /// Inputs of the compiler beside the graph.
 #[derive(Clone, Copy)]
@@ -390,38 +377,6 @@ impl Lowering<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Instructions of an expression for each element.
-    pub(super) fn operations(&self, value: &LoweredValue) -> u64 {
-        value
-            .computed()
-            .map(|op| operations(&self.graph.ops[op]))
-            .sum()
-    }
-
-    /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
-    pub(super) fn is_buffer(&self, value: &LoweredValue, output: TensorId) -> bool {
-        let uses = self.uses[output];
-        let is_counted = |read: &&BufferView| {
-            let tensor = read.buffer.tensor(self.graph);
-            tensor.is_none_or(|tensor| tensor.elements() != Some(1))
-        };
-        let reads = value.reads.iter().filter(is_counted);
-        let is_pair = |read: &&BufferView| self.pairs.contains(&read.buffer);
-        let reads = reads.clone().count() + reads.filter(is_pair).count();
-        let operations = self.operations(value);
-        let producer = self.graph.tensors[output].producer;
-        let concatenates = producer
-            .is_some_and(|producer| self.graph.ops[producer].function == Some(Function::Concat));
-        uses.is_result
-            || uses.feeds_library
-            || uses.feeds_window && reads > 1
-            || uses.readers > 1 && (reads > SHARED_READS || operations > SHARED_OPERATIONS)
-            || reads > READS
-            || concatenates && reads > 1 && operations > SHARED_OPERATIONS
-            || operations > OPERATIONS
-            || value.ops.len() > INLINED_OPS
     }
 
     /// Whether a norm is split into a reduction to row values and a pointwise op on them. Computed

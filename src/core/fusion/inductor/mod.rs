@@ -4,14 +4,14 @@
 //!
 //! Four steps: `layout` finds which operands are copied, `attention` and `weight_only` find ops
 //! that one call replaces, `lower` turns ops into the nodes of a scheduler by inlining pointwise
-//! ops (with `locality` for their order, `emit` for nodes, `written` for the order of their
-//! buffers, `as_value` and `store` for writes into a part, `call` and `library` for matmuls,
-//! `concat`, `sort`, and `reduce`, `reduced`, `partial`, `single_row`, `unrolled`, `split`, `cut`
-//! and `direction` for reductions), `schedule` (with `pair`, `reorder`, `merge`, `mixed` and
-//! `number`) fuses nodes. `view` says what a node reads of a buffer, because only equal accesses
-//! share a kernel. An op belongs to the first kernel that computes it, a norm to the one that
-//! writes its elements; [`Partition::recomputed`] lists it for each other one. What no op of the
-//! program stands for, the second half of a reduction or a copy, is in
+//! ops (with `locality` for their order, `realized` for what is not inlined, `emit` for nodes,
+//! `written` for the order of their buffers, `as_value` and `store` for writes into a part, `call`
+//! and `library` for matmuls, `concat`, `sort`, and `reduce`, `reduced`, `partial`, `single_row`,
+//! `unrolled`, `split`, `cut` and `direction` for reductions), `schedule` (with `pair`, `reorder`,
+//! `merge`, `mixed` and `number`) fuses nodes. `view` says what a node reads of a buffer, because
+//! only equal accesses share a kernel. An op belongs to the first kernel that computes it, a norm
+//! to the one that writes its elements; [`Partition::recomputed`] lists it for each other one. What
+//! no op of the program stands for, the second half of a reduction or a copy, is in
 //! [`Partition::further_launches`].
 
 mod as_value;
@@ -35,6 +35,7 @@ mod node;
 mod number;
 mod pair;
 mod partial;
+mod realized;
 mod reduce;
 mod reduced;
 mod reorder;

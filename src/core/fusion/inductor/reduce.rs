@@ -261,7 +261,6 @@ impl Lowering<'_> {
         let Loop::Reduction { rows: count, .. } = space else {
             return;
         };
-        let written = View::whole(count);
         let bytes = self.width_of(buffer);
         let node = self.node_along(value, space, &reduced.shape, reduced.axes);
         let tensor = graph.output[op];
@@ -272,7 +271,7 @@ impl Lowering<'_> {
                 let own = graph.tensor_shape(tensor).unwrap_or(&[]);
                 node.writing(buffer, &layout, own, bytes)
             }
-            _ => node.writing(buffer, &written, &[count], bytes),
+            _ => node.writing(buffer, &View::whole(count), &[count], bytes),
         };
         // One value for a whole row: who moves along it reads other elements.
         node.writes.step = Some(0);

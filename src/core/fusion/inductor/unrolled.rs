@@ -1,7 +1,8 @@
 //! Lowers reductions of short rows, which are written out as one expression.
 
 use super::facts::{keeps_shape, reduced_axes};
-use super::lower::{Lowering, SHARED_OPERATIONS, SHARED_READS};
+use super::lower::Lowering;
+use super::realized::{SHARED_OPERATIONS, SHARED_READS};
 use super::reduce::ROW_VALUE_BYTES;
 use super::reduced::{has_two_row_values, is_variance, row_view};
 use super::value::LoweredValue;

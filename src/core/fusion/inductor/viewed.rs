@@ -2,8 +2,9 @@
 
 use super::facts::{elements, is_call, is_crossing, keeps_shape};
 use super::layout::is_copied_reshape;
-use super::lower::{INLINED_OPS, Lowering};
+use super::lower::Lowering;
 use super::node::BufferId;
+use super::realized::INLINED_OPS;
 use super::value::{LoweredValue, buffer_value};
 use super::view::view_of_op;
 use crate::fusion::loops::Loop;
