@@ -4,7 +4,7 @@
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
 import { choosePolicy, kernelButton, notice, write } from './visitor.mjs';
 
-const PROGRAM = 'input x : f16[1024, 64]\na = exp(x)\nb = relu(a)\nc = add(a, b)\ns = sort(c)\n';
+const PROGRAM = 'input x : f16[1024, 64]\na = exp(x)\nb = relu(a)\nc = add(a, b)\ns = topk(c, count=2)\n';
 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
@@ -51,7 +51,7 @@ test.describe('kernel code', () => {
     await page.getByRole('radio', { name: 'WGSL', exact: true }).check();
     await expect(page.getByRole('region', { name: 'WGSL of this kernel' })).toContainText('@compute');
     await kernelButton(page, 2).click();
-    await expect(page.getByText('This kernel has no code: no kernel is generated for `sort`.')).toBeVisible();
+    await expect(page.getByText('This kernel has no code: no kernel is generated for `topk`.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Copy the code' })).toHaveCount(0);
   });
 

@@ -87,6 +87,14 @@ fn attention_converts_a_boolean_mask_to_numbers() {
         (&list(&given("bool"), call).replace("bf16", "f32"), 2),
         // What computes the mask writes numbers.
         (&list(computed, call), 2),
+        // So does what looks up its rows.
+        (
+            &list(
+                "input t : bool[512, 128]\ninput at : i64[128]\nr = index(t, at)\nm = reshape(r, shape=[1, 1, 128, 128])",
+                call,
+            ),
+            2,
+        ),
         // The next call reads the same numbers.
         (
             &list(&given("bool"), &format!("{call}\nz = sdpa(y, k, v, m)")),

@@ -92,8 +92,8 @@ impl Lowering<'_> {
     /// writes numbers, and not again for the next call.
     fn converts_mask(&mut self, op: OpId) -> bool {
         let graph = self.graph;
-        let is_call = |op: OpId| graph.ops[op].function == Some(Function::Sdpa);
-        let Some(&mask) = graph.inputs[op].get(3).filter(|_| is_call(op)) else {
+        let attends = |op: OpId| graph.ops[op].function == Some(Function::Sdpa);
+        let Some(&mask) = graph.inputs[op].get(3).filter(|_| attends(op)) else {
             return false;
         };
         let (Some(DType::Bool), Some(elements), Some(width)) = (
@@ -108,7 +108,7 @@ impl Lowering<'_> {
         let first = graph.consumers[mask]
             .iter()
             .copied()
-            .find(|&op| is_call(op));
+            .find(|&op| attends(op));
         if first != Some(op) {
             self.note_copy(op, mask, op, [beyond, 0]);
             return false;
@@ -121,12 +121,17 @@ impl Lowering<'_> {
         {
             tensor = source;
         }
-        let producer = graph.tensors[tensor].producer;
-        match producer.filter(|&op| graph.ops[op].op_type == OpType::Elementwise) {
+        // A look-up of rows is pointwise, too.
+        let is_pointwise = |&op: &OpId| {
+            let definition = &graph.ops[op];
+            !is_call(definition) && definition.op_type != OpType::Reduction
+        };
+        let producer = graph.tensors[tensor].producer.filter(is_pointwise);
+        match producer {
             Some(producer) => self.note_copy(op, mask, producer, [beyond; 2]),
             None => self.note_copy(op, mask, op, [numbers; 2]),
         }
-        producer.is_none_or(|op| graph.ops[op].op_type != OpType::Elementwise)
+        producer.is_none()
     }
 
     /// Whether a convolution reads a copy of an image, which lies channels last: what a library or
