@@ -305,3 +305,21 @@ fn writes_into_copies_of_two_caches_keep_their_memory_apart() {
     // Each cache is copied, written and copied back. The two writes share the slots alone.
     check(&[(&paged(4), 6), (&paged(256), 6)]);
 }
+
+#[test]
+fn what_is_copied_into_a_slice_is_written_first_if_it_reads_several() {
+    // Rotated keys go into a static cache by heads, and the queries lie by heads, too.
+    let prefill = |rest: &str| {
+        format!(
+            "input q : bf16[2, 128, 8, 48]\ninput k : bf16[2, 128, 8, 48]\ninput c : bf16[48]\ninput kc : bf16[2, 8, 256, 48]\n\
+             r = mul(k, c)\nt = transpose(r, perm=[0, 2, 1, 3])\nw = slice_scatter_(kc, t, start=0, end=128, axis=2)\n\
+             s = mul(q, c)\nu = transpose(s, perm=[0, 2, 1, 3])\n{rest}"
+        )
+    };
+    let product = "part = slice(w, start=0, end=128, axis=2)\nv = transpose(part, perm=[0, 1, 3, 2])\ny = matmul(u, v)";
+    check(&[
+        (&prefill(product), 3),
+        (&prefill("y = mul(u, 1.5)"), 1),
+        (&prefill("y = contiguous(u)"), 2),
+    ]);
+}

@@ -113,20 +113,14 @@ impl Lowering<'_> {
             self.note_copy(op, mask, op, [beyond, 0]);
             return false;
         }
-        let mut tensor = mask;
-        while let Some(view) = graph.tensors[tensor]
-            .producer
-            .filter(|&op| graph.ops[op].is_view())
-            && let Some(&source) = graph.inputs[view].first()
-        {
-            tensor = source;
-        }
         // A look-up of rows is pointwise, too.
         let is_pointwise = |&op: &OpId| {
             let definition = &graph.ops[op];
             !is_call(definition) && definition.op_type != OpType::Reduction
         };
-        let producer = graph.tensors[tensor].producer.filter(is_pointwise);
+        let shown = graph.tensors[mask].producer;
+        let shown = shown.map_or(mask, |op| viewed_base(graph, op));
+        let producer = graph.tensors[shown].producer.filter(is_pointwise);
         match producer {
             Some(producer) => self.note_copy(op, mask, producer, [beyond; 2]),
             None => self.note_copy(op, mask, op, [numbers; 2]),

@@ -6,6 +6,7 @@ use super::reduced::is_variance;
 use super::value::{BufferView, LoweredValue};
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
+use crate::fusion::views::viewed_base;
 use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::element_count;
@@ -20,14 +21,8 @@ impl Lowering<'_> {
         let Some(&input) = graph.inputs[op].first() else {
             return;
         };
-        let mut tensor = input;
-        while let Some(view) = graph.tensors[tensor]
-            .producer
-            .filter(|&op| graph.ops[op].is_view())
-            && let Some(&source) = graph.inputs[view].first()
-        {
-            tensor = source;
-        }
+        let shown = graph.tensors[input].producer;
+        let tensor = shown.map_or(input, |op| viewed_base(graph, op));
         let value = self.values[tensor].clone();
         // A conversion or a variance reads what is computed from the input.
         if self.converts(op) || is_variance(&graph.ops[op]) {

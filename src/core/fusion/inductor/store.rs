@@ -9,6 +9,7 @@ use super::node::{BufferAccess, BufferId, SchedulerNode};
 use super::value::{BufferView, LoweredValue};
 use super::view::{View, broadcast_to};
 use crate::fusion::loops::Loop;
+use crate::fusion::views::viewed_base;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -34,6 +35,11 @@ impl Lowering<'_> {
         let composed = self.composed(op);
         let part = composed.last().copied().unwrap_or(op);
         let shape = loop_shape(graph, part);
+        if graph.ops[part].function == Some(Function::SliceScatter)
+            && let Some(&source) = graph.inputs[part].get(1)
+        {
+            self.write_source(source);
+        }
         let mut value = LoweredValue::default();
         for (place, &tensor) in graph.inputs[part].iter().enumerate() {
             if place == 0 && self.as_values.is_on_copy(op) {
@@ -73,6 +79,27 @@ impl Lowering<'_> {
         self.push(node);
         if copies_before(graph, op) {
             self.launch_beside(written);
+        }
+    }
+
+    /// Writes what is copied into a slice to a buffer of its own, if it is computed from several
+    /// (`MutationLayoutSHOULDREMOVE.realize_into` in `torch/_inductor/ir.py`).
+    fn write_source(&mut self, source: TensorId) {
+        let graph = self.graph;
+        let producer = graph.tensors[source].producer;
+        let tensor = producer.map_or(source, |op| viewed_base(graph, op));
+        let value = self.values[tensor].clone();
+        let is_single = |read: &&BufferView| {
+            let tensor = read.buffer.tensor(graph);
+            tensor.is_some_and(|tensor| tensor.elements() == Some(1))
+        };
+        let reads = value.reads.iter().filter(|read| !is_single(read)).count();
+        if let Some(producer) = graph.tensors[tensor].producer
+            && reads > 1
+            && self.is_computed(tensor)
+        {
+            self.write_pointwise(producer, value);
+            self.read_from_buffer(tensor);
         }
     }
 
