@@ -131,7 +131,6 @@ mod measured_time;
 mod memory;
 mod merges;
 mod minimap;
-mod moved_rows;
 mod notation;
 mod notation_diagnostics;
 mod notation_diagnostics_cases;
