@@ -119,9 +119,8 @@ fn renumbered(
     partition.renumbered(&number, kept.len())
 }
 
-/// The tensor that a view shows, seen through the views before it.
-pub(super) fn viewed_base(graph: &Graph, view: OpId) -> TensorId {
-    let mut tensor = graph.output[view];
+/// The tensor that a tensor shows through views; itself if it is not the output of one.
+pub(super) fn viewed_base(graph: &Graph, mut tensor: TensorId) -> TensorId {
     while let Some(op) = graph.tensors[tensor].producer
         && graph.ops[op].is_view()
         && let Some(&source) = graph.inputs[op].first()
@@ -159,7 +158,7 @@ pub(super) fn with_placed_views(
     for op in graph.ops.ids().rev().filter(|&op| graph.ops[op].is_view()) {
         let mut readers = graph.successors[op].iter();
         if readers.any(|&reader| kernel_of[reader] < kernel_of[op])
-            && let Some(writer) = graph.tensors[viewed_base(graph, op)].producer
+            && let Some(writer) = graph.tensors[viewed_base(graph, graph.output[op])].producer
         {
             kernel_of[op] = kernel_of[writer];
         }

@@ -43,7 +43,7 @@ impl AsValues {
                 continue;
             };
             let memory = graph.tensors[graph.output[op]].in_memory_of;
-            let is_of_caller = memory.is_some_and(|memory| graph.tensors[memory].is_external());
+            let is_of_caller = graph.is_in_memory_of_caller(graph.output[op]);
             let is_slice = definition.function == Some(Function::SliceScatter);
             let is_store = definition.writes_part() && !is_slice;
             let is_last = !writes.goes_on[op];
@@ -57,11 +57,11 @@ impl AsValues {
                     !is_last || !is_of_caller
                 };
             let before = written_before(graph, op).filter(|_| is_store);
-            if is_store && (is_view_of_caller(graph, op) || writes.put_back_by[op].is_some()) {
-                on_copy.push(op);
-            }
+            let is_on_copy =
+                is_store && (is_view_of_caller(graph, op) || writes.put_back_by[op].is_some());
+            on_copy.extend(is_on_copy.then_some(op));
             is_in_memory[op] = !is_value[op]
-                && on_copy.last() != Some(&op)
+                && !is_on_copy
                 && !before
                     .is_some_and(|before| graph.ops[before].in_place && !is_in_memory[before]);
             if is_of_caller && is_last && !is_part && !is_in_memory[op] {
@@ -130,7 +130,7 @@ fn is_view_of_caller(graph: &Graph, op: OpId) -> bool {
             // notation turns the tensor first.
             let is_index = graph.ops[op].function == Some(Function::IndexPut)
                 && graph.ops[view].function == Some(Function::Transpose);
-            !is_index && graph.tensors[viewed_base(graph, view)].is_external()
+            !is_index && graph.tensors[viewed_base(graph, graph.output[view])].is_external()
         })
 }
 
@@ -164,15 +164,14 @@ impl Writes {
 
 /// The op whose result an op changes, perhaps through views.
 fn written_before(graph: &Graph, op: OpId) -> Option<OpId> {
-    let view = graph.tensors[*graph.inputs[op].first()?].producer?;
-    graph.tensors[viewed_base(graph, view)].producer
+    let &target = graph.inputs[op].first()?;
+    graph.tensors[viewed_base(graph, target)].producer
 }
 
 /// The write whose result another one writes into a larger part, through no view that moves it.
 fn composed(graph: &Graph, op: OpId) -> Option<OpId> {
     let &source = graph.inputs[op].last()?;
-    let view = graph.tensors[source].producer?;
-    let base = viewed_base(graph, view);
+    let base = viewed_base(graph, source);
     let write = graph.tensors[base].producer?;
     let sized = |tensor: TensorId| -> Option<Vec<u64>> {
         let shape = graph.tensor_shape(tensor)?.iter();

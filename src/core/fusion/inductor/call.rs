@@ -118,9 +118,8 @@ impl Lowering<'_> {
             let definition = &graph.ops[op];
             !is_call(definition) && definition.op_type != OpType::Reduction
         };
-        let shown = graph.tensors[mask].producer;
-        let shown = shown.map_or(mask, |op| viewed_base(graph, op));
-        let producer = graph.tensors[shown].producer.filter(is_pointwise);
+        let producer = graph.tensors[viewed_base(graph, mask)].producer;
+        let producer = producer.filter(is_pointwise);
         match producer {
             Some(producer) => self.note_copy(op, mask, producer, [beyond; 2]),
             None => self.note_copy(op, mask, op, [numbers; 2]),
@@ -223,7 +222,7 @@ impl Lowering<'_> {
     /// row. Source: `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`.
     pub(super) fn copy_part(&mut self, op: OpId) {
         let graph = self.graph;
-        let base = viewed_base(graph, op);
+        let base = viewed_base(graph, graph.output[op]);
         let producer = graph.tensors[base].producer;
         let is_pointwise = producer.is_some_and(|op| graph.ops[op].op_type == OpType::Elementwise);
         // Loops that only move in another order are brought into one order.

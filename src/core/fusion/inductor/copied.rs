@@ -42,7 +42,7 @@ pub(super) fn count_with_operands(
         .ops
         .ids()
         .filter(|&op| graph.is_final(graph.output[op]));
-    is_needed.extend(finals.map(|op| BufferId::of_tensor(viewed_base(graph, op))));
+    is_needed.extend(finals.map(|op| BufferId::of_tensor(viewed_base(graph, graph.output[op]))));
     for &(op, tensor, buffer) in made {
         let start = copies.partition_point(|copy| copy.op < op);
         let mut of_op = copies

@@ -147,7 +147,7 @@ impl Lowering<'_> {
         let cut = self.cut(op, &value, reduced);
         let (first, pieces) = match cut {
             Cut::Pieces(0 | 1) => {
-                self.whole(op, value, reduced, rows, buffer);
+                self.whole(op, value, space, reduced, rows, buffer);
                 return;
             }
             Cut::Pieces(pieces) => (
@@ -252,15 +252,12 @@ impl Lowering<'_> {
         &mut self,
         op: OpId,
         value: LoweredValue,
+        space: Loop,
         reduced: &Reduced,
         rows: ReducedRows,
         buffer: BufferId,
     ) {
         let graph = self.graph;
-        let space = reduction_space(graph, op);
-        let Loop::Reduction { rows: count, .. } = space else {
-            return;
-        };
         let bytes = self.width_of(buffer);
         let node = self.node_along(value, space, &reduced.shape, reduced.axes);
         let tensor = graph.output[op];
@@ -271,7 +268,7 @@ impl Lowering<'_> {
                 let own = graph.tensor_shape(tensor).unwrap_or(&[]);
                 node.writing(buffer, &layout, own, bytes)
             }
-            _ => node.writing(buffer, &View::whole(count), &[count], bytes),
+            _ => node.writing(buffer, &View::whole(rows.count), &[rows.count], bytes),
         };
         // One value for a whole row: who moves along it reads other elements.
         node.writes.step = Some(0);

@@ -21,8 +21,7 @@ impl Lowering<'_> {
         let Some(&input) = graph.inputs[op].first() else {
             return;
         };
-        let shown = graph.tensors[input].producer;
-        let tensor = shown.map_or(input, |op| viewed_base(graph, op));
+        let tensor = viewed_base(graph, input);
         let value = self.values[tensor].clone();
         // A conversion or a variance reads what is computed from the input.
         if self.converts(op) || is_variance(&graph.ops[op]) {

@@ -86,8 +86,7 @@ impl Lowering<'_> {
     /// (`MutationLayoutSHOULDREMOVE.realize_into` in `torch/_inductor/ir.py`).
     fn write_source(&mut self, source: TensorId) {
         let graph = self.graph;
-        let producer = graph.tensors[source].producer;
-        let tensor = producer.map_or(source, |op| viewed_base(graph, op));
+        let tensor = viewed_base(graph, source);
         let value = self.values[tensor].clone();
         let is_single = |read: &&BufferView| {
             let tensor = read.buffer.tensor(graph);

@@ -31,7 +31,7 @@ impl Lowering<'_> {
             return;
         }
         // A result is written where it is lowered, and who reads it later reads that buffer.
-        let base = viewed_base(graph, op);
+        let base = viewed_base(graph, output);
         if graph.is_final(output) && self.computes(&value) && self.uses[base].is_viewed {
             self.read_from_buffer(base);
             value = buffer_value(BufferId::of_tensor(base), self.layouts[output].clone());
@@ -53,7 +53,7 @@ impl Lowering<'_> {
         let (output, shape) = (graph.output[op], &graph.ops[op].shape);
         let space = Loop::Pointwise(elements(&graph.ops[op]));
         let (is_computed, is_crossing) = (self.computes(value), is_crossing(graph, op));
-        let producer = graph.tensors[viewed_base(graph, op)].producer;
+        let producer = graph.tensors[viewed_base(graph, output)].producer;
         let is_of_call = producer.is_some_and(|producer| is_call(&graph.ops[producer]));
         let is_of_norm = producer.is_some_and(|producer| keeps_shape(graph, producer));
         // It computes what it views, in loops over the old shape.

@@ -35,7 +35,7 @@ impl Lowering<'_> {
             Operand::Viewed if !self.is_reduced_before(tensor, uses.called_by) => {
                 View::whole(element_count(shape).unwrap_or(0))
             }
-            _ => filled(indices),
+            _ => filled(indices, shape).unwrap_or_else(|| eager.clone()),
         }
     }
 
@@ -47,21 +47,7 @@ impl Lowering<'_> {
         if graph.is_final(tensor) || uses.is_viewed || uses.operand != Operand::Free {
             return self.layouts[tensor].clone();
         }
-        let is_kept = |at: &usize| *at >= 32 || indices.axes >> at & 1 == 0;
-        let kept = (0..indices.shape.len()).filter(is_kept);
-        let kept: Vec<usize> = kept.filter(|&at| indices.shape[at] > 1).collect();
-        let own: Vec<usize> = (0..shape.len()).filter(|&at| shape[at] > 1).collect();
-        if own.len() != kept.len() {
-            return self.layouts[tensor].clone();
-        }
-        let reads = indices.reads.iter().flatten();
-        let steps: Vec<_> = reads.map(|view| (view.steps(&indices.shape), 1)).collect();
-        let order: Vec<usize> = loop_order(&kept, &steps)
-            .iter()
-            .filter_map(|at| kept.iter().position(|other| other == at))
-            .map(|place| own[place])
-            .collect();
-        View::in_order(shape, &order)
+        filled(indices, shape).unwrap_or_else(|| self.layouts[tensor].clone())
     }
 
     /// Adds the node that computes an op's output. A copy may give another shape; its loop runs
@@ -96,12 +82,24 @@ fn is_copy(op: &Op) -> bool {
     op.function == Some(Function::Contiguous)
 }
 
-/// A new buffer whose dimensions are nested as most reads of it nest them.
-fn filled(indices: &Indices) -> View {
-    let shape = &indices.shape[..];
-    let sized = |&at: &usize| shape.get(at).is_some_and(|&size| size > 1);
-    let dimensions: Vec<usize> = (0..shape.len()).filter(sized).collect();
+/// A new buffer of this shape whose dimensions are nested as most reads nest them. `None` if it has
+/// others than what is not reduced.
+fn filled(indices: &Indices, shape: &[u64]) -> Option<View> {
+    let from = &indices.shape[..];
+    let is_reduced = |at: usize| at < 32 && indices.axes >> at & 1 == 1;
+    let sized = |shape: &[u64]| -> Vec<usize> {
+        let sizes = shape.iter().enumerate();
+        sizes
+            .filter(|&(_, &size)| size > 1)
+            .map(|(at, _)| at)
+            .collect()
+    };
+    let (own, mut kept) = (sized(shape), sized(from));
+    kept.retain(|&at| !is_reduced(at));
     let reads = indices.reads.iter().flatten();
-    let steps: Vec<_> = reads.map(|view| (view.steps(shape), 1)).collect();
-    View::in_order(shape, &loop_order(&dimensions, &steps))
+    let steps: Vec<_> = reads.map(|view| (view.steps(from), 1)).collect();
+    let order = loop_order(&kept, &steps);
+    let place = |at: &usize| kept.iter().position(|kept| kept == at);
+    let order = order.iter().filter_map(|at| own.get(place(at)?).copied());
+    (own.len() == kept.len()).then(|| View::in_order(shape, &order.collect::<Vec<_>>()))
 }
