@@ -304,7 +304,7 @@ impl<'a> Region<'a> {
         let is_first = |&place: &LocalOp| {
             let output = context.graph.output[self.ops[place]];
             let is_of_external = context.graph.tensors[context.views.base[output]].is_external();
-            is_of_external && (self.next[place] | self.prev[place]) & set != 0
+            is_of_external && self.ties[place] & set != 0
         };
         let first = Bits(set & self.views).filter(is_first);
         first.fold(set, |left, place| left & !place.bit())
