@@ -155,6 +155,82 @@ fn a_transpose_of_dimensions_of_size_1_moves_no_elements() {
     }
 }
 
+/// Each row that the kernel reduces has the elements of one row that it loads, or of several that
+/// no other block needs.
+#[test]
+fn elements_move_as_the_kernel_loads_them() {
+    for (program, is_legal) in [
+        // The loss of a language model, whose last position has no target.
+        (
+            "s = slice(x, end=7, axis=1)\nc = contiguous(s)\nr = reshape(c, shape=[14, 16])\n\
+             l = log_softmax(r)\ny = neg(l)\n",
+            true,
+        ),
+        (
+            "u = cast(x, dtype=f32)\ns = slice(u, end=7, axis=1)\nl = softmax(s)\ny = neg(l)\n",
+            true,
+        ),
+        (
+            "u = relu(x)\nt = transpose(u)\ns = softmax(t)\ny = add(s, t)\n",
+            true,
+        ),
+        (
+            "a = slice(x, end=7, axis=1)\nb = slice(a, end=7, axis=2)\ns = softmax(b)\ny = neg(s)\n",
+            true,
+        ),
+        (
+            "s = softmax(x)\nc = contiguous(s)\nm = max(c)\ny = sub(c, m)\n",
+            true,
+        ),
+        // The order that is loaded is needed as well.
+        (
+            "u = relu(x)\nf = flip(u, axis=1)\ns = softmax(f)\ny = add(s, u)\n",
+            false,
+        ),
+        (
+            "f = flip(x, axis=1)\ns = softmax(f)\ny = add(s, x)\n",
+            false,
+        ),
+        (
+            "f = flip(x, axis=1)\ny = add(f, x)\nr = sum(y)\nz = mul(y, r)\n",
+            false,
+        ),
+        // The rows have been reduced before they move.
+        ("s = softmax(x)\nf = flip(s, axis=1)\nr = sum(f)\n", false),
+        (
+            "s = softmax(x)\nc = slice(s, end=7, axis=1)\nr = sum(c)\n",
+            false,
+        ),
+        // Nothing is computed twice.
+        (
+            "c = concat(x, x, axis=1)\ns = softmax(c)\ny = neg(s)\n",
+            true,
+        ),
+        (
+            "u = relu(x)\nc = concat(u, u, axis=1)\ns = softmax(c)\ny = neg(s)\n",
+            false,
+        ),
+        (
+            "u = relu(x)\nc = repeat(u, times=[1, 2, 1])\ns = softmax(c)\ny = neg(s)\n",
+            false,
+        ),
+        // Unless nothing comes after the one reduction, as under the textbook rules.
+        ("f = flip(x, axis=1)\ny = add(f, x)\nr = sum(y)\n", true),
+        ("u = relu(x)\nc = concat(u, u, axis=1)\nr = sum(c)\n", true),
+        (
+            "u = relu(x)\nc = repeat(u, times=[1, 2, 1])\nr = sum(c)\n",
+            true,
+        ),
+        (
+            "f = flip(x, axis=1)\ny = add(f, x)\nr = sum(y)\nm = max(y)\n",
+            false,
+        ),
+    ] {
+        let found = whole(&["input x : f16[2, 8, 16]\n", program].concat());
+        assert_eq!(found.is_ok(), is_legal, "{program}{found:?}");
+    }
+}
+
 /// Squares, so that numbers of elements do not distinguish rows from columns.
 #[test]
 fn rows_are_the_same_elements_and_not_only_as_many() {
@@ -180,8 +256,13 @@ fn rows_are_the_same_elements_and_not_only_as_many() {
         ("m = max(x, axis=0)\ny = mean(x)\nz = mul(m, y)\n", false),
         ("m = max(x)\nt = transpose(m)\ny = sub(x, t)\n", false),
         (
-            "weight g : f16[64]\nh = relu(g)\ny = add(x, h)\nr = sum(y)\n",
+            "weight g : f16[64]\nh = relu(g)\ny = add(x, h)\nr = sum(y)\nz = mul(y, r)\n",
             false,
+        ),
+        // Each block computes `h` again, as a kernel of `h` and `y` alone does.
+        (
+            "weight g : f16[64]\nh = relu(g)\ny = add(x, h)\nr = sum(y)\n",
+            true,
         ),
         ("weight g : f16[64]\ny = add(x, g)\nr = sum(y)\n", true),
         (

@@ -4,7 +4,7 @@
 use crate::ids::ops_of_set;
 use fuseline_core::fusion::legality;
 use fuseline_core::notation::parse;
-use fuseline_core::{FusionOptions, Options, Policy, analyze_program};
+use fuseline_core::{FusionOptions, Graph, OpId, OpType, Options, Policy, analyze_program};
 use proptest::prelude::*;
 
 /// Side of all squares.
@@ -18,6 +18,9 @@ enum Does {
     Reduce(usize, Vec<usize>, bool),
     Softmax(usize, usize),
     Transpose(usize),
+    /// Without the first or the last element along an axis.
+    Slice(usize, usize, bool),
+    Copy(usize),
 }
 
 /// Index of a tensor and of an element in it.
@@ -66,6 +69,13 @@ fn made(tensors: &[Tensor], does: &Does) -> Option<(Tensor, String)> {
             let size = |shape: &[usize], back: usize| {
                 shape.len().checked_sub(back).map_or(1, |axis| shape[axis])
             };
+            let meets = |back: usize| {
+                let (one, other) = (size(a_shape, back), size(b_shape, back));
+                one == other || one == 1 || other == 1
+            };
+            if !(1..=rank).all(meets) {
+                return None;
+            }
             let shape: Vec<usize> = (1..=rank)
                 .rev()
                 .map(|back| size(a_shape, back).max(size(b_shape, back)))
@@ -135,6 +145,26 @@ fn made(tensors: &[Tensor], does: &Does) -> Option<(Tensor, String)> {
                 .collect();
             (vec![columns, rows], format!("transpose({name})"), from)
         }
+        Does::Slice(a, axis, starts) => {
+            let (input, name) = of(*a);
+            let size = *input.get(*axis).filter(|&&size| size > 2)?;
+            let (mut shape, start) = (input.clone(), usize::from(*starts));
+            shape[*axis] = size - 1;
+            let from = (0..elements(&shape)).map(|place| {
+                let mut at = coordinates(&shape, place);
+                at[*axis] += start;
+                vec![(*a, place_of(input, &at))]
+            });
+            let from = from.collect();
+            let end = start + size - 1;
+            let call = format!("slice({name}, start={start}, end={end}, axis={axis})");
+            (shape, call, from)
+        }
+        Does::Copy(a) => {
+            let (shape, name) = of(*a);
+            let from = (0..elements(shape)).map(|place| vec![(*a, place)]);
+            (shape.clone(), format!("contiguous({name})"), from.collect())
+        }
     };
     if elements(&shape) == 1 && shape.is_empty() {
         return None;
@@ -143,8 +173,8 @@ fn made(tensors: &[Tensor], does: &Does) -> Option<(Tensor, String)> {
     Some((Tensor { name, shape, from }, line))
 }
 
-/// The number of independent blocks of a kernel of these tensors. For inputs only whole squares
-/// count as loaded; smaller ones are available to all blocks.
+/// The number of independent blocks of a kernel of these tensors. What is broadcast from outside is
+/// available to all blocks.
 fn blocks(tensors: &[Tensor], group: &[usize]) -> usize {
     let mut first = vec![0];
     for tensor in tensors {
@@ -157,7 +187,8 @@ fn blocks(tensors: &[Tensor], group: &[usize]) -> usize {
             used[first[made] + place] = true;
             for &(tensor, at) in from {
                 let is_loaded = tensor < INPUTS.len() || !group.contains(&tensor);
-                if is_loaded && elements(&tensors[tensor].shape) < N * N {
+                let is_small = elements(&tensors[tensor].shape) < elements(&tensors[made].shape);
+                if is_loaded && is_small {
                     continue;
                 }
                 used[first[tensor] + at] = true;
@@ -181,9 +212,21 @@ fn blocks(tensors: &[Tensor], group: &[usize]) -> usize {
     found.len()
 }
 
+/// Whether the ops are a kernel of the textbook rules that a reduction ends. Each of its blocks
+/// computes what its rows need, like a kernel without reductions.
+fn feeds_one_reduction(graph: &Graph, ops: &[OpId]) -> bool {
+    let (&last, others) = ops.split_last().unwrap();
+    let is_reduction = |op: OpId| graph.ops[op].op_type == OpType::Reduction;
+    is_reduction(last)
+        && others.iter().all(|&op| {
+            let readers = &graph.successors[op][..];
+            !is_reduction(op) && matches!(readers, [only] if ops.contains(only))
+        })
+}
+
 fn does() -> impl Strategy<Value = Vec<(u8, prop::sample::Index, prop::sample::Index, u8, bool)>> {
     let index = any::<prop::sample::Index>;
-    prop::collection::vec((0_u8..8, index(), index(), 0_u8..3, any::<bool>()), 2..=5)
+    prop::collection::vec((0_u8..11, index(), index(), 0_u8..3, any::<bool>()), 2..=5)
 }
 
 proptest! {
@@ -204,7 +247,9 @@ proptest! {
                 0..=2 => Does::Add(a, b),
                 3 | 4 => Does::Reduce(a, axes, keeps),
                 5 | 6 => Does::Softmax(a, usize::from(axis % 2)),
-                _ => Does::Transpose(a),
+                7 => Does::Transpose(a),
+                8 | 9 => Does::Slice(a, usize::from(axis % 2), keeps),
+                _ => Does::Copy(a),
             };
             if let Some((tensor, line)) = made(&tensors, &does) {
                 tensors.push(tensor);
@@ -230,7 +275,7 @@ proptest! {
                 Does::Softmax(a, axis) => Some(elements(&tensors[*a].shape) / tensors[*a].shape[*axis]),
                 _ => None,
             });
-            let Some(rows) = rows.filter(|_| ops.len() > 1) else {
+            let Some(rows) = rows.filter(|_| ops.len() > 1 && !feeds_one_reduction(&graph, &ops)) else {
                 continue;
             };
             let found = legality::check(&graph, &options, &ops);

@@ -131,6 +131,7 @@ mod measured_time;
 mod memory;
 mod merges;
 mod minimap;
+mod moved_rows;
 mod notation;
 mod notation_diagnostics;
 mod notation_diagnostics_cases;

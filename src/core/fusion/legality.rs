@@ -172,7 +172,50 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
         });
     }
     let rows = region.rows[first];
+    if !feeds_one_reduction(region, set) {
+        check_rows(region, set, first)?;
+    }
+    if !region.context.options.fusion.after_reductions {
+        for reduction in Bits(reductions) {
+            if let Some(after) = Bits(region.after[reduction] & set).next() {
+                return Err(Reason::ReductionEnds {
+                    reduction: region.ops[reduction],
+                    after: region.ops[after],
+                });
+            }
+        }
+    }
+    check_on_chip(region, set, rows)
+}
+
+/// Whether the other ops of a kernel only compute what its one reduction reads, each element where
+/// it is read. Such a kernel may read a tensor in two orders and compute an element in several
+/// blocks, as kernels without reductions may. The textbook rules make no other reductions.
+fn feeds_one_reduction(region: &Region<'_>, set: Set) -> bool {
+    let reductions = region.reductions & set;
+    let others = set & !reductions;
+    let before = Bits(reductions).fold(Set::MAX, |all, place| all & region.before[place]);
+    reductions.is_power_of_two() && others & !before == 0 && are_read_once(region, set, others)
+}
+
+/// Whether each of these ops of a kernel that is not a free view is read by one op, of the kernel.
+fn are_read_once(region: &Region<'_>, set: Set, ops: Set) -> bool {
+    Bits(ops & !region.views).all(|place| {
+        // Also what is read through views, in and outside the kernel.
+        let needed_by = region.needed_by[place];
+        region.leaving & place.bit() == 0
+            && needed_by & !set == 0
+            && (needed_by & !region.views).is_power_of_two()
+    })
+}
+
+/// Checks that the reductions of a kernel put the same elements into the same rows as all its other
+/// ops that do not only load.
+fn check_rows(region: &Region<'_>, set: Set, first: LocalOp) -> Result<(), Reason> {
+    let rows = region.rows[first];
+    let reductions = region.reductions & set;
     let full = rows.full_elements();
+    let (loading, moving) = loading(region, set);
     // Sizes are enough here: `spread` and `reordering` below tell apart ops of equal size that put
     // other elements into a row.
     let is_other = |&place: &LocalOp| {
@@ -182,7 +225,7 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
             region.elements[place] != full && region.elements[place] != rows.rows
         }
     };
-    if let Some(other) = Bits(set).find(is_other) {
+    if let Some(other) = Bits(set & !loading).find(is_other) {
         return Err(Reason::RowDomains {
             reduction: region.ops[first],
             rows,
@@ -203,36 +246,54 @@ fn check_reductions(region: &Region<'_>, set: Set) -> Result<(), Reason> {
         });
     }
     // With a single row, every order leaves the elements in their row.
-    let mixes = |&place: &LocalOp| rows.rows > 1 && mixes_rows(region, set, place);
-    if let Some(place) = Bits(region.reordering & set).find(mixes) {
+    if let Some(place) = moving.filter(|_| rows.rows > 1) {
         return Err(Reason::MixesRows {
             reduction: region.ops[first],
             reshape: region.ops[place],
         });
     }
-    if !region.context.options.fusion.after_reductions {
-        for reduction in Bits(reductions) {
-            if let Some(after) = Bits(region.after[reduction] & set).next() {
-                return Err(Reason::ReductionEnds {
-                    reduction: region.ops[reduction],
-                    after: region.ops[after],
-                });
-            }
-        }
-    }
-    check_on_chip(region, set, rows)
+    Ok(())
 }
 
-/// Whether the op reorders elements while other ops of the kernel need the old order. It may
-/// reorder elements as they are loaded, if no other op loads them, and as they are stored.
-fn mixes_rows(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
-    if region.next[place] & set == 0 {
-        return false;
+/// The ops that only run as the kernel loads its rows, and the last op that moves elements of rows
+/// inside the kernel. Elements may also move as the kernel stores them.
+fn loading(region: &Region<'_>, set: Set) -> (Set, Option<LocalOp>) {
+    let (mut loading, mut moving) = (0, None);
+    let mut left = region.reordering & set;
+    while left != 0 {
+        // Backwards, because what an op loads may have moved before.
+        let place = LocalOp::last_of(left);
+        left &= !place.bit();
+        if region.next[place] & set == 0 {
+            continue;
+        }
+        if is_load(region, set, place) && !shares_reads(region, set, place) {
+            loading |= region.before[place] & set;
+            left &= !loading;
+        } else {
+            moving = moving.or(Some(place));
+        }
     }
-    let shared = |value: &RegionValue| {
-        value.readers & place.bit() != 0 && value.readers & set != place.bit()
-    };
-    region.prev[place] & set != 0 || region.values.iter().any(shared)
+    (loading, moving)
+}
+
+/// Whether an op that moves elements, and the ops before it, only decide what the kernel loads and
+/// compute each element at most once, for the element that the kernel loads.
+fn is_load(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
+    let before = region.before[place] & set;
+    let computes = |place: LocalOp| region.before[place] & before & region.elementwise != 0;
+    before & region.reductions == 0
+        && are_read_once(region, set, before)
+        && !Bits((before | place.bit()) & region.repeating).any(computes)
+        && region.spread.iter().all(|&(both, _)| both & !before != 0)
+}
+
+/// Whether another op of the kernel reads what this op, or an op before it, loads.
+fn shares_reads(region: &Region<'_>, set: Set, place: LocalOp) -> bool {
+    let own = region.before[place] & set | place.bit();
+    let others = set & !own;
+    let mut values = region.values.iter();
+    values.any(|value| value.readers & own != 0 && value.readers & others != 0)
 }
 
 /// Checks that the rows which the kernel keeps while its reductions run fit on chip, or that it can

@@ -2,7 +2,7 @@
 
 use crate::model::dtype::DType;
 use crate::model::element_size::ElementSize;
-use crate::model::functions::Function;
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::op_type::OpType;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
@@ -205,17 +205,41 @@ impl Op {
             && self.function.is_none_or(|function| function.row().is_view)
     }
 
-    /// Whether the elements of the output have the row-major order of the input: a plain reshape,
-    /// or a transpose that moves dimensions of size 1 alone.
+    /// Whether the elements of the output have the row-major order of the input: a plain reshape, a
+    /// copy, or a transpose that moves dimensions of size 1 alone.
     pub fn keeps_order(&self) -> bool {
         self.op_type == OpType::Reshape
             && match self.function {
-                Some(Function::Reshape) => true,
+                Some(Function::Reshape | Function::Contiguous) => true,
                 Some(Function::Transpose) => self.indexing.as_ref().is_some_and(|own| {
                     let dimensions = own.perm.iter().zip(&self.shape);
                     let longer = dimensions.filter(|&(_, &size)| size > 1);
                     longer.map(|(from, _)| from).is_sorted()
                 }),
+                _ => false,
+            }
+    }
+
+    /// Whether it is a reshape that may give an element of an input several times.
+    pub fn repeats_elements(&self) -> bool {
+        let rule = self.function.map(|function| function.row().shape_rule);
+        let is_joined_twice = || {
+            (self.inputs.iter().zip(1..))
+                .any(|(input, next)| self.inputs.iter().skip(next).any(|other| other == input))
+        };
+        self.op_type == OpType::Reshape
+            && match rule {
+                Some(
+                    ShapeRule::Expand
+                    | ShapeRule::Repeat
+                    | ShapeRule::Interleave
+                    | ShapeRule::Embedding
+                    | ShapeRule::Gather
+                    | ShapeRule::Index
+                    | ShapeRule::OneHot
+                    | ShapeRule::Resample,
+                ) => true,
+                Some(ShapeRule::Concat) => is_joined_twice(),
                 _ => false,
             }
     }

@@ -19,8 +19,12 @@ impl Region<'_> {
                 OpType::Matmul => self.matmuls |= bit,
                 OpType::Reduction => self.reductions |= bit,
                 OpType::Opaque => self.opaques |= bit,
+                OpType::Elementwise => self.elementwise |= bit,
                 OpType::Reshape if !definition.keeps_order() => self.reordering |= bit,
-                OpType::Elementwise | OpType::Reshape => {}
+                OpType::Reshape => {}
+            }
+            if definition.repeats_elements() {
+                self.repeating |= bit;
             }
             self.elements[place] = element_count(&definition.shape).unwrap_or(0);
             self.rows[place] = RowDomain::of_op(graph, op);

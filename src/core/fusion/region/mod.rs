@@ -34,6 +34,11 @@ impl LocalOp {
     pub(super) const fn bit(self) -> Set {
         1 << self.0
     }
+
+    /// The last op of a set that has one.
+    pub(super) const fn last_of(set: Set) -> Self {
+        Self(Set::BITS - 1 - set.leading_zeros())
+    }
 }
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
@@ -90,6 +95,7 @@ pub struct Region<'a> {
     pub(super) matmuls: Set,
     pub(super) reductions: Set,
     pub(super) opaques: Set,
+    pub(super) elementwise: Set,
     /// Free views.
     pub(super) views: Set,
     /// Second results of an operator, which the kernel of the first result writes.
@@ -117,6 +123,8 @@ pub struct Region<'a> {
     pub(super) spread: Vec<(Set, RowDomain)>,
     /// Reshapes that may put elements in another order.
     pub(super) reordering: Set,
+    /// Reshapes that may give an element of an input several times.
+    pub(super) repeating: Set,
     /// Tensors that ops of the region read.
     pub(super) values: IdVec<ValueId, RegionValue>,
     /// For each stored tensor an entry for each of the elements that ops read of it. Entries of a
@@ -218,6 +226,7 @@ impl<'a> Region<'a> {
             matmuls: 0,
             reductions: 0,
             opaques: 0,
+            elementwise: 0,
             views: 0,
             results: 0,
             prev: IdVec::from_elem(0, count),
@@ -231,6 +240,7 @@ impl<'a> Region<'a> {
             rows: IdVec::from_elem(RowDomain::default(), count),
             spread: Vec::new(),
             reordering: 0,
+            repeating: 0,
             values: IdVec::new(),
             reads: Vec::new(),
             written_bytes: IdVec::from_elem(0, count),
@@ -289,7 +299,7 @@ impl<'a> Region<'a> {
         // Backwards, so that a view whose only reader is another last view goes, too.
         let (mut left, mut views) = (set, set & self.views);
         while views != 0 {
-            let place = LocalOp(Set::BITS - 1 - views.leading_zeros());
+            let place = LocalOp::last_of(views);
             views &= !place.bit();
             if self.next[place] & left == 0 && self.prev[place] & left != 0 {
                 left &= !place.bit();
