@@ -289,6 +289,28 @@ fn a_launch_time_of_ones_own_moves_the_predicted_time() {
     assert!((fused_s(12e-6) - fused_s(2e-6) - 2.0 * 10e-6).abs() < 1e-12);
 }
 
+/// The compiler cuts one long row into pieces for all blocks, whether a launch of its own joins them
+/// or a later kernel does, as with a scale that is computed from a maximum.
+#[test]
+fn a_cut_row_takes_the_same_time_whoever_joins_it() {
+    let rows = "input m : bf16[2048, 14336]\na = abs(m)\nr = max(a, axis=[0, 1], keepdim=false)\n";
+    let first_kernel = |rest: &str| {
+        let mut options = Options::of_policy(Policy::Inductor);
+        options.device = device("h200").unwrap().clone();
+        let program = parse(&format!("{rows}{rest}")).program;
+        let analysis = analyze_program(&program, &options).analysis.unwrap();
+        let first = analysis.partition.kernels.ids().next().unwrap();
+        let launches = 1 + analysis.partition.further_launches_of(first);
+        let times = analysis.predicted.unwrap().kernels;
+        (launches, times[first].time_s)
+    };
+    let (two, own_s) = first_kernel("output r\n");
+    let (one, with_s) = first_kernel("c = cast(r, dtype=f32)\ns = div(c, 448)\noutput s\n");
+    assert_eq!((two, one), (2, 1));
+    // Its own launch takes less than one more kernel would.
+    assert!(with_s < own_s && own_s < 2.0 * with_s, "{own_s} {with_s}");
+}
+
 /// Whoever fuses: the same kernel takes the same time, and a matmul with an epilogue that no
 /// library call has is generated.
 #[test]

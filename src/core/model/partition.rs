@@ -21,6 +21,9 @@ pub struct Partition {
     /// each with that kernel, which has them in `recomputed`. Empty for policies whose kernels
     /// reduce and write at once.
     pub statistics: Vec<(OpId, KernelId)>,
+    /// Reductions whose rows are cut into pieces, ascending. A further launch of their kernel or a
+    /// later kernel joins the pieces. Empty for policies that do not say.
+    pub split: Vec<OpId>,
     /// For each kernel its launches after the first: the second half of a split reduction, and
     /// copies of operands that a library needs in another layout. Empty for policies whose kernels
     /// are one launch each.
@@ -70,6 +73,12 @@ impl Partition {
         self.further_launches.get(kernel).copied().unwrap_or(0)
     }
 
+    /// Whether the rows of one of these reductions are cut into pieces. Logarithmic in `split`.
+    pub fn splits_some(&self, reductions: &[OpId]) -> bool {
+        let mut reductions = reductions.iter();
+        reductions.any(|op| self.split.binary_search(op).is_ok())
+    }
+
     /// The partition with these kernels. Each of the `ops` ops is in one of them.
     pub fn new(kernels: &[Vec<OpId>], ops: usize) -> Self {
         let mut kernel_of = IdVec::from_elem(KernelId::new(0), ops);
@@ -94,6 +103,7 @@ impl Partition {
             kernel_of,
             recomputed: Adjacency::default(),
             statistics: Vec::new(),
+            split: Vec::new(),
             further_launches: IdVec::new(),
             copies: Vec::new(),
             views: Vec::new(),
@@ -134,6 +144,7 @@ impl Partition {
         renumbered.statistics = statistics
             .filter(|&(op, kernel)| renumbered.kernel_of[op] != kernel)
             .collect();
+        renumbered.split.clone_from(&self.split);
         renumbered.copies.clone_from(&self.copies);
         renumbered.views.clone_from(&self.views);
         renumbered.results.clone_from(&self.results);

@@ -144,7 +144,9 @@ pub(crate) struct ModeledKernel<'a> {
     pub(crate) work: Work,
     /// A view, which is not launched.
     pub(crate) is_free: bool,
-    /// Launches beside its own, which join the pieces of rows.
+    /// Whether its rows are cut into pieces, which another launch or kernel joins.
+    pub(crate) is_split: bool,
+    /// Launches beside its own.
     pub(crate) further_launches: u32,
     pub(crate) read: AccessedBytes,
     pub(crate) written: AccessedBytes,
@@ -166,6 +168,7 @@ impl<'a> ModeledKernel<'a> {
             in_part: &kernel.traffic.in_part,
             work: kernel.work,
             is_free: kernel.is_free,
+            is_split: partition.splits_some(&kernel.reductions),
             further_launches: partition.further_launches_of(id),
             read: AccessedBytes::cold(kernel.bytes_read),
             written: AccessedBytes::cold(kernel.bytes_written),

@@ -221,6 +221,7 @@ pub(super) fn launch<'a>(
         in_part: &kernel.traffic.in_part,
         work: kernel.work,
         is_free: kernel.is_free,
+        is_split: partition.is_some_and(|partition| partition.splits_some(&kernel.reductions)),
         further_launches: partition.map_or(0, |partition| partition.further_launches_of(id)),
         read: AccessedBytes::all(&kernel.traffic.reads, &hits.reads[id]),
         written: AccessedBytes::all(&kernel.traffic.writes, &hits.writes[id]),

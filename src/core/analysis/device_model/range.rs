@@ -92,7 +92,7 @@ impl KernelView<'_> {
     /// splits into two launches.
     fn is_measured_for_few_rows(&self) -> bool {
         match self.code {
-            KernelOrigin::Generated => self.launch.further_launches > 0,
+            KernelOrigin::Generated => self.launch.is_split,
             KernelOrigin::Library => {
                 let ops = self.launch.reductions.iter();
                 let mut functions = ops.filter_map(|&op| self.model.graph.ops[op].function);

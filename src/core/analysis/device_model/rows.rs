@@ -184,7 +184,7 @@ impl KernelView<'_> {
             && !reduced.is_pool
             && !self.writes_rows(&reduced)
             && self.is_cut(&reduced);
-        if self.launch.further_launches > 0 || reduced.is_joined {
+        if self.launch.is_split || reduced.is_joined {
             let blocks = self.model.multiprocessors * ROW_BLOCKS;
             let pieces = (blocks / reduced.rows.max(1.0)).max(1.0);
             reduced.rows *= pieces;

@@ -274,6 +274,7 @@ impl<'a> Prices<'a> {
             in_part: &in_part,
             work,
             is_free: kernels[a].is_free && kernels[b].is_free,
+            is_split: false,
             further_launches: 0,
             read: moved(0),
             written: moved(1),

@@ -126,6 +126,7 @@ impl RewrittenGraph {
         });
         expanded.copies = copies.collect();
         let renamed = |views: &[OpId]| views.iter().map(|&view| self.last_of[view]).collect();
+        expanded.split = renamed(&partition.split);
         expanded.views = renamed(&partition.views);
         expanded.results = renamed(&partition.results);
         expanded.copied_views = renamed(&partition.copied_views);

@@ -56,6 +56,8 @@ pub(super) struct Lowered {
     pub(super) copied_back: Vec<(NodeId, OpId)>,
     /// Ops in place that compute a value of all of their tensor, ascending.
     pub(super) of_whole: Vec<OpId>,
+    /// Reductions whose rows are cut into pieces, ascending.
+    pub(super) split: Vec<OpId>,
 }
 
 /// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
@@ -104,6 +106,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         copied_buffers: Vec::new(),
         copied_views: Vec::new(),
         copied_back: Vec::new(),
+        split: Vec::new(),
         pieces: HashMap::new(),
         widths: (graph.tensors.iter())
             .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
@@ -162,6 +165,8 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     lowering.copied.sort_by_key(|copy| copy.op);
     lowering.copied_views.sort_unstable();
     lowering.copied_views.dedup();
+    lowering.split.sort_unstable();
+    lowering.split.dedup();
     Lowered {
         nodes: lowering.nodes,
         buffers: lowering.widths.len(),
@@ -170,6 +175,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         copied_views: lowering.copied_views,
         copied_back: lowering.copied_back,
         of_whole: lowering.as_values.of_whole,
+        split: lowering.split,
     }
 }
 
@@ -192,6 +198,8 @@ pub(super) struct Lowering<'a> {
     /// Nodes that copy the result of an op in place into the memory of its first input.
     pub(super) copied_back: Vec<(NodeId, OpId)>,
     pub(super) copied_buffers: Vec<CopyOfBuffer>,
+    /// Reductions whose rows are cut into pieces.
+    pub(super) split: Vec<OpId>,
     /// Reshapes whose copy a library or the caller reads.
     pub(super) copied_views: Vec<OpId>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.

@@ -168,6 +168,7 @@ impl Lowering<'_> {
                 (along, rows)
             }
         };
+        self.split.push(op);
         let mut value = value;
         if count == 1 && matches!(cut, Cut::Pieces(_)) {
             self.write_input(op);
