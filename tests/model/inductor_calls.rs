@@ -116,3 +116,24 @@ fn attention_with_a_mask_writes_its_result_as_q_lies() {
     };
     check(&[(&list("bf16"), 2), (&list("f16"), 2), (&list("f32"), 1)]);
 }
+
+/// In the attention of DeepSeek V3 a row of V has 128 elements, one of Q 192.
+#[test]
+fn attention_whose_values_have_other_rows_writes_its_result_as_q_lies() {
+    let list = |q: u64, v: u64| {
+        format!(
+            "input q : bf16[2, 128, 8, {q}]\ninput k : bf16[2, 128, 8, {q}]\ninput v : bf16[2, 128, 8, {v}]\n\
+             qt = transpose(q, perm=[0, 2, 1, 3])\nkt = transpose(k, perm=[0, 2, 1, 3])\nvt = transpose(v, perm=[0, 2, 1, 3])\n\
+             a = sdpa(qt, kt, vt, causal=true)\nt = transpose(a, perm=[0, 2, 1, 3])\nr = reshape(t, shape=[2, 128, {}])",
+            8 * v
+        )
+    };
+    let by_head = list(192, 128).replace("(q, perm=[0, 2, 1, 3])", "(q, perm=[0, 1, 2, 3])");
+    let by_head = by_head.replace("[2, 128, 8, 192]\ninput k", "[2, 8, 128, 192]\ninput k");
+    check(&[
+        (&list(192, 192), 1),
+        (&list(192, 128), 1),
+        (&list(64, 128), 1),
+        (&by_head, 2),
+    ]);
+}

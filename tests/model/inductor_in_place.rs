@@ -2,8 +2,8 @@
 
 use crate::inductor_measured::{DEFAULT, options};
 use crate::inductor_smallest::check;
-use fuseline_core::analyze_program;
 use fuseline_core::notation::parse;
+use fuseline_core::{Policy, analyze_program};
 
 const STATE: &str = "input st : f32[8192, 64]\n";
 const OTHER: &str = "input x : f32[8192, 64]\n";
@@ -322,4 +322,26 @@ fn what_is_copied_into_a_slice_is_written_first_if_it_reads_several() {
         (&prefill("y = mul(u, 1.5)"), 1),
         (&prefill("y = contiguous(u)"), 2),
     ]);
+}
+
+/// One slot for each sequence of a batch, `cache[batch, :, slots] = k`: the write indexes a transposed
+/// cache, and the product after it reads the cache itself.
+#[test]
+fn what_is_written_in_place_lies_as_its_memory() {
+    let text = "input q : bf16[16, 8, 2, 128]\ninput k : bf16[16, 8, 128]\ninput kc : bf16[16, 8, 4096, 128]\n\
+                input at : i64[16]\nb = arange() : i64[16]\nt = transpose(kc, perm=[0, 2, 1, 3])\n\
+                w = index_put_(t, b, at, k)\nc = transpose(w, perm=[0, 2, 1, 3])\n\
+                ct = transpose(c, perm=[0, 1, 3, 2])\ny = matmul(q, ct)\n";
+    check(&[(text, 2)]);
+    for policy in [Policy::None, Policy::Inductor] {
+        let mut options = options(DEFAULT);
+        options.policy = policy;
+        let analysis = analyze_program(&parse(text).program, &options)
+            .analysis
+            .unwrap();
+        let product = analysis.fused.kernels.iter().last().unwrap();
+        let cache_bytes = 16 * 8 * 4096 * 128 * 2;
+        let q_bytes = 16 * 8 * 2 * 128 * 2;
+        assert_eq!(product.bytes_read, cache_bytes + q_bytes, "{policy:?}");
+    }
 }

@@ -30,7 +30,7 @@ pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Opt
     for mut ops in calls.chain(rewritten) {
         let q = ops.first().and_then(|&op| graph.inputs[op].first());
         if let (Some(&q), Some(&product)) = (q, ops.last()) {
-            ops.extend(by_token(graph, &layouts[q], product).into_iter().flatten());
+            ops.extend(by_token(graph, layouts, q, product).into_iter().flatten());
         }
         // A single op needs no entry: it is lowered as a call anyway.
         for &member in ops.iter().filter(|_| ops.len() > 1) {
@@ -136,7 +136,7 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
     fits.then_some(())?;
     let mut members = chain.ops;
     members.extend([scores, product]);
-    members.extend(by_token(graph, &layouts[q], product).into_iter().flatten());
+    members.extend(by_token(graph, layouts, q, product).into_iter().flatten());
     Some(members)
 }
 
@@ -257,14 +257,15 @@ fn scale_of(op: &Op) -> Option<Scale> {
 /// The ops after the matmul that put the heads of a token side by side: a copy, or a transpose and
 /// a copy. The flash kernel writes its result in the order of Q, so they are part of it if that
 /// order is theirs.
-fn by_token(graph: &Graph, q: &View, matmul: OpId) -> Option<Vec<OpId>> {
+fn by_token(graph: &Graph, layouts: &Layouts, q: TensorId, matmul: OpId) -> Option<Vec<OpId>> {
     let next = sole_reader(graph, matmul)?;
     if is(&graph.ops[next], Function::Contiguous) {
         return Some(vec![next]);
     }
     let copy = sole_reader(graph, next)?;
     let shape = &graph.ops[matmul].shape;
-    let result = View::laid_out_as(shape, Some(q));
+    let q_shape = graph.tensor_shape(q).unwrap_or(&[]);
+    let result = View::laid_out_as(shape, Some(&layouts[q]), q_shape);
     let seen = view_of_op(graph, next)?.through(&result)?;
     // The transpose has undone the order of Q if the copy reads the result as it lies in memory.
     let fits = graph.ops[next].is_view()
@@ -282,12 +283,12 @@ pub(super) fn result_layout(
 ) -> View {
     let result = &graph.ops[last];
     if result.op_type != OpType::Matmul {
-        return View::laid_out_as(&result.shape, None);
+        return View::whole(element_count(&result.shape).unwrap_or(0));
     }
     let is_product = |op: &&OpId| graph.ops[**op].op_type == OpType::Matmul;
     let first = members.iter().find(is_product);
     let q = first.and_then(|&op| graph.inputs[op].first());
-    attention_layout(result, q.map(|&q| &layouts[q]))
+    attention_layout(graph, layouts, result, q.copied())
 }
 
 fn is(op: &Op, function: Function) -> bool {

@@ -52,13 +52,18 @@ pub(super) fn layouts(
             if let Some(view) = view.filter(|view| view.strides(shape).is_some()) {
                 layouts[output] = view;
             }
+        } else if definition.in_place {
+            let Some(&memory) = graph.inputs[op].first() else {
+                continue;
+            };
+            layouts[output] = layouts[memory].clone();
         } else if is(definition, Function::Sdpa) {
-            let q = graph.inputs[op].first().map(|&q| &layouts[q]);
-            layouts[output] = attention_layout(definition, q);
+            let q = graph.inputs[op].first().copied();
+            layouts[output] = attention_layout(graph, &layouts, definition, q);
         } else if definition.op_type == OpType::Elementwise {
             let mut inputs = graph.inputs[op].iter();
             let like = inputs.find(|&&input| graph.tensor_shape(input) == Some(shape));
-            layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]));
+            layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]), shape);
         } else if definition.is_convolution() {
             layouts[output] = View::channels_last(shape);
         } else if is(definition, Function::Concat) && shape.len() == 4 {
@@ -95,13 +100,22 @@ pub(super) fn is_copied_reshape(graph: &Graph, layouts: &Layouts, op: OpId) -> b
             .is_none_or(|view| view.strides(&definition.shape).is_none())
 }
 
-/// How the result of a flash kernel lies: as Q does, or token by token in f32.
-pub(super) fn attention_layout(result: &Op, q: Option<&View>) -> View {
+/// How the result of a flash kernel lies: as Q does, also where a row of V is longer or shorter than
+/// one of Q, or token by token in f32.
+pub(super) fn attention_layout(
+    graph: &Graph,
+    layouts: &Layouts,
+    result: &Op,
+    q: Option<TensorId>,
+) -> View {
     match (&result.shape[..], result.element_type()) {
         (&[batch, heads, tokens, size], Some(DType::F32)) => {
             View::transposed(&[batch, tokens, heads, size], [0, 2, 1, 3])
         }
-        (shape, _) => View::laid_out_as(shape, q),
+        (shape, _) => {
+            let q_shape = q.and_then(|q| graph.tensor_shape(q)).unwrap_or(&[]);
+            View::laid_out_as(shape, q.map(|q| &layouts[q]), q_shape)
+        }
     }
 }
 

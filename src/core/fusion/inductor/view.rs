@@ -83,14 +83,14 @@ impl View {
         view
     }
 
-    /// A new buffer of this shape whose dimensions lie in memory as those of `like` do: what an
-    /// elementwise op gives.
-    pub(super) fn laid_out_as(shape: &[u64], like: Option<&Self>) -> Self {
+    /// A new buffer of this shape whose dimensions lie in memory as those of `like` do, a view of as
+    /// many dimensions: what an elementwise op gives.
+    pub(super) fn laid_out_as(shape: &[u64], like: Option<&Self>, like_shape: &[u64]) -> Self {
         let elements = element_count(shape).unwrap_or(0);
-        let strides = like.and_then(|like| like.strides(shape));
+        let strides = like.and_then(|like| like.strides(like_shape));
         // A dimension of size 1 has no stride that matters.
         let repeats = |strides: &[u64]| {
-            let mut dimensions = strides.iter().zip(shape);
+            let mut dimensions = strides.iter().zip(like_shape);
             dimensions.any(|(&stride, &size)| stride == 0 && size > 1)
         };
         let Some(strides) = strides.filter(|strides| !repeats(strides)) else {
