@@ -83,6 +83,7 @@ mod imported_attributes;
 mod in_place;
 mod in_place_kernels;
 mod inductor;
+mod inductor_attended;
 mod inductor_calls;
 mod inductor_channels;
 mod inductor_in_place;

@@ -1,5 +1,6 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
+use super::attended::is_attended;
 use super::facts::{is_call, is_crossing, keeps_shape};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
@@ -52,6 +53,9 @@ impl Lowering<'_> {
                 if is_read_from_copy {
                     let copy = self.copy(op, tensor);
                     value.reads.push(BufferView::new(copy, None));
+                } else if self.is_computed(tensor) && is_attended(graph, &self.replaced, op, tensor)
+                {
+                    value.append(&self.attended(tensor));
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
                     if !is_flash && !is_int8 && has_no_rows(graph, &self.layouts, op, tensor) {
@@ -262,7 +266,9 @@ impl Lowering<'_> {
         let graph = self.graph;
         let output = graph.output[op];
         let uses = self.uses[output];
-        let is_seen = uses.is_result || uses.feeds_library;
+        let mut inputs = graph.inputs[op].iter();
+        let is_attended = uses.is_attended && !inputs.any(|&input| self.is_computed(input));
+        let is_seen = uses.is_result || uses.feeds_library || is_attended;
         if !is_seen || !is_crossing(graph, op) {
             return false;
         }

@@ -122,7 +122,7 @@ impl Lowering<'_> {
     fn copies_operand(&self, reader: OpId, tensor: TensorId) -> bool {
         let (graph, layouts) = (self.graph, &self.layouts);
         is_copied_reshape(graph, layouts, reader)
-            || is_copied(graph, layouts, reader, tensor) && !self.is_replaced[reader]
+            || is_copied(graph, layouts, reader, tensor) && self.replaced[reader].is_none()
     }
 
     /// Writes each piece of a concatenation in its place: in the kernel that computes it, or by a

@@ -111,6 +111,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         widths: (graph.tensors.iter())
             .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
             .collect(),
+        attended: HashSet::new(),
         fixed: HashSet::new(),
         reduced: HashMap::new(),
         position: positions(graph, &order),
@@ -119,7 +120,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         normed: HashMap::new(),
         elements: HashMap::new(),
         is_lowered: IdVec::from_elem(false, graph.ops.len()),
-        is_replaced: replaced.iter().map(Option::is_some).collect(),
+        replaced,
         nodes: IdVec::new(),
         log,
     };
@@ -138,7 +139,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         if lowering.writes_in_place(op) {
             lowering.write_readers(op);
         }
-        if replaced[op].is_some() {
+        if lowering.replaced[op].is_some() {
             let members = std::mem::take(&mut members_of[op]);
             if !members.is_empty() {
                 lowering.call(&members, Loop::Library);
@@ -215,6 +216,8 @@ pub(super) struct Lowering<'a> {
     pub(super) readers: BufferReaders,
     /// The buffers of row values that are two buffers in the compiler.
     pub(super) pairs: HashSet<BufferId>,
+    /// The operands of calls of attention that are copies.
+    pub(super) attended: HashSet<TensorId>,
     /// The tensors whose layout a reduction to a single value has fixed.
     pub(super) fixed: HashSet<TensorId>,
     /// For each buffer of the elements of a norm the loop of its row values.
@@ -224,8 +227,8 @@ pub(super) struct Lowering<'a> {
     pub(super) elements: HashMap<OpId, LoweredValue>,
     /// Whether an op is lowered; of a norm, its row values.
     pub(super) is_lowered: IdVec<OpId, bool>,
-    /// Whether a call of a library replaces an op and others.
-    pub(super) is_replaced: IdVec<OpId, bool>,
+    /// For each op that a call of a library replaces with others the last of them.
+    pub(super) replaced: IdVec<OpId, Option<OpId>>,
 }
 
 impl Lowering<'_> {

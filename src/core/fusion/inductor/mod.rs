@@ -15,6 +15,7 @@
 //! [`Partition::further_launches`].
 
 mod as_value;
+mod attended;
 mod attention;
 mod call;
 mod concat;

@@ -46,6 +46,7 @@ impl Lowering<'_> {
             .is_some_and(|producer| self.graph.ops[producer].function == Some(Function::Concat));
         uses.is_result
             || uses.feeds_library
+            || uses.is_hinted && reads > 1
             || uses.feeds_window && reads > 1
             || uses.readers > 1 && (reads > SHARED_READS || operations > SHARED_OPERATIONS)
             || reads > READS

@@ -1,6 +1,7 @@
 //! How each tensor is used, directly or through views.
 
 use super::as_value::AsValues;
+use super::attended::is_attended;
 use super::facts::{is_call, is_crossing, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::partial::partial_of;
@@ -28,6 +29,10 @@ pub(super) struct Uses {
     pub(super) is_viewed: bool,
     /// A library reads it, and not a copy.
     pub(super) feeds_library: bool,
+    /// A view that a call of attention reads, so that what it views need not be written.
+    pub(super) is_attended: bool,
+    /// A call of attention reads it, and another op, too: it is written if computed from several.
+    pub(super) is_hinted: bool,
     /// How a library reads it.
     pub(super) operand: Operand,
     /// The first call that reads it.
@@ -135,6 +140,7 @@ pub(super) fn uses(
                 }
                 of_input.feeds_library |= of_output.feeds_library && !is_copy;
                 of_input.feeds_window |= of_output.feeds_window;
+                of_input.is_hinted |= of_output.is_hinted;
                 if of_output.called_by.is_some() && !is_copy {
                     of_input.operand = of_input.operand.max(Operand::Viewed);
                     of_input.called_by = of_input
@@ -162,7 +168,15 @@ pub(super) fn uses(
                 of_input.are_copied(whole.zip(graph.tensors[tensor].bytes()));
             }
             if (is_replaced || is_library) && !is_copied {
-                of_input.feeds_library = true;
+                let producer = graph.tensors[tensor].producer;
+                let is_view = producer.is_some_and(|producer| graph.ops[producer].is_view());
+                let has_others = graph.consumers[tensor].len() > 1;
+                if (is_view || has_others) && is_attended(graph, replaced, op, tensor) {
+                    of_input.is_attended |= is_view;
+                    of_input.is_hinted |= has_others;
+                } else {
+                    of_input.feeds_library = true;
+                }
                 let operand = if is_replaced {
                     Operand::Ordered
                 } else {

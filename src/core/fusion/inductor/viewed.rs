@@ -70,7 +70,9 @@ impl Lowering<'_> {
                 self.write(value.clone(), space, output, loops);
             }
         }
-        let is_operand = self.uses[output].feeds_library && !(is_computed && is_crossing);
+        let uses = self.uses[output];
+        let is_operand =
+            uses.feeds_library && !(is_computed && is_crossing) || uses.is_attended && !is_computed;
         if is_operand {
             if !is_computed {
                 self.copied_views.push(op);

@@ -1,0 +1,56 @@
+//! The operands of calls of attention, which read a copy of what no buffer holds yet: only the part
+//! that a view shows is computed, and other readers compute it again.
+//!
+//! Source: `sdpa_constraint` in `torch/_inductor/lowering.py`, `ExternKernel.require_strides` in
+//! `torch/_inductor/ir.py`.
+
+use super::facts::elements;
+use super::lower::Lowering;
+use super::node::BufferId;
+use super::value::{LoweredValue, buffer_value};
+use super::view::View;
+use super::weight_only::int8_call;
+use crate::fusion::loops::Loop;
+use crate::model::functions::Function;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op_type::OpType;
+
+/// Whether an op reads a tensor as Q, K or V of a call of attention. `replaced`: for each op of a
+/// call its last one.
+pub(super) fn is_attended(
+    graph: &Graph,
+    replaced: &IdVec<OpId, Option<OpId>>,
+    op: OpId,
+    tensor: TensorId,
+) -> bool {
+    if graph.ops[op].function == Some(Function::Sdpa) {
+        return graph.inputs[op].iter().take(3).any(|&read| read == tensor);
+    }
+    let is_product = graph.ops[op].op_type == OpType::Matmul;
+    is_product && replaced[op].is_some() && int8_call(graph, op).is_none()
+}
+
+impl Lowering<'_> {
+    /// The buffer of the copy that a call of attention reads of a value that is in none.
+    pub(super) fn attended(&mut self, tensor: TensorId) -> LoweredValue {
+        let graph = self.graph;
+        let buffer = BufferId::of_tensor(tensor);
+        let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
+        let layout = View::laid_out_as(shape, Some(&self.layouts[tensor]));
+        let copy = buffer_value(buffer, layout.clone());
+        if self.attended.insert(tensor) {
+            let Some(producer) = graph.tensors[tensor].producer else {
+                return copy;
+            };
+            if graph.ops[producer].is_view() {
+                self.copied_views.push(producer);
+            }
+            let width = self.width_of(buffer);
+            let space = Loop::Pointwise(elements(&graph.ops[producer]));
+            let node = self.node(self.values[tensor].clone(), space, shape);
+            self.push(node.writing(buffer, &layout, shape, width));
+        }
+        copy
+    }
+}

@@ -1,0 +1,94 @@
+//! What torch.compile computes into the operands of a call of attention. Launches and bytes are
+//! those of TorchInductor 2.11, by its own lowering, scheduler and code.
+
+use crate::inductor_measured::{DEFAULT, options};
+use fuseline_core::analyze_program;
+use fuseline_core::notation::parse;
+
+const HEADS: &str = "input q : bf16[4, 8, 64, 32]\ninput b : bf16[4, 8, 64, 32]\ninput k : bf16[4, 8, 64, 32]\ninput v : bf16[4, 8, 64, 32]\n";
+
+fn check(cases: &[(&str, usize, u64)]) {
+    for &(text, launches, total) in cases {
+        let parsed = parse(text);
+        assert_eq!(parsed.diagnostics, [], "{text}");
+        let outcome = analyze_program(&parsed.program, &options(DEFAULT));
+        assert_eq!(outcome.diagnostics, [], "{text}");
+        let fused = outcome.analysis.unwrap().fused;
+        let moved = (fused.launches, fused.traffic.total);
+        assert_eq!(moved, (launches, total), "{text}");
+    }
+}
+
+#[test]
+fn a_view_of_what_no_buffer_holds_is_copied_alone() {
+    let of_one = "input q : bf16[4, 8, 16, 32]\ninput a : bf16[8, 8, 64, 32]\nx = mul(a, 2)\nk = slice(x, start=0, end=4, axis=0)\nv = slice(x, start=4, end=8, axis=0)\ny = sdpa(q, k, v)";
+    let and_more = format!("{of_one}\nz = add(x, 1)");
+    let by_token = HEADS
+        .replace("q : bf16[4, 8, 64", "q : bf16[4, 64, 8")
+        .replace("b : bf16[4, 8, 64", "b : bf16[4, 64, 8");
+    let transposed = "t = transpose(q2, perm=[0, 2, 1, 3])\ny = sdpa(t, k, v)\n";
+    let turned_back = "r = transpose(y, perm=[0, 2, 1, 3])\nz = add(q2, r)";
+    let read_again = format!("{by_token}q2 = mul(q, b)\n{transposed}{turned_back}");
+    let in_f32 = of_one.replace("bf16", "f32");
+    check(&[
+        (of_one, 3, 851_968),
+        (&in_f32, 3, 2 * 851_968),
+        (&and_more, 4, 1_376_256),
+        // A reader after the call computes the value again.
+        (&read_again, 3, 1_441_792),
+        // Two calls read one buffer.
+        (
+            &format!("{by_token}q2 = mul(q, b)\n{transposed}w = sdpa(t, v, k)"),
+            3,
+            1_441_792,
+        ),
+        // Pieces of a packed projection whose bias is a pointwise op.
+        (
+            "input p : bf16[4, 64, 1536]\na = mul(p, 2)\nr = reshape(a) : bf16[4, 64, 3, 8, 64]\nt = transpose(r, perm=[2, 0, 3, 1, 4])\ns = slice(t, start=0, end=1, axis=0)\nm = slice(t, start=1, end=2, axis=0)\nn = slice(t, start=2, end=3, axis=0)\nq = reshape(s) : bf16[4, 8, 64, 64]\nk = reshape(m) : bf16[4, 8, 64, 64]\nv = reshape(n) : bf16[4, 8, 64, 64]\ny = sdpa(q, k, v)",
+            4,
+            2_621_440,
+        ),
+        // The keys of a group of heads.
+        (
+            "input q : bf16[4, 8, 64, 32]\ninput k : bf16[4, 2, 64, 32]\ninput v : bf16[4, 8, 64, 32]\na = mul(k, 2)\nr = reshape(a) : bf16[4, 2, 1, 64, 32]\ne = expand(r) : bf16[4, 2, 4, 64, 32]\nh = reshape(e) : bf16[4, 8, 64, 32]\ny = sdpa(q, h, v)",
+            2,
+            688_128,
+        ),
+    ]);
+}
+
+#[test]
+fn an_operand_that_reads_one_tensor_is_computed_by_each_reader() {
+    let cast = HEADS.replace("q : bf16", "q : f32");
+    let cast = cast.replace("input b : bf16[4, 8, 64, 32]\n", "");
+    let call = "y = sdpa(x, k, v)\nz = add(x, y)";
+    check(&[
+        (
+            &format!("{cast}x = cast(q, dtype=bf16)\n{call}"),
+            3,
+            1_441_792,
+        ),
+        // Of several tensors it is written once.
+        (&format!("{HEADS}x = mul(q, b)\n{call}"), 3, 1_310_720),
+    ]);
+}
+
+/// Both halves of a stacked cache are read before the whole is copied back.
+#[test]
+fn a_call_reads_copies_of_both_halves_of_a_stacked_cache() {
+    let written = "input c : bf16[2, 4, 2, 256, 32]\ninput k : bf16[1, 4, 2, 256, 32]\ninput v : bf16[1, 4, 2, 256, 32]\ninput q : bf16[4, 2, 1, 32]\nd = slice_scatter_(c, k, start=0, end=1, axis=0)\ne = slice_scatter_(d, v, start=1, end=2, axis=0)\n";
+    let half = |at: u64| format!("slice(e, start={at}, end={}, axis=0)", at + 1);
+    let read = format!(
+        "m = {}\nn = {}\nK = reshape(m) : bf16[4, 2, 256, 32]\nV = reshape(n) : bf16[4, 2, 256, 32]\ny = sdpa(q, K, V)",
+        half(0),
+        half(1)
+    );
+    let parsed = parse(&format!("{written}{read}"));
+    let outcome = analyze_program(&parsed.program, &options(DEFAULT));
+    assert_eq!(outcome.analysis.unwrap().fused.launches, 3);
+    // As `kv[0].index_copy_(2, pos, k); kv[1].index_copy_(2, pos, v)` is exported.
+    let rows = "input c : bf16[2, 4, 2, 256, 32]\ninput k : bf16[4, 2, 1, 32]\ninput v : bf16[4, 2, 1, 32]\ninput q : bf16[4, 2, 1, 32]\ninput at : i64[1]\na = slice(c, start=0, end=1, axis=0)\nb = reshape(a) : bf16[4, 2, 256, 32]\nf = index_copy_(b, at, k, axis=2)\ng = reshape(f, shape=[1, 4, 2, 256, 32])\nd = slice_scatter_(c, g, start=0, end=1, axis=0)\nh = slice(d, start=1, end=2, axis=0)\ni = reshape(h) : bf16[4, 2, 256, 32]\nj = index_copy_(i, at, v, axis=2)\nl = reshape(j, shape=[1, 4, 2, 256, 32])\ne = slice_scatter_(d, l, start=1, end=2, axis=0)\n";
+    let parsed = parse(&format!("{rows}{read}"));
+    let outcome = analyze_program(&parsed.program, &options(DEFAULT));
+    assert_eq!(outcome.analysis.unwrap().fused.launches, 7);
+}
