@@ -154,6 +154,80 @@ m = matmul(q, r)
     assert_eq!(moved(ReshapeCost::View), [[k + q + 4 * k, 4 * k + m]]);
 }
 
+/// A copy of a view computes what the view shows, and every other reader computes its own. Bytes by
+/// the compiler's own count.
+#[test]
+fn a_copy_of_a_view_is_written_as_the_view() {
+    let (own, copy, q, m, n) = (262_144, 1_048_576, 2048, 32_768, 2048);
+    let keys = "input k : bf16[4, 2, 512, 32]\n";
+    let with = |ops: &str| format!("input q : bf16[4, 2, 4, 1, 32]\n{keys}{ops}");
+    // Grouped heads: each key head for four heads of queries.
+    let expanded =
+        "r = reshape(c) : bf16[4, 2, 1, 512, 32]\ne = expand(r) : bf16[4, 2, 4, 512, 32]\n";
+    let product = "t = transpose(e, perm=[0, 1, 2, 4, 3])\nm = matmul(q, t)";
+    let joined = |ops: &str| {
+        let list = with(&format!(
+            "c = mul(k, 2)\n{expanded}f = reshape(e) : bf16[4, 8, 512, 32]\nt = transpose(f)\nm = matmul(q, t)\n{ops}"
+        ));
+        list.replace("[4, 2, 4, 1, 32]", "[4, 8, 1, 32]")
+    };
+    let of_heads = |ops: &str| {
+        format!("input q : bf16[4, 8, 1, 32]\ninput k : bf16[4, 512, 8, 32]\nc = mul(k, 2)\n{ops}")
+    };
+    let cases = [
+        (
+            with(&format!("c = mul(k, 2)\n{expanded}{product}")),
+            vec![[own, copy], [q + copy, m]],
+        ),
+        (
+            with(&format!(
+                "input n : bf16[4, 2, 1, 32]\nc = concat(k, n, axis=2)\n{expanded}{product}"
+            ))
+            .replace("k : bf16[4, 2, 512", "k : bf16[4, 2, 511"),
+            vec![[own, copy], [q + copy, m]],
+        ),
+        (joined(""), vec![[own, copy], [q + copy, m]]),
+        (
+            joined("n = matmul(m, f)"),
+            vec![[own, copy], [q + copy, m], [m + copy, n]],
+        ),
+        (joined("z = add(c, 1)"), vec![[own, copy], [q + copy, m], [own, own]]),
+        (
+            with(&format!(
+                "input b : bf16[4, 2, 512, 32]\nc = mul(k, b)\n{expanded}{product}\nz = add(c, 1)"
+            )),
+            vec![[2 * own, copy], [q + copy, m], [2 * own, own]],
+        ),
+        // Two views of one value.
+        (
+            of_heads(
+                "t = transpose(c, perm=[0, 2, 3, 1])\nm = matmul(q, t)\nu = transpose(c, perm=[0, 2, 1, 3])\nn = matmul(m, u)",
+            ),
+            vec![[copy, 2 * copy], [q + copy, m], [m + copy, n]],
+        ),
+        // Half of the heads.
+        (
+            of_heads("s = slice(c, start=0, end=8, axis=2)\nt = transpose(s, perm=[0, 2, 3, 1])\nm = matmul(q, t)")
+                .replace("512, 8, 32]", "512, 16, 32]"),
+            vec![[copy, copy], [q + copy, m]],
+        ),
+        // Copies that the caller gets.
+        (
+            format!("{keys}c = mul(k, 2)\n{expanded}f = reshape(e) : bf16[4, 8, 512, 32]"),
+            vec![[own, copy]],
+        ),
+        (
+            format!("{keys}c = mul(k, 2)\ns = slice(c, start=0, end=1, axis=1)\nt = transpose(s, perm=[0, 2, 1, 3])\nr = reshape(t) : bf16[2048, 32]\nu = transpose(r)\nf = reshape(u) : bf16[65536]"),
+            vec![[own / 2, own / 2]],
+        ),
+    ];
+    for (text, expected) in cases {
+        let fused = analysis(&text, DEFAULT).fused;
+        assert_eq!(fused.launches, expected.len(), "{text}");
+        assert_eq!(moved(&fused), expected, "{text}");
+    }
+}
+
 /// The bytes that each kernel reads and writes.
 fn moved(run: &Execution) -> Vec<[u64; 2]> {
     let kernels = run.kernels.iter().map(|kernel| &kernel.traffic);

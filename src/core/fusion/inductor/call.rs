@@ -191,13 +191,15 @@ impl Lowering<'_> {
         let is_free = |&&op: &&OpId| self.target.reshape.is_free_view(graph, op);
         let computed = value.ops.iter().rev().find(|op| !is_free(op));
         let computed = computed.copied();
-        match (computed, value.ops.last()) {
+        let view = graph.tensors[tensor].producer;
+        match (computed, view.filter(|&view| graph.ops[view].is_view())) {
             (None, _) => self.note_copy(op, tensor, op, [whole; 2]),
-            // A further copy, of another view, computes it again.
-            (Some(first), Some(&view)) if self.copied.iter().any(|c| c.written_by == first) => {
-                self.note_copy(op, tensor, view, [beyond, whole]);
+            // Of a view, the copy computes what the view shows, and writes that in its place.
+            (Some(_), Some(view)) => {
+                self.copied_views.push(view);
+                self.note_copy(op, tensor, view, [beyond; 2]);
             }
-            (Some(first), _) => self.note_copy(op, tensor, first, [beyond; 2]),
+            (Some(first), None) => self.note_copy(op, tensor, first, [beyond; 2]),
         }
         let mut shape = graph.tensor_shape(tensor).unwrap_or(&[]).to_vec();
         if beyond > 0

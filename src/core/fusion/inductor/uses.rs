@@ -37,8 +37,6 @@ pub(super) struct Uses {
     pub(super) operand: Operand,
     /// The first call that reads it.
     pub(super) called_by: Option<OpId>,
-    /// Copies for a library that read it.
-    copies: usize,
     pub(super) feeds_window: bool,
 }
 
@@ -127,7 +125,6 @@ pub(super) fn uses(
             if definition.is_view() {
                 of_input.readers = of_input.readers.max(of_output.readers);
                 of_input.branches = of_input.branches.max(of_output.branches);
-                of_input.copies += of_output.copies;
                 let is_viewed = of_output.is_viewed || graph.is_final(output);
                 let is_crossing = is_crossing(graph, op);
                 // The copy of what no strides show computes what it copies.
@@ -163,7 +160,6 @@ pub(super) fn uses(
                 is_library && is_copied(graph, layouts, op, tensor)
             };
             if is_copied {
-                of_input.copies += 1;
                 let whole = broadcast_operand_size(graph, op, tensor);
                 of_input.are_copied(whole.zip(graph.tensors[tensor].bytes()));
             }
@@ -189,8 +185,6 @@ pub(super) fn uses(
         }
     }
     for of_tensor in &mut uses {
-        // Copies compute what they copy if nothing else reads it.
-        of_tensor.feeds_library |= of_tensor.copies > 0 && of_tensor.branches > of_tensor.copies;
         if of_tensor.operand == Operand::Shared {
             let is_shared = of_tensor.branches > 1;
             of_tensor.operand = if is_shared {

@@ -64,9 +64,7 @@ impl Lowering<'_> {
             let is_given = producer.is_none();
             if is_computed && !is_crossing || !is_computed && (is_given || is_of_call || is_of_norm)
             {
-                if !is_computed {
-                    self.copied_views.push(op);
-                }
+                self.copied_views.push(op);
                 self.write(value.clone(), space, output, loops);
             }
         }
@@ -74,9 +72,7 @@ impl Lowering<'_> {
         let is_operand =
             uses.feeds_library && !(is_computed && is_crossing) || uses.is_attended && !is_computed;
         if is_operand {
-            if !is_computed {
-                self.copied_views.push(op);
-            }
+            self.copied_views.push(op);
             self.write(value.clone(), space, output, loops);
             if is_of_call && is_crossing {
                 // The compiler does not see that the elements keep their order, and copies again.
