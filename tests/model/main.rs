@@ -164,6 +164,7 @@ mod partial_programs;
 mod partitions;
 mod peaks;
 mod pinned;
+mod placed_pieces;
 mod precision_rows;
 mod prediction;
 mod presenter;

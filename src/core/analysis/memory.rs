@@ -98,7 +98,7 @@ fn written_lifetimes<'a>(
     kernels: &'a IdVec<KernelId, Kernel>,
     views: &Views,
 ) -> impl Iterator<Item = Lifetime> + use<'a> {
-    let memory = views.memory(graph);
+    let memory = views.memory_of_whole(graph);
     let last_use = last_uses(graph, kernels, &memory);
     let mut last_read_of_copy: IdVec<TensorId, Option<KernelId>> =
         IdVec::from_elem(None, graph.tensors.len());
@@ -116,11 +116,17 @@ fn written_lifetimes<'a>(
             is_copy(write) || !std::mem::replace(&mut has_memory[memory[write.tensor]], true)
         };
         let lifetime = |write: &Access| {
-            let (tensor, is_copy) = (write.tensor, is_copy(write));
+            let is_copy = is_copy(write);
+            // The first piece of a concatenation takes the memory of the whole.
+            let tensor = if is_copy {
+                write.tensor
+            } else {
+                memory[write.tensor]
+            };
             let last = if is_copy {
                 last_read_of_copy[tensor]
             } else {
-                last_use[memory[tensor]]
+                last_use[tensor]
             };
             let bytes = if is_copy {
                 write.bytes

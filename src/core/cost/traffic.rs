@@ -388,9 +388,12 @@ pub(crate) fn leaves(
     mut leaves: impl FnMut(OpId) -> bool,
 ) -> bool {
     let readers = &graph.successors[op];
-    let mut is_needed =
-        |&reader: &OpId| !is_kept(reader) || views.is_view[reader] && leaves(reader);
     let output = graph.output[op];
+    let mut is_needed = |&reader: &OpId| {
+        !is_kept(reader)
+            || views.is_view[reader] && leaves(reader)
+            || views.is_placed(reader, output)
+    };
     // The caller gets a copy of such a value.
     let is_copied = views.is_value(op) && graph.is_in_memory_of_caller(output);
     graph.is_final(output) && !is_copied || readers.iter().any(&mut is_needed)

@@ -35,6 +35,8 @@ pub struct Views {
     equal: IdVec<TensorId, TensorId>,
     /// Ops in place that compute a value of all of their tensor, ascending.
     values: Vec<OpId>,
+    /// Pieces that are written where a concatenation has them, behind the concatenation, ascending.
+    placed: Vec<(OpId, TensorId)>,
 }
 
 /// What a view names of a stored tensor.
@@ -85,6 +87,7 @@ impl Views {
             pieces: Adjacency::default(),
             equal: IdVec::new(),
             values: partition.values.clone(),
+            placed: partition.placed.clone(),
         };
         let mut named: HashMap<TensorId, Named> = HashMap::new();
         let mut slices: Vec<(TensorId, TensorId, Strided)> = Vec::new();
@@ -182,10 +185,23 @@ impl Views {
     /// Bytes that an op writes, if its output leaves the kernel.
     pub(crate) fn written_size(&self, graph: &Graph, op: OpId) -> u64 {
         if self.is_value(op) {
-            graph.tensors[graph.output[op]].bytes().unwrap_or(0)
-        } else {
-            written_size(graph, op)
+            return graph.tensors[graph.output[op]].bytes().unwrap_or(0);
         }
+        let placed = self.placed_in(op).iter();
+        let placed_bytes = placed.filter_map(|&(_, piece)| graph.tensors[piece].bytes());
+        written_size(graph, op).saturating_sub(placed_bytes.sum())
+    }
+
+    /// The pieces that kernels write where this concatenation has them, behind it.
+    fn placed_in(&self, concatenation: OpId) -> &[(OpId, TensorId)] {
+        let from = self.placed.partition_point(|&(op, _)| op < concatenation);
+        let to = self.placed.partition_point(|&(op, _)| op <= concatenation);
+        self.placed.get(from..to).unwrap_or_default()
+    }
+
+    /// Whether a kernel writes this piece where the concatenation has it.
+    pub(crate) fn is_placed(&self, concatenation: OpId, piece: TensorId) -> bool {
+        self.placed.binary_search(&(concatenation, piece)).is_ok()
     }
 
     /// The second result that the kernel of this op writes with its own output.
@@ -221,6 +237,16 @@ impl Views {
         memory.collect()
     }
 
+    /// As [`Self::memory`], where pieces lie in the memory of their concatenation. `O(tensors)`.
+    pub(crate) fn memory_of_whole(&self, graph: &Graph) -> IdVec<TensorId, TensorId> {
+        let mut memory = self.memory(graph);
+        // The last concatenation first: another one may be its piece.
+        for &(concatenation, piece) in self.placed.iter().rev() {
+            memory[piece] = memory[graph.output[concatenation]];
+        }
+        memory
+    }
+
     /// The tensors that `op` loads from memory in a kernel that computes and writes these ops.
     pub(crate) fn loaded<'a>(
         &'a self,
@@ -240,7 +266,10 @@ impl Views {
             // well.
             let producer = graph.tensors[self.base[tensor]].producer;
             let is_loaded = loads(graph, op, place) || self.reads_whole(graph, op);
-            !self.is_view[op] && is_loaded && !producer.is_some_and(&is_computed)
+            !self.is_view[op]
+                && is_loaded
+                && !producer.is_some_and(&is_computed)
+                && !self.is_placed(op, tensor)
         });
         inputs.map(|(_, tensor)| tensor)
     }

@@ -32,6 +32,10 @@ pub struct Partition {
     /// further launches of the op's kernel, unless another kernel writes it. Empty for policies
     /// whose kernels read by strides.
     pub copies: Vec<OperandCopy>,
+    /// Pieces that the kernels which compute them write where a concatenation has them, each behind
+    /// its concatenation, ascending: the kernel of the concatenation copies the others. Empty for
+    /// policies whose concatenations copy all.
+    pub placed: Vec<(OpId, TensorId)>,
     /// Ops that index a part of a buffer, or repeat it, where their kernel writes the whole,
     /// ascending. They are views under any counting convention. Empty for policies that compute
     /// every op.
@@ -106,6 +110,7 @@ impl Partition {
             split: Vec::new(),
             further_launches: IdVec::new(),
             copies: Vec::new(),
+            placed: Vec::new(),
             views: Vec::new(),
             results: Vec::new(),
             computes_where_read: false,
@@ -146,6 +151,7 @@ impl Partition {
             .collect();
         renumbered.split.clone_from(&self.split);
         renumbered.copies.clone_from(&self.copies);
+        renumbered.placed.clone_from(&self.placed);
         renumbered.views.clone_from(&self.views);
         renumbered.results.clone_from(&self.results);
         renumbered.computes_where_read = self.computes_where_read;

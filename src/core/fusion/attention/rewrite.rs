@@ -125,6 +125,11 @@ impl RewrittenGraph {
             })
         });
         expanded.copies = copies.collect();
+        let placed = partition.placed.iter().filter_map(|&(op, piece)| {
+            let producer = self.graph.tensors[piece].producer?;
+            Some((self.last_of[op], original.output[self.last_of[producer]]))
+        });
+        expanded.placed = placed.collect();
         let renamed = |views: &[OpId]| views.iter().map(|&view| self.last_of[view]).collect();
         expanded.split = renamed(&partition.split);
         expanded.views = renamed(&partition.views);

@@ -149,6 +149,7 @@ impl Lowering<'_> {
                 continue;
             }
             let buffer = if let Some(buffer) = self.written_piece(tensor) {
+                self.placed.push((op, tensor));
                 buffer
             } else {
                 let buffer = self.piece(tensor, op, owner);
@@ -233,6 +234,11 @@ impl Lowering<'_> {
         };
         if is_computed {
             self.values[tensor] = buffer_value(buffer, layout.clone());
+            // What only a view shows is counted as a copy.
+            let producer = graph.tensors[tensor].producer;
+            if producer.is_some_and(|producer| !graph.ops[producer].is_view()) {
+                self.placed.push((concatenation, tensor));
+            }
         }
         let node = node.writing(buffer, &layout, shape, width);
         self.push(SchedulerNode {

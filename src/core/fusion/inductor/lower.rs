@@ -58,6 +58,8 @@ pub(super) struct Lowered {
     pub(super) of_whole: Vec<OpId>,
     /// Reductions whose rows are cut into pieces, ascending.
     pub(super) split: Vec<OpId>,
+    /// Pieces that are written where a concatenation has them, behind the concatenation, ascending.
+    pub(super) placed: Vec<(OpId, TensorId)>,
 }
 
 /// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
@@ -107,6 +109,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         copied_views: Vec::new(),
         copied_back: Vec::new(),
         split: Vec::new(),
+        placed: Vec::new(),
         pieces: HashMap::new(),
         widths: (graph.tensors.iter())
             .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
@@ -168,6 +171,8 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     lowering.copied_views.dedup();
     lowering.split.sort_unstable();
     lowering.split.dedup();
+    lowering.placed.sort_unstable();
+    lowering.placed.dedup();
     Lowered {
         nodes: lowering.nodes,
         buffers: lowering.widths.len(),
@@ -177,6 +182,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         copied_back: lowering.copied_back,
         of_whole: lowering.as_values.of_whole,
         split: lowering.split,
+        placed: lowering.placed,
     }
 }
 
@@ -201,6 +207,8 @@ pub(super) struct Lowering<'a> {
     pub(super) copied_buffers: Vec<CopyOfBuffer>,
     /// Reductions whose rows are cut into pieces.
     pub(super) split: Vec<OpId>,
+    /// Pieces that are written where a concatenation has them, behind the concatenation.
+    pub(super) placed: Vec<(OpId, TensorId)>,
     /// Reshapes whose copy a library or the caller reads.
     pub(super) copied_views: Vec<OpId>,
     /// For the buffer of a concatenation those of its other pieces, which a reader waits for, too.

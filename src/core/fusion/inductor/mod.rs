@@ -111,6 +111,7 @@ pub(crate) fn partition(graph: &Graph, options: &Options, log: &mut Log) -> Part
     partition.copied_views = lowered.copied_views;
     partition.values = lowered.of_whole;
     partition.split = lowered.split;
+    partition.placed = lowered.placed;
     copied_back::count(
         graph,
         target.reshape,

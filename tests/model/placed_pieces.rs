@@ -1,0 +1,64 @@
+//! Bytes of concatenations under torch.compile, which allocates the whole and lets the kernel of
+//! each piece write its part.
+
+use crate::inductor_measured::{DEFAULT, options};
+use crate::view_bytes::moved_by_kernel;
+use fuseline_core::notation::parse;
+use fuseline_core::{Policy, ReshapeCost, analyze_program};
+
+/// Bytes of a piece.
+const PIECE: u64 = 1024 * 512 * 2;
+/// Bytes of a weight.
+const WEIGHT: u64 = 512 * 512 * 2;
+
+fn list(ops: &str) -> String {
+    format!(
+        "input a : bf16[1024, 512]\ninput b : bf16[1024, 512]\ninput w : bf16[512, 512]\n{ops}\n\
+         y = matmul(c, w)\n"
+    )
+}
+
+#[test]
+fn a_piece_is_written_once_where_the_concatenation_has_it() {
+    let product = [2 * PIECE + WEIGHT, 2 * PIECE];
+    let piece = [PIECE, PIECE];
+    let of_product = [PIECE + WEIGHT, PIECE];
+    for (ops, kernels) in [
+        (
+            "p = rms_norm(a)\nq = rms_norm(b)\nc = concat(p, q, axis=0)",
+            [piece, piece, product],
+        ),
+        // A library, too, is given the part as its output.
+        (
+            "p = matmul(a, w)\nq = matmul(b, w)\nc = concat(p, q, axis=0)",
+            [of_product, of_product, product],
+        ),
+        // What is an input is copied.
+        (
+            "p = rms_norm(a)\nc = concat(b, p, axis=0)",
+            [piece, piece, product],
+        ),
+        // The other reader reads the part.
+        (
+            "p = matmul(a, w)\nq = rms_norm(b)\nc = concat(p, q, axis=0)\nz = softmax(q)",
+            [of_product, [PIECE, 2 * PIECE], product],
+        ),
+    ] {
+        let moved = moved_by_kernel(&list(ops), Policy::Inductor, ReshapeCost::View);
+        assert_eq!(moved, kernels, "{ops}");
+    }
+}
+
+#[test]
+fn a_concatenation_and_its_pieces_are_one_memory() {
+    let text = list("p = rms_norm(a)\nq = rms_norm(b)\nc = concat(p, q, axis=0)");
+    let program = parse(&text).program;
+    let analysis = analyze_program(&program, &options(DEFAULT))
+        .analysis
+        .unwrap();
+    let given = 2 * PIECE + WEIGHT;
+    assert_eq!(
+        analysis.fused.peak_memory.bytes,
+        given + 2 * PIECE + 2 * PIECE
+    );
+}
