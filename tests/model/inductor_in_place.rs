@@ -345,3 +345,31 @@ fn what_is_written_in_place_lies_as_its_memory() {
         assert_eq!(product.bytes_read, cache_bytes + q_bytes, "{policy:?}");
     }
 }
+
+/// The compiler looks through a write at indices as through a view when it asks whether only
+/// pointwise ops read a concatenation. Then the write computes norm, rotation and concatenation.
+#[test]
+fn a_write_at_indices_computes_a_concatenation_whose_readers_are_pointwise() {
+    let list = |rest: &str| {
+        format!(
+            "input k : bf16[8, 1, 8, 128]\ninput kc : bf16[8, 8, 2048, 128]\ninput at : i64[1]\n\
+             input c : bf16[8, 1, 1, 64]\nn = rms_norm(k)\n\
+             l = split(n, parts=2, index=0, axis=3)\nr = split(n, parts=2, index=1, axis=3)\n\
+             a = mul(l, c)\nb = mul(r, c)\ncat = concat(a, b, axis=3)\n\
+             t = transpose(cat, perm=[0, 2, 1, 3])\nkeys = index_copy_(kc, at, t, axis=2)\n{rest}"
+        )
+    };
+    let broadcast = "input q : bf16[8, 8, 4, 128]\nh = reshape(q, shape=[8, 8, 4, 1, 128])\nu = reshape(keys, shape=[8, 8, 1, 2048, 128])\n\
+                     v = transpose(u, perm=[0, 1, 2, 4, 3])\ny = matmul(h, v)";
+    check(&[
+        (&list(""), 1),
+        (&list("y = relu(keys)"), 2),
+        (&list("y = softmax(keys)"), 2),
+        // The copy of keys that are broadcast to the heads is pointwise.
+        (&list(broadcast), 3),
+        (
+            &list("input q : bf16[8, 8, 4, 128]\ny = matmul(q, keys, transpose_b=true)"),
+            4,
+        ),
+    ]);
+}

@@ -7,6 +7,7 @@ use super::layout::{is_copied, is_copied_reshape};
 use super::library::begins_pointwise;
 use super::lower::Lowering;
 use super::node::{BufferId, SchedulerNode};
+use super::store::is_store;
 use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::loops::Loop;
@@ -96,7 +97,13 @@ impl Lowering<'_> {
         let graph = self.graph;
         let mut open = vec![op];
         while let Some(read) = open.pop() {
-            if graph.is_final(graph.output[read]) || graph.successors[read].is_empty() {
+            // The result of a write is given to the caller only if the program says so.
+            let is_given = if graph.ops[read].in_place {
+                graph.ops[read].is_output
+            } else {
+                graph.is_final(graph.output[read]) || graph.successors[read].is_empty()
+            };
+            if is_given {
                 return false;
             }
             for &reader in &graph.successors[read] {
@@ -105,7 +112,11 @@ impl Lowering<'_> {
                 if self.copies_operand(reader, graph.output[read]) {
                     continue;
                 }
-                if definition.is_view() {
+                // The compiler takes a write at indices for a view, by its signature, and goes on with
+                // what reads it, if anything does (`is_view` in `torch/_inductor/utils.py`).
+                let is_slice = definition.function == Some(Function::SliceScatter);
+                let is_write = self.writes_in_place(reader) && is_store(definition) && !is_slice;
+                if is_write || definition.is_view() {
                     open.push(reader);
                 } else if !matches!(definition.function, Some(Function::Pad | Function::Concat))
                     && !begins_pointwise(graph, reader)
