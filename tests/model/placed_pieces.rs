@@ -2,6 +2,7 @@
 //! each piece write its part.
 
 use crate::inductor_measured::{DEFAULT, options};
+use crate::inductor_smallest::check;
 use crate::view_bytes::moved_by_kernel;
 use fuseline_core::notation::parse;
 use fuseline_core::{Policy, ReshapeCost, analyze_program};
@@ -61,4 +62,29 @@ fn a_concatenation_and_its_pieces_are_one_memory() {
         analysis.fused.peak_memory.bytes,
         given + 2 * PIECE + 2 * PIECE
     );
+}
+
+/// The key of DeepSeek V3, whose rotated part all heads share. Counted with the compiler's own
+/// scheduler.
+#[test]
+fn a_broadcast_of_what_is_written_for_it_is_a_kernel_of_its_own() {
+    let list = |rotated: &str, key: &str, rest: &str| {
+        format!(
+            "input l : bf16[1, 1024, 128, 256]\ninput p : bf16[1, 1024, 64]\ninput c : bf16[1, 1024, 64]\n\
+             input s : bf16[1, 1024, 64]\nn = split(l, parts=2, index=0, axis=3)\n{rotated}\n{key}\n\
+             k = concat(n, e, axis=3)\n{rest}"
+        )
+    };
+    let rotated = "a = mul(p, c)\nh = slice(p, start=32, end=64, axis=2)\ng = neg(h)\n\
+                   f = slice(p, start=0, end=32, axis=2)\nu = concat(g, f, axis=2)\nb = mul(u, s)\nr = add(a, b)";
+    let added = "a = mul(p, c)\nr = add(a, s)";
+    let of_heads = "v = reshape(r, shape=[1, 1024, 1, 64])\ne = expand(v) : bf16[1, 1024, 128, 64]";
+    let product =
+        "input q : bf16[1, 128, 1024, 192]\nt = transpose(k, perm=[0, 2, 3, 1])\ny = matmul(q, t)";
+    check(&[
+        (&list(rotated, of_heads, product), 4),
+        // Little is computed again by each head.
+        (&list(added, of_heads, product), 2),
+        (&list(rotated, of_heads, "y = relu(k)"), 2),
+    ]);
 }

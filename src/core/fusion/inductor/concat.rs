@@ -14,7 +14,7 @@ use crate::fusion::loops::Loop;
 use crate::model::functions::Function;
 use crate::model::graph::Tensor;
 use crate::model::ids::{OpId, TensorId};
-use crate::model::op::element_count;
+use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
 
 /// Most inputs of a concatenation that its readers inline (`max_pointwise_cat_inputs`).
@@ -24,7 +24,8 @@ impl Lowering<'_> {
     /// Whether the readers of a concatenation compute it.
     pub(super) fn is_inlined_concat(&self, op: OpId) -> bool {
         let inputs = &self.graph.inputs[op];
-        let mut open = inputs.iter().filter(|&&tensor| self.is_open(tensor));
+        let is_open = |&&tensor: &&TensorId| self.is_open(tensor) && !self.is_written_for(tensor);
+        let mut open = inputs.iter().filter(is_open);
         let count = open.clone().count();
         inputs.len() <= CONCATENATED
             && !(self.target.is_2_15
@@ -33,6 +34,35 @@ impl Lowering<'_> {
                     .any(|&tensor| self.is_shared_piece(tensor, op)))
             && (count == inputs.len() && !open.any(|&tensor| self.reads_row_values(tensor))
                 || count > 0 && self.only_pointwise_reads(op))
+    }
+
+    /// Whether a piece broadcasts a view of a value that is written for this broadcast alone. The
+    /// view was there before the buffer, so the compiler does not see that it shows one in a layout
+    /// that is fixed (`should_lower_cat_input` in `cat`), and takes the piece for what it can write
+    /// in its place.
+    fn is_written_for(&self, piece: TensorId) -> bool {
+        let graph = self.graph;
+        let reads_of = |tensor: TensorId| {
+            let producer = graph.tensors[tensor].producer?;
+            let &input = graph.inputs[producer].first()?;
+            Some((&graph.ops[producer], input))
+        };
+        let Some((expand, viewed)) = reads_of(piece) else {
+            return false;
+        };
+        let Some((view, mut value)) = reads_of(viewed) else {
+            return false;
+        };
+        while let Some((_, input)) = reads_of(value).filter(|(op, _)| op.is_view()) {
+            value = input;
+        }
+        let is_pointwise = |(op, _): (&Op, TensorId)| op.op_type == OpType::Elementwise;
+        expand.function == Some(Function::Expand)
+            && view.is_view()
+            && reads_of(value).is_some_and(is_pointwise)
+            && graph.consumers[value].len() == 1
+            && !graph.is_final(value)
+            && !self.is_computed(piece)
     }
 
     /// Whether a piece has another reader that computes with its elements, or one beside which the
