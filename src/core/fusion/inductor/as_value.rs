@@ -91,6 +91,11 @@ impl AsValues {
         }
     }
 
+    /// Whether an op overwrites its first input.
+    pub(super) fn is_in_place(&self, graph: &Graph, op: OpId) -> bool {
+        graph.ops[op].in_place && !self.contains(op) && !self.is_on_copy(op)
+    }
+
     /// Whether an op in place only computes what another op writes.
     pub(super) fn contains(&self, op: OpId) -> bool {
         self.is_value.get(op) == Some(&true)

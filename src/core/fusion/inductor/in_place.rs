@@ -87,8 +87,7 @@ impl BufferReaders {
 impl Lowering<'_> {
     /// Whether an op overwrites its first input.
     pub(super) fn writes_in_place(&self, op: OpId) -> bool {
-        let overwrites = !self.as_values.contains(op) && !self.as_values.is_on_copy(op);
-        self.graph.ops[op].in_place && overwrites
+        self.as_values.is_in_place(self.graph, op)
     }
 
     /// What an op in place writes of the buffers that hold its first input.

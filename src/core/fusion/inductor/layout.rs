@@ -18,11 +18,13 @@ use crate::model::sizes::broadcast_operand_size;
 /// For each tensor where its elements lie in its buffer.
 pub(super) type Layouts = IdVec<TensorId, View>;
 
-/// The layouts, where those in `given` are known and these ops are views. `O(ops + reads)`.
+/// The layouts, where those in `given` are known, these ops are views and these write in place.
+/// `O(ops + reads)`.
 pub(super) fn layouts(
     graph: &Graph,
     given: &[(TensorId, View)],
     is_view: impl Fn(OpId) -> bool,
+    writes_in_place: impl Fn(OpId) -> bool,
 ) -> Layouts {
     let whole = |tensor| {
         let shape = graph.tensor_shape(tensor);
@@ -52,7 +54,7 @@ pub(super) fn layouts(
             if let Some(view) = view.filter(|view| view.strides(shape).is_some()) {
                 layouts[output] = view;
             }
-        } else if definition.in_place {
+        } else if writes_in_place(op) {
             let Some(&memory) = graph.inputs[op].first() else {
                 continue;
             };
@@ -167,7 +169,12 @@ pub(crate) fn operand_copies(graph: &Graph, reshape: ReshapeCost) -> Vec<Operand
     if !graph.ops.iter().any(is_batched) {
         return Vec::new();
     }
-    let layouts = layouts(graph, &[], |op| reshape.is_free_view(graph, op));
+    let layouts = layouts(
+        graph,
+        &[],
+        |op| reshape.is_free_view(graph, op),
+        |op| graph.ops[op].in_place,
+    );
     let mut copies = Vec::new();
     for (op, definition) in graph.ops.iter_enumerated() {
         if definition.op_type != OpType::Matmul || graph.stand_in(op).is_some() {
@@ -198,7 +205,7 @@ pub(crate) fn copied_views(graph: &Graph, reshape: ReshapeCost) -> Vec<OpId> {
     if !graph.ops.ids().any(repeats) {
         return Vec::new();
     }
-    let layouts = layouts(graph, &[], is_free);
+    let layouts = layouts(graph, &[], is_free, |op| graph.ops[op].in_place);
     let mut is_operand = IdVec::from_elem(false, graph.tensors.len());
     let mut copied = Vec::new();
     for op in graph.ops.ids().rev() {

@@ -64,7 +64,9 @@ pub(super) struct Lowered {
 
 /// The nodes of a graph. `O(ops + reads)`, because the size of a value is bounded.
 pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
-    let before = layouts(graph, &[], |op| graph.ops[op].is_view());
+    let as_values = AsValues::of(graph);
+    let is_view = |op: OpId| graph.ops[op].is_view();
+    let before = layouts(graph, &[], is_view, |op| as_values.is_in_place(graph, op));
     let mut replaced = flash_kernels(graph, &before);
     replace_int8(graph, &mut replaced);
     let mut members_of: IdVec<OpId, Vec<OpId>> = IdVec::from_elem(Vec::new(), graph.ops.len());
@@ -87,11 +89,12 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
     let layouts = if results.is_empty() {
         before
     } else {
-        layouts(graph, &results, |op| graph.ops[op].is_view())
+        layouts(graph, &results, is_view, |op| {
+            as_values.is_in_place(graph, op)
+        })
     };
     let adds = bias_adds(graph);
     let order = lowering_order(graph);
-    let as_values = AsValues::of(graph);
     let mut lowering = Lowering {
         graph,
         target,
