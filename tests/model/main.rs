@@ -87,6 +87,7 @@ mod inductor_attended;
 mod inductor_calls;
 mod inductor_channels;
 mod inductor_in_place;
+mod inductor_instructions;
 mod inductor_layouts;
 mod inductor_measured;
 mod inductor_order;

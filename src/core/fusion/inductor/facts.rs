@@ -98,18 +98,6 @@ pub(super) fn window_of(op: &Op) -> Option<Window> {
     (height.checked_mul(width)? <= LARGEST).then_some(window)
 }
 
-/// Instructions for each element, approximated by the FLOPs; 0 for a copy or a view. A
-/// concatenation loads each piece under a mask and selects one.
-pub(super) fn operations(op: &Op) -> u64 {
-    /// Of each piece (`pointwise_cat` in `torch/_inductor/lowering.py`); the last needs no select.
-    const OF_PIECE: u64 = 7;
-    match op.function {
-        Some(Function::Concat) => (op.inputs.len() as u64 * OF_PIECE).saturating_sub(1),
-        Some(function) => function.row().flops_per_element,
-        None => 1,
-    }
-}
-
 /// How often the expression of an op loads its input. Source: the decompositions in
 /// `torch/_inductor/lowering.py` and `torch/_refs/nn/functional`.
 pub(super) fn loads(op: &Op) -> u32 {

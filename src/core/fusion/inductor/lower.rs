@@ -272,7 +272,7 @@ impl Lowering<'_> {
         for read in &mut value.reads {
             read.loads = read.loads.saturating_mul(loads);
         }
-        value.compute(op);
+        value.compute(graph, op);
         if is_generated_sort(definition) {
             self.sort(op, value);
         } else if is_reduction && !is_unrolled {
@@ -324,7 +324,7 @@ impl Lowering<'_> {
                 let image = graph.tensor_shape(tensor).unwrap_or(&[]);
                 let (image, border) = with_border(image, window);
                 if let Some(border) = border {
-                    input.place(&border, (op, place));
+                    input.place(&border);
                 }
                 for (element, view) in View::of_window(&image, definition, window).enumerate() {
                     let mut seen = input.clone();
@@ -336,9 +336,9 @@ impl Lowering<'_> {
             let seen = self.seen_by(op, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
             if let Some(part) = looked_up(graph, op, tensor, place) {
-                input.look_up(&part, (op, place));
+                input.look_up(&part);
             } else if let Some(part) = placed(graph, op, tensor, place) {
-                input.place(&part, (op, place));
+                input.place(&part);
             } else {
                 input.see(seen.as_ref(), (op, place));
             }

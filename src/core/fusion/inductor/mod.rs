@@ -26,6 +26,7 @@ mod direction;
 mod emit;
 mod facts;
 mod in_place;
+mod instructions;
 mod layout;
 mod library;
 mod locality;

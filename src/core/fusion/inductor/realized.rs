@@ -3,11 +3,13 @@
 //! Source: `StorageBox.should_realize_on_reuse` and `has_exceeded_max_reads` in
 //! `torch/_inductor/ir.py`, `run_node` in `torch/_inductor/graph.py`.
 
-use super::facts::operations;
+use super::instructions::{Instructions, powers, saved_conversions};
 use super::lower::Lowering;
 use super::value::{BufferView, LoweredValue};
 use crate::model::functions::Function;
 use crate::model::ids::TensorId;
+use crate::model::op::Op;
+use std::collections::HashSet;
 
 /// A value with several readers is inlined while it reads at most this many buffers
 /// (`realize_reads_threshold`) and counts at most this many operations
@@ -22,12 +24,44 @@ const OPERATIONS: u64 = 100;
 pub(super) const INLINED_OPS: usize = 128;
 
 impl Lowering<'_> {
-    /// Instructions of an expression for each element.
+    /// Different values of an expression for each element: loads, constants and operations.
     pub(super) fn operations(&self, value: &LoweredValue) -> u64 {
-        value
-            .computed()
-            .map(|op| operations(&self.graph.ops[op]))
-            .sum()
+        let graph = self.graph;
+        let producer = |read: &BufferView| read.buffer.tensor(graph)?.producer;
+        let mut constants = Constants::default();
+        let mut computed = HashSet::new();
+        let pairs = value.reads.iter();
+        let pairs = pairs.filter(|read| self.pairs.contains(&read.buffer));
+        let mut count = (value.reads.len() + pairs.count()) as u64;
+        for read in &value.reads {
+            if let Some(op) = producer(read) {
+                let definition = &graph.ops[op];
+                count += constants.count(definition, Instructions::of_end(definition));
+            }
+        }
+        for result in &value.computed {
+            let Some(op) = producer(result) else {
+                continue;
+            };
+            let definition = &graph.ops[op];
+            let is_plain = |function: &Function| function.row().attributes.is_empty();
+            if let Some(function) = definition.function.filter(is_plain) {
+                let inputs = (&graph.inputs[op], &definition.literals);
+                if !computed.insert((function, inputs, &result.view, result.hidden)) {
+                    // The same value again.
+                    continue;
+                }
+            }
+            count += constants.count(definition, Instructions::of(definition));
+            let first = graph.inputs[op].first();
+            let before = first.and_then(|&tensor| graph.tensors[tensor].producer);
+            if let Some(before) = before.filter(|before| value.ops.contains(before)) {
+                let is_alone = graph.successors[before].len() == 1;
+                let saved = saved_conversions(&graph.ops[before], definition, is_alone);
+                count = count.saturating_sub(saved);
+            }
+        }
+        count
     }
 
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
@@ -41,17 +75,33 @@ impl Lowering<'_> {
         let is_pair = |read: &&BufferView| self.pairs.contains(&read.buffer);
         let reads = reads.clone().count() + reads.filter(is_pair).count();
         let operations = self.operations(value);
-        let producer = self.graph.tensors[output].producer;
-        let concatenates = producer
-            .is_some_and(|producer| self.graph.ops[producer].function == Some(Function::Concat));
         uses.is_result
             || uses.feeds_library
             || uses.is_hinted && reads > 1
             || uses.feeds_window && reads > 1
             || uses.readers > 1 && (reads > SHARED_READS || operations > SHARED_OPERATIONS)
             || reads > READS
-            || concatenates && reads > 1 && operations > SHARED_OPERATIONS
+            || reads > 1 && operations > SHARED_OPERATIONS
             || operations > OPERATIONS
             || value.ops.len() > INLINED_OPS
+    }
+}
+
+/// The constants of an expression, of which equal ones are one value.
+#[derive(Default)]
+struct Constants<'a> {
+    literals: HashSet<&'a str>,
+    of_functions: HashSet<Function>,
+}
+
+impl<'a> Constants<'a> {
+    /// The values of an op that the expression did not have before.
+    fn count(&mut self, op: &'a Op, of: Instructions) -> u64 {
+        let literals = op.literals.iter().filter(|_| powers(op).is_none());
+        let new = literals.filter(|literal| self.literals.insert(literal));
+        let new = new.count() as u64;
+        let own = op.function.filter(|_| of.constants > 0);
+        let is_first = own.is_some_and(|function| self.of_functions.insert(function));
+        of.computed + new + if is_first { of.constants } else { 0 }
     }
 }

@@ -62,7 +62,7 @@ impl Lowering<'_> {
         }
         value.sort();
         for &write in composed.iter().rev() {
-            value.compute(write);
+            value.compute(graph, write);
         }
         let elements = element_count(&shape).unwrap_or(0);
         let written = BufferId::of_tensor(graph.output[op]);

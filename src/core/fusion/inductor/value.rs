@@ -14,9 +14,9 @@ use std::hash::{Hash, Hasher};
 pub(super) struct LoweredValue {
     pub(super) reads: Vec<BufferView>,
     pub(super) ops: Vec<OpId>,
-    /// The ops again, once for each place at which an element needs them, with a hash of the place:
-    /// an expression over a short row computes an op for each element of the row.
-    places: Vec<(OpId, u64)>,
+    /// The results of the ops as if they were in buffers, once for each index that an element
+    /// needs: an expression over a short row computes an op for each element of the row.
+    pub(super) computed: Vec<BufferView>,
 }
 
 /// A buffer, and for each element of a tensor the element of it that is read.
@@ -77,49 +77,35 @@ impl LoweredValue {
     /// Adds the reads and the ops of another value. [`Self::sort`] follows after the last.
     pub(super) fn append(&mut self, other: &Self) {
         self.ops.extend(&other.ops);
-        self.places.extend(&other.places);
+        self.computed.extend(other.computed.iter().cloned());
         self.reads.extend(other.reads.iter().cloned());
     }
 
     /// Adds the op that computes the value from what it has so far.
-    pub(super) fn compute(&mut self, op: OpId) {
+    pub(super) fn compute(&mut self, graph: &Graph, op: OpId) {
         self.ops.push(op);
-        self.places.push((op, 0));
+        let output = graph.output[op];
+        let elements = graph.tensors[output].elements().unwrap_or(0);
+        let result = BufferView::new(BufferId::of_tensor(output), Some(View::whole(elements)));
+        self.computed.push(result);
     }
 
-    /// The ops, each as often as an expression computes it.
-    pub(super) fn computed(&self) -> impl Iterator<Item = OpId> {
-        self.places.iter().map(|&(op, _)| op)
-    }
-
-    fn move_places(&mut self, view: Option<&View>, input: (OpId, usize)) {
-        if view.is_some_and(|view| *view == View::whole(view.elements())) {
-            return;
-        }
-        for (_, place) in &mut self.places {
-            let mut hasher = FxHasher::default();
-            place.hash(&mut hasher);
-            match view {
-                Some(view) => view.hash(&mut hasher),
-                None => input.hash(&mut hasher),
-            }
-            *place = hasher.finish();
-        }
+    /// What it reads and what it computes, at their indices.
+    fn indices(&mut self) -> impl Iterator<Item = &mut BufferView> {
+        self.reads.iter_mut().chain(&mut self.computed)
     }
 
     /// The value of a tensor that shows this one through a view, or in another way as an input of
     /// an op.
     pub(super) fn see(&mut self, view: Option<&View>, input: (OpId, usize)) {
-        self.move_places(view, input);
-        for read in &mut self.reads {
+        for read in self.indices() {
             read.see(view, input);
         }
     }
 
     /// The value of what an op looks up in this one.
-    pub(super) fn look_up(&mut self, part: &LookedUp<'_>, input: (OpId, usize)) {
-        self.move_places(None, input);
-        for read in &mut self.reads {
+    pub(super) fn look_up(&mut self, part: &LookedUp<'_>) {
+        for read in self.indices() {
             let seen = read.view.as_ref().and_then(|view| part.view.through(view));
             // A buffer with one value for all elements along the axes is read as by any other op.
             let is_row = read.view.as_ref().is_some_and(|view| {
@@ -135,9 +121,8 @@ impl LoweredValue {
     }
 
     /// The value of a larger tensor in which this one lies.
-    pub(super) fn place(&mut self, part: &Placed<'_>, input: (OpId, usize)) {
-        self.move_places(None, input);
-        for read in &mut self.reads {
+    pub(super) fn place(&mut self, part: &Placed<'_>) {
+        for read in self.indices() {
             let view = read.view.as_ref();
             match view.and_then(|view| view.placed(part)) {
                 Some(view) => read.view = Some(view),
@@ -151,8 +136,8 @@ impl LoweredValue {
     pub(super) fn sort(&mut self) {
         self.ops.sort_unstable();
         self.ops.dedup();
-        self.places.sort_unstable();
-        self.places.dedup();
+        self.computed.sort_unstable();
+        self.computed.dedup();
         let mut reads: Vec<(usize, BufferView)> = self.reads.drain(..).enumerate().collect();
         reads.sort_by(|(_, a), (_, b)| a.cmp(b));
         reads.dedup_by(|(_, again), (_, first)| {

@@ -1,0 +1,66 @@
+//! How many values of an expression torch.compile computes again in each reader. The lengths are
+//! those of TorchInductor 2.11, by its own lowering: one more step, and the value is written.
+
+use crate::inductor_measured::{DEFAULT, options};
+use crate::inductor_smallest::check;
+use fuseline_core::analyze_program;
+use fuseline_core::notation::parse;
+use std::fmt::Write;
+
+/// Whether the second of two readers, behind a matmul, computes a chain of these steps again.
+fn is_computed_again(step: &str, length: usize) -> bool {
+    let mut text = "input a : f32[256, 256]\ninput w : f32[256, 256]\n".to_owned();
+    let mut last = "a".to_owned();
+    for at in 0..length {
+        writeln!(
+            text,
+            "g{at} = {}",
+            step.replacen("(x", &format!("({last}"), 1)
+        )
+        .unwrap();
+        last = format!("g{at}");
+    }
+    let text =
+        format!("{text}q = relu({last})\nm = matmul(q, w)\nn = matmul(m, w)\ny = sub(n, {last})");
+    let parsed = parse(&text);
+    assert_eq!(parsed.diagnostics, [], "{text}");
+    let outcome = analyze_program(&parsed.program, &options(DEFAULT));
+    let partition = outcome.analysis.unwrap().partition;
+    partition.recomputed.iter().any(|ops| !ops.is_empty())
+}
+
+#[test]
+fn a_function_counts_its_values_and_its_constants_once() {
+    for (step, longest) in [
+        ("neg(x)", 29),
+        ("square(x)", 29),
+        ("mul(x, 3)", 28),
+        ("maximum(x, 3)", 28),
+        ("pow(x, 3)", 14),
+        ("clamp(x, min=0.5, max=2.5)", 13),
+        ("softsign(x)", 9),
+        ("leaky_relu(x)", 9),
+        ("silu(x)", 7),
+        ("softplus(x)", 7),
+        ("hardsigmoid(x)", 6),
+        ("gelu_erf(x)", 5),
+        ("elu(x)", 5),
+        ("hardswish(x)", 5),
+        ("selu(x)", 4),
+        ("mish(x)", 4),
+        ("gelu(x)", 2),
+    ] {
+        assert!(is_computed_again(step, longest), "{step}");
+        assert!(!is_computed_again(step, longest + 1), "{step}");
+    }
+}
+
+/// The rotary embedding of a normalized key counts 32 values, so it is written before a cache and
+/// its heads are joined.
+#[test]
+fn a_large_expression_of_several_tensors_is_written_for_one_reader() {
+    check(&[(
+        "input q : bf16[4, 2, 4, 1, 32]\ninput p : bf16[4, 2, 511, 32]\ninput k : bf16[4, 2, 1, 32]\ninput c : bf16[4, 1, 1, 32]\ninput s : bf16[4, 1, 1, 32]\ninput w : bf16[32]\nf = cast(k, dtype=f32)\ng = square(f)\nh = mean(g, axis=3, keepdim=true)\ni = add(h, 1e-6)\nj = rsqrt(i)\nl = mul(f, j)\nm = cast(l, dtype=bf16)\nn = mul(m, w)\no = mul(n, c)\na = slice(n, start=0, end=16, axis=3)\nb = slice(n, start=16, end=32, axis=3)\nd = neg(b)\nr = concat(d, a, axis=3)\nt = mul(r, s)\nu = add(o, t)\nv = concat(p, u, axis=2)\ne = reshape(v) : bf16[4, 2, 1, 512, 32]\nx = expand(e) : bf16[4, 2, 4, 512, 32]\ny = transpose(x, perm=[0, 1, 2, 4, 3])\nz = matmul(q, y)",
+        4,
+    )]);
+}
