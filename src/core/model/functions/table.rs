@@ -143,7 +143,7 @@ impl Function {
         Self::Square => unary(1, "x * x", "one multiplication"),
         Self::Relu => unary(1, "max(x, 0)", "one comparison").module("ReLU"),
         Self::Gelu => unary(8, "x times the normal distribution function, tanh form unless `approximate=none`", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh").with(&[A::Approximate]).slow(&[S::ErrorFunction], 8),
-        Self::GeluErf => unary(5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf").with(&[A::Approximate]),
+        Self::GeluErf => unary(5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf").with(&[A::Approximate]).slow(&[S::ErrorFunction], 8),
         Self::Silu => unary(5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication").slow(&[S::Exponential, S::Division], 2).module("SiLU"),
         Self::LeakyRelu => unary(2, "x where it is positive, else x times a small slope", "one multiplication, one comparison").with(&[A::Slope]).module("LeakyReLU"),
         Self::Elu => unary(4, "x where it is positive, else alpha * (exp(x) - 1)", "exp, subtraction, multiplication, comparison").with(&[A::Alpha]).slow(&[S::Exponential], 3).module("ELU"),
