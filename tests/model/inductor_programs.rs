@@ -308,6 +308,8 @@ const RANDOM: &[(&str, usize, usize, Option<usize>)] = &[
     ("36", 150, 149, Some(147)),
     ("37", 150, 150, Some(150)),
     ("38", 149, 148, Some(148)),
+    ("39", 150, 150, Some(150)),
+    ("40", 149, 145, Some(145)),
 ];
 
 /// How many of these lists there are by seed, and how many of them have the kernels of the code
