@@ -289,8 +289,8 @@ fn a_launch_time_of_ones_own_moves_the_predicted_time() {
     assert!((fused_s(12e-6) - fused_s(2e-6) - 2.0 * 10e-6).abs() < 1e-12);
 }
 
-/// The compiler cuts one long row into pieces for all blocks, whether a launch of its own joins them
-/// or a later kernel does, as with a scale that is computed from a maximum.
+/// The compiler cuts one long row into pieces for all blocks, whether a launch of its own joins
+/// them or a later kernel does, as with a scale that is computed from a maximum.
 #[test]
 fn a_cut_row_takes_the_same_time_whoever_joins_it() {
     let rows = "input m : bf16[2048, 14336]\na = abs(m)\nr = max(a, axis=[0, 1], keepdim=false)\n";

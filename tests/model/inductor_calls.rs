@@ -117,7 +117,7 @@ fn attention_with_a_mask_writes_its_result_as_q_lies() {
     check(&[(&list("bf16"), 2), (&list("f16"), 2), (&list("f32"), 1)]);
 }
 
-/// In the attention of DeepSeek V3 a row of V has 128 elements, one of Q 192.
+/// In the attention of `DeepSeek` V3 a row of V has 128 elements, one of Q 192.
 #[test]
 fn attention_whose_values_have_other_rows_writes_its_result_as_q_lies() {
     let list = |q: u64, v: u64| {

@@ -324,8 +324,8 @@ fn what_is_copied_into_a_slice_is_written_first_if_it_reads_several() {
     ]);
 }
 
-/// One slot for each sequence of a batch, `cache[batch, :, slots] = k`: the write indexes a transposed
-/// cache, and the product after it reads the cache itself.
+/// One slot for each sequence of a batch, `cache[batch, :, slots] = k`: the write indexes a
+/// transposed cache, and the product after it reads the cache itself.
 #[test]
 fn what_is_written_in_place_lies_as_its_memory() {
     let text = "input q : bf16[16, 8, 2, 128]\ninput k : bf16[16, 8, 128]\ninput kc : bf16[16, 8, 4096, 128]\n\

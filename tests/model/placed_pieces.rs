@@ -64,7 +64,7 @@ fn a_concatenation_and_its_pieces_are_one_memory() {
     );
 }
 
-/// The key of DeepSeek V3, whose rotated part all heads share. Counted with the compiler's own
+/// The key of `DeepSeek` V3, whose rotated part all heads share. Counted with the compiler's own
 /// scheduler.
 #[test]
 fn a_broadcast_of_what_is_written_for_it_is_a_kernel_of_its_own() {

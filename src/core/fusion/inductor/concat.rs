@@ -142,8 +142,8 @@ impl Lowering<'_> {
                 if self.copies_operand(reader, graph.output[read]) {
                     continue;
                 }
-                // The compiler takes a write at indices for a view, by its signature, and goes on with
-                // what reads it, if anything does (`is_view` in `torch/_inductor/utils.py`).
+                // The compiler takes a write at indices for a view, by its signature, and goes on
+                // with what reads it, if anything does (`is_view` in `torch/_inductor/utils.py`).
                 let is_slice = definition.function == Some(Function::SliceScatter);
                 let is_write = self.writes_in_place(reader) && is_store(definition) && !is_slice;
                 if is_write || definition.is_view() {

@@ -102,8 +102,8 @@ pub(super) fn is_copied_reshape(graph: &Graph, layouts: &Layouts, op: OpId) -> b
             .is_none_or(|view| view.strides(&definition.shape).is_none())
 }
 
-/// How the result of a flash kernel lies: as Q does, also where a row of V is longer or shorter than
-/// one of Q, or token by token in f32.
+/// How the result of a flash kernel lies: as Q does, also where a row of V is longer or shorter
+/// than one of Q, or token by token in f32.
 pub(super) fn attention_layout(
     graph: &Graph,
     layouts: &Layouts,

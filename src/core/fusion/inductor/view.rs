@@ -83,8 +83,8 @@ impl View {
         view
     }
 
-    /// A new buffer of this shape whose dimensions lie in memory as those of `like` do, a view of as
-    /// many dimensions: what an elementwise op gives.
+    /// A new buffer of this shape whose dimensions lie in memory as those of `like` do, a view of
+    /// as many dimensions: what an elementwise op gives.
     pub(super) fn laid_out_as(shape: &[u64], like: Option<&Self>, like_shape: &[u64]) -> Self {
         let elements = element_count(shape).unwrap_or(0);
         let strides = like.and_then(|like| like.strides(like_shape));
