@@ -64,3 +64,24 @@ fn a_large_expression_of_several_tensors_is_written_for_one_reader() {
         4,
     )]);
 }
+
+/// The angles of a rotary embedding, twice side by side as in models of Hugging Face, are read where
+/// they lie, so that the copy of the key for its heads computes the embedding.
+#[test]
+fn copies_of_one_tensor_side_by_side_are_a_broadcast() {
+    let list = |angles: &str| {
+        format!(
+            "input l : bf16[2, 400, 2, 64]\n{angles}\ninput q : bf16[2, 14, 400, 64]\n\
+             k = transpose(l, perm=[0, 2, 1, 3])\nco = cos(e)\nc = cast(co, dtype=bf16)\n\
+             cs = reshape(c, shape=[2, 1, 400, 64])\nsi = sin(e)\ns = cast(si, dtype=bf16)\n\
+             ss = reshape(s, shape=[2, 1, 400, 64])\na = mul(k, cs)\nu = slice(k, start=32, end=64, axis=3)\n\
+             n = neg(u)\nv = slice(k, start=0, end=32, axis=3)\nh = concat(n, v, axis=3)\nb = mul(h, ss)\n\
+             r = add(a, b)\nw = reshape(r, shape=[2, 2, 1, 400, 64])\nx = expand(w) : bf16[2, 2, 7, 400, 64]\n\
+             y = contiguous(x)\nz = reshape(y, shape=[2, 14, 400, 64])\no = matmul(q, z, transpose_b=true)"
+        )
+    };
+    let given = "input e : f32[2, 400, 64]";
+    let twice = "input f : f32[2, 400, 32]\ne = concat(f, f, axis=2)";
+    let of_two = "input f : f32[2, 400, 32]\ninput g : f32[2, 400, 32]\ne = concat(f, g, axis=2)";
+    check(&[(&list(given), 2), (&list(twice), 2), (&list(of_two), 3)]);
+}

@@ -27,27 +27,62 @@ fn a_piece_is_written_once_where_the_concatenation_has_it() {
     for (ops, kernels) in [
         (
             "p = rms_norm(a)\nq = rms_norm(b)\nc = concat(p, q, axis=0)",
-            [piece, piece, product],
+            vec![piece, piece, product],
         ),
         // A library, too, is given the part as its output.
         (
             "p = matmul(a, w)\nq = matmul(b, w)\nc = concat(p, q, axis=0)",
-            [of_product, of_product, product],
+            vec![of_product, of_product, product],
         ),
         // What is an input is copied.
         (
             "p = rms_norm(a)\nc = concat(b, p, axis=0)",
-            [piece, piece, product],
+            vec![piece, piece, product],
+        ),
+        // A product of more dimensions is read through a view, and a batched one has a layout.
+        (
+            "s = reshape(a, shape=[2, 512, 512])\nt = reshape(b, shape=[2, 512, 512])\n\
+             p = matmul(s, w)\nq = matmul(t, w)\nc = concat(p, q, axis=0)",
+            vec![of_product, of_product, [2 * PIECE, 2 * PIECE], product],
         ),
         // The other reader reads the part.
         (
             "p = matmul(a, w)\nq = rms_norm(b)\nc = concat(p, q, axis=0)\nz = softmax(q)",
-            [of_product, [PIECE, 2 * PIECE], product],
+            vec![of_product, [PIECE, 2 * PIECE], product],
         ),
     ] {
         let moved = moved_by_kernel(&list(ops), Policy::Inductor, ReshapeCost::View);
         assert_eq!(moved, kernels, "{ops}");
     }
+}
+
+/// A loss over a large vocabulary in chunks: the logarithm of each sum is a row of the whole.
+#[test]
+fn a_view_of_what_a_kernel_computes_is_written_in_its_place() {
+    let chunk = |x: &str| {
+        format!(
+            "input {x} : f32[512, 4096]\nm{x} = max({x}, axis=1)\ns{x} = sub({x}, m{x})\ne{x} = exp(s{x})\n\
+             r{x} = sum(e{x}, axis=1)\ng{x} = log(r{x})\nl{x} = add(g{x}, m{x})\n\
+             v{x} = reshape(l{x}, shape=[1, 512])\n"
+        )
+    };
+    let text = format!("{}{}c = concat(va, vb, axis=0)\n", chunk("a"), chunk("b"));
+    let moved = moved_by_kernel(&text, Policy::Inductor, ReshapeCost::View);
+    let of_chunk = [512 * 4096 * 4, 512 * 4];
+    assert_eq!(moved, [of_chunk, of_chunk]);
+}
+
+/// The library's call takes as long, wherever its result lies.
+#[test]
+fn a_product_that_is_written_in_its_place_takes_no_longer() {
+    let text = list("p = matmul(a, w)\nq = matmul(b, w)\nc = concat(p, q, axis=0)");
+    let analysis = analyze_program(&parse(&text).program, &options(DEFAULT))
+        .analysis
+        .unwrap();
+    let predicted = analysis.predicted.unwrap();
+    let mut times = predicted.kernels.iter().map(|kernel| kernel.time_s);
+    assert_eq!(times.next(), times.next());
+    assert_eq!(predicted.generated_matmuls, 0);
 }
 
 #[test]

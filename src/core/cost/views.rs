@@ -240,9 +240,15 @@ impl Views {
     /// As [`Self::memory`], where pieces lie in the memory of their concatenation. `O(tensors)`.
     pub(crate) fn memory_of_whole(&self, graph: &Graph) -> IdVec<TensorId, TensorId> {
         let mut memory = self.memory(graph);
-        // The last concatenation first: another one may be its piece.
-        for &(concatenation, piece) in self.placed.iter().rev() {
-            memory[piece] = memory[graph.output[concatenation]];
+        let mut whole_of = HashMap::new();
+        for &(concatenation, piece) in &self.placed {
+            whole_of.insert(memory[piece], memory[graph.output[concatenation]]);
+        }
+        for memory in memory.iter_mut() {
+            // The whole may be a piece of another one.
+            while let Some(&whole) = whole_of.get(memory).filter(|&whole| whole != memory) {
+                *memory = whole;
+            }
         }
         memory
     }

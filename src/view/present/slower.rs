@@ -44,7 +44,13 @@ pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
     let times = analysis.predicted.as_ref()?.kernels.get(id)?;
     let ops = analysis.partition.kernels.get(id)?;
     let graph = &analysis.graph;
-    let why = if generated_matmul(graph, analysis.fused.kernels.get(id)?).is_some() {
+    let why = if generated_matmul(
+        graph,
+        analysis.options.policy,
+        analysis.fused.kernels.get(id)?,
+    )
+    .is_some()
+    {
         "its matmul is generated, because the library has no call for all of it"
     } else {
         "it is generated, and PyTorch's library is faster here"

@@ -25,6 +25,7 @@ pub use crate::analysis::device_model::fused::{
 };
 pub(crate) use crate::analysis::device_model::matmul::operand_sizes;
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
+use crate::analysis::device_model::predicted::is_library_call;
 pub use crate::analysis::device_model::predicted::{
     KernelTime, Predicted, PredictedTimes, generated_matmul,
 };
@@ -37,7 +38,6 @@ use crate::analysis::execution::{Execution, Kernel};
 use crate::cost::computed_in_part::ComputedPart;
 use crate::cost::traffic::Access;
 use crate::fusion::attention::{AttentionShape, Tiles};
-use crate::fusion::inductor::is_one_call;
 use crate::fusion::rows::RowDomain;
 use crate::model::device::Calibration;
 use crate::model::functions::Function;
@@ -299,7 +299,12 @@ impl KernelView<'_> {
             (Some(matmul), None) => match Product::of_op(self.model.graph, matmul) {
                 Some(product) => Kind::Matmul {
                     product,
-                    is_generated: !is_one_call(self.model.graph, self.launch.ops, matmul),
+                    is_generated: !is_library_call(
+                        self.model.graph,
+                        self.model.options.policy,
+                        self.launch.ops,
+                        matmul,
+                    ),
                 },
                 // Without K no tiles are known: only compulsory reads are left, and there is no
                 // time.

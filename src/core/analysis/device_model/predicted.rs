@@ -8,11 +8,13 @@ use crate::analysis::execution::{Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
 use crate::model::bound::Bound;
 use crate::model::device::RatesFrom;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::op_type::OpType;
-use crate::model::options::Options;
+use crate::model::options::{Options, Policy};
 use crate::model::partition::Partition;
+use smallvec::SmallVec;
 
 /// Predicted times of a program before and after fusion. They are warm: the program runs
 /// repeatedly, so a kernel finds in the shared cache what fits there and was accessed lately,
@@ -94,7 +96,7 @@ impl Predicted {
             .iter()
             .zip(&kernels)
             .filter_map(|(kernel, time)| {
-                let matmul = generated_matmul(graph, kernel)?;
+                let matmul = generated_matmul(graph, options.policy, kernel)?;
                 Some(ops[KernelId::of_lone_op(matmul)].time_s / time.time_s)
             });
         let generated: Vec<f64> = generated.collect();
@@ -140,11 +142,20 @@ impl Predicted {
 
 /// The matmul of a kernel that no library call computes; `None` where one does, and in attention,
 /// which has two.
-pub fn generated_matmul(graph: &Graph, kernel: &Kernel) -> Option<OpId> {
+pub fn generated_matmul(graph: &Graph, policy: Policy, kernel: &Kernel) -> Option<OpId> {
     let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
     let mut matmuls = kernel.ops.iter().copied().filter(is_matmul);
     let only = matmuls.next().filter(|_| matmuls.next().is_none());
-    only.filter(|&matmul| !is_one_call(graph, &kernel.ops, matmul))
+    only.filter(|&matmul| !is_library_call(graph, policy, &kernel.ops, matmul))
+}
+
+/// Whether a library call computes these ops, of which one is this matmul.
+pub(super) fn is_library_call(graph: &Graph, policy: Policy, ops: &[OpId], matmul: OpId) -> bool {
+    // In the compiler's kernels the call writes its result where the concatenation has it.
+    let is_place =
+        |op: OpId| policy == Policy::Inductor && graph.ops[op].function == Some(Function::Concat);
+    let computed: SmallVec<[OpId; 4]> = ops.iter().copied().filter(|&op| !is_place(op)).collect();
+    is_one_call(graph, &computed, matmul)
 }
 
 /// The predicted time of a kernel, with its parts.

@@ -11,6 +11,7 @@ use super::store::is_store;
 use super::value::{LoweredValue, buffer_value};
 use super::view::View;
 use crate::fusion::loops::Loop;
+use crate::fusion::views::viewed_base;
 use crate::model::functions::Function;
 use crate::model::graph::Tensor;
 use crate::model::ids::{OpId, TensorId};
@@ -257,6 +258,7 @@ impl Lowering<'_> {
         let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
         let mut value = self.values[tensor].clone();
         let is_computed = !value.ops.is_empty();
+        let is_written = self.is_computed(tensor);
         value.ops.extend(after.is_none().then_some(concatenation));
         value.sort();
         let node = self.node(value, Loop::Pointwise(elements), shape);
@@ -275,9 +277,9 @@ impl Lowering<'_> {
         };
         if is_computed {
             self.values[tensor] = buffer_value(buffer, layout.clone());
-            // What only a view shows is counted as a copy.
-            let producer = graph.tensors[tensor].producer;
-            if producer.is_some_and(|producer| !graph.ops[producer].is_view()) {
+            // A view may show other elements than the op computes.
+            let size = |tensor: TensorId| graph.tensors[tensor].elements();
+            if is_written && size(tensor) == size(viewed_base(graph, tensor)) {
                 self.placed.push((concatenation, tensor));
             }
         }
@@ -308,8 +310,11 @@ impl Lowering<'_> {
             return true;
         };
         let definition = &graph.ops[producer];
+        // A product of more dimensions is a batched one, or is read through a view.
         let chooses_layout = is_call(definition)
-            && (definition.op_type != OpType::Matmul || definition.is_convolution());
+            && (definition.op_type != OpType::Matmul
+                || definition.is_convolution()
+                || definition.shape.len() != 2);
         let readers = &graph.successors[producer];
         // A broadcast sees a view, too.
         let is_viewed = |reader: OpId| {

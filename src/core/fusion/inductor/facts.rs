@@ -189,3 +189,15 @@ pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
         axes => axes,
     }
 }
+
+/// Whether all values are the same.
+pub(super) fn all_equal<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.all(|other| Some(&other) == first.as_ref())
+}
+
+/// Whether an op concatenates copies of one tensor, which the compiler takes for a broadcast
+/// (`cat` in `torch/_decomp/decompositions.py`).
+pub(super) fn is_repeat(op: &Op) -> bool {
+    op.function == Some(Function::Concat) && op.inputs.len() > 1 && all_equal(op.inputs.iter())
+}

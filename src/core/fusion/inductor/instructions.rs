@@ -4,6 +4,7 @@
 //! and in bf16: loads, constants, conversions and operations, each different one once. Loads and
 //! what inputs are computed of are not part of these counts.
 
+use super::facts::is_repeat;
 use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::op::Op;
@@ -37,6 +38,9 @@ impl Instructions {
         let weights = inputs.saturating_sub(1);
         if let Some(powers) = powers(op) {
             return Self::new(powers, 0);
+        }
+        if is_repeat(op) {
+            return Self::new(0, 0);
         }
         let own = in_f32(function, inputs);
         // Computed in f32, with conversions of each input and of the result.

@@ -1,6 +1,6 @@
 //! Matmuls: library calls, or templates that the compiler instantiates.
 
-use super::facts::{elements, is_call};
+use super::facts::{all_equal, elements, is_call, is_repeat};
 use super::weight_only::int8_call;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
@@ -133,11 +133,6 @@ fn refused_add(graph: &Graph, matmul: OpId, add: OpId) -> Option<OutsideCall> {
     (!is_broadcast || !is_one_type).then_some(OutsideCall::OtherOperand)
 }
 
-fn all_equal<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
-    let first = values.next();
-    values.all(|other| Some(&other) == first.as_ref())
-}
-
 /// Whether a library has one call for these ops, of which one is this matmul: what else they are is
 /// views, and the add of `addmm` or the ops of a call for weights of 8 bits. Epilogues of a
 /// convolution come from its library, because compilers do not generate it.
@@ -190,15 +185,16 @@ pub(super) fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
         first.is_some_and(|&tensor| graph.tensors[tensor].addressed_bytes() == Some(2))
     };
     match (definition.op_type, definition.function) {
-        (OpType::Elementwise, _) | (OpType::Reshape, Some(Function::Contiguous)) => true,
+        (OpType::Elementwise, _)
+        | (OpType::Reshape, Some(Function::Contiguous | Function::RepeatInterleave)) => true,
         (OpType::Reduction, Some(function)) => match function.row_values() {
             0 => false,
             // It squares each element.
             1 => true,
             _ => is_half(),
         },
-        // Copies of one tensor are a broadcast. Any other concatenation is no pointwise op.
-        (OpType::Reshape, Some(Function::Concat)) => all_equal(graph.inputs[op].iter()),
+        // No other concatenation is a pointwise op.
+        (OpType::Reshape, Some(Function::Concat)) => is_repeat(definition),
         _ => false,
     }
 }

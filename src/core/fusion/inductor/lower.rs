@@ -4,7 +4,7 @@ use super::as_value::AsValues;
 use super::attention::{flash_kernels, result_layout};
 use super::copied::CopyOfBuffer;
 use super::facts::{
-    copies_before, elements, is_across, is_call, is_windowed, keeps_shape, window_of,
+    copies_before, elements, is_across, is_call, is_repeat, is_windowed, keeps_shape, window_of,
 };
 use super::in_place::BufferReaders;
 use super::layout::{Layouts, layouts};
@@ -255,7 +255,7 @@ impl Lowering<'_> {
             self.store(op);
             return;
         }
-        let concatenates = definition.function == Some(Function::Concat);
+        let concatenates = definition.function == Some(Function::Concat) && !is_repeat(definition);
         if concatenates && !self.is_inlined_concat(op) {
             self.concat(op);
             return;
@@ -316,7 +316,8 @@ impl Lowering<'_> {
         let mut value = LoweredValue::default();
         for (place, &tensor) in graph.inputs[op].iter().enumerate() {
             let mut input = self.values[tensor].clone();
-            if place == 0 && self.only_overwrites(op, &input) {
+            if place == 0 && self.only_overwrites(op, &input) || place > 0 && is_repeat(definition)
+            {
                 continue;
             }
             if let Some(window) = window_of(definition) {
@@ -337,7 +338,9 @@ impl Lowering<'_> {
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
             if let Some(part) = looked_up(graph, op, tensor, place) {
                 input.look_up(&part);
-            } else if let Some(part) = placed(graph, op, tensor, place) {
+            } else if let Some(part) = placed(graph, op, tensor, place)
+                && !is_repeat(definition)
+            {
                 input.place(&part);
             } else {
                 input.see(seen.as_ref(), (op, place));
@@ -393,6 +396,7 @@ impl Lowering<'_> {
                 broadcast(&column, reader)
             }
             (ShapeRule::Interleave, 0) => View::of_interleaved(shape, &reader.shape),
+            (ShapeRule::Concat, 0) if is_repeat(reader) => View::of_repeated(shape, &reader.shape),
             (ShapeRule::Index, 1..) => {
                 let indexed = graph.inputs[op].len() - 1;
                 index_of(graph, op, tensor, indexed, &reader.shape)

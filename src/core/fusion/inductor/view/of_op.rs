@@ -118,11 +118,24 @@ impl View {
         input: &[u64],
         output: &[u64],
     ) -> Option<Self> {
+        Self::of_copies(input, output, |element, again| [element, again])
+    }
+
+    /// For each element of an output one of an input that is repeated as a whole along dimensions.
+    pub(in crate::fusion::inductor) fn of_repeated(input: &[u64], output: &[u64]) -> Option<Self> {
+        Self::of_copies(input, output, |element, again| [again, element])
+    }
+
+    fn of_copies(
+        input: &[u64],
+        output: &[u64],
+        nested: impl Fn((u64, u64), (u64, u64)) -> [(u64, u64); 2],
+    ) -> Option<Self> {
         let mut loops = Vec::with_capacity(output.len() + 1);
         for ((&size, &repeated), stride) in input.iter().zip(output).zip(dense_strides(input)) {
             let times = repeated.checked_div(size)?;
             (times.checked_mul(size) == Some(repeated)).then_some(())?;
-            loops.extend([(size, stride), (times, 0)]);
+            loops.extend(nested((size, stride), (times, 0)));
         }
         (input.len() == output.len()).then(|| Self::of_loops(loops.into_iter()))
     }
