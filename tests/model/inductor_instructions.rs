@@ -65,8 +65,8 @@ fn a_large_expression_of_several_tensors_is_written_for_one_reader() {
     )]);
 }
 
-/// The angles of a rotary embedding, twice side by side as in models of Hugging Face, are read where
-/// they lie, so that the copy of the key for its heads computes the embedding.
+/// The angles of a rotary embedding, twice side by side as in models of Hugging Face, are read
+/// where they lie, so that the copy of the key for its heads computes the embedding.
 #[test]
 fn copies_of_one_tensor_side_by_side_are_a_broadcast() {
     let list = |angles: &str| {
@@ -84,4 +84,21 @@ fn copies_of_one_tensor_side_by_side_are_a_broadcast() {
     let twice = "input f : f32[2, 400, 32]\ne = concat(f, f, axis=2)";
     let of_two = "input f : f32[2, 400, 32]\ninput g : f32[2, 400, 32]\ne = concat(f, g, axis=2)";
     check(&[(&list(given), 2), (&list(twice), 2), (&list(of_two), 3)]);
+}
+
+/// A value that counts much is written before it is repeated, however the program says so.
+#[test]
+fn what_is_repeated_is_written_as_what_is_broadcast() {
+    let list = |again: &str| {
+        format!(
+            "input x : f32[4, 1, 256]\na = gelu(x)\nb = gelu(a)\nc = gelu(b)\n{again}\nz = neg(y)"
+        )
+    };
+    check(&[
+        (&list("y = repeat(c, times=[1, 8, 1])"), 2),
+        (&list("y = repeat_interleave(c, times=8, axis=1)"), 2),
+        (&list("y = concat(c, c, c, c, axis=1)"), 2),
+        (&list("y = expand(c) : f32[4, 8, 256]"), 2),
+        (&list("y = relu(c)"), 1),
+    ]);
 }

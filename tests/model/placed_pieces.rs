@@ -123,3 +123,13 @@ fn a_broadcast_of_what_is_written_for_it_is_a_kernel_of_its_own() {
         (&list(rotated, of_heads, "y = relu(k)"), 2),
     ]);
 }
+
+/// Counted with the compiler's own scheduler.
+#[test]
+fn a_product_with_scales_is_copied_into_a_concatenation() {
+    let text = "input a : f8e4m3[2048, 2048]\ninput b : f8e4m3[1024, 2048]\ninput c : f8e4m3[2048, 2048]\n\
+                input s : f32[]\ninput o : bf16[3072, 2048]\nt = transpose(b, perm=[1, 0])\n\
+                p = scaled_matmul(a, t, s, s) : bf16[2048, 1024]\nu = transpose(c, perm=[1, 0])\n\
+                q = scaled_matmul(a, u, s, s) : bf16[2048, 2048]\nl = concat(p, q, axis=1)\ny = matmul(l, o)";
+    check(&[(text, 4)]);
+}

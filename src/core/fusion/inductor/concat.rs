@@ -310,11 +310,14 @@ impl Lowering<'_> {
             return true;
         };
         let definition = &graph.ops[producer];
-        // A product of more dimensions is a batched one, or is read through a view.
-        let chooses_layout = is_call(definition)
-            && (definition.op_type != OpType::Matmul
-                || definition.is_convolution()
-                || definition.shape.len() != 2);
+        // Only `mm` and `addmm` write where they are told to. A product of more dimensions is a
+        // batched one, or is read through a view.
+        let is_placeable = matches!(
+            definition.function,
+            None | Some(Function::Matmul | Function::Linear)
+        ) && definition.shape.len() == 2
+            && self.replaced[producer].is_none();
+        let chooses_layout = is_call(definition) && !is_placeable;
         let readers = &graph.successors[producer];
         // A broadcast sees a view, too.
         let is_viewed = |reader: OpId| {

@@ -2,7 +2,7 @@
 
 use super::as_value::AsValues;
 use super::attended::is_attended;
-use super::facts::{is_call, is_crossing, is_resampled, is_windowed, keeps_shape};
+use super::facts::{is_call, is_crossing, is_repeat, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::partial::partial_of;
 use super::store::is_store;
@@ -116,7 +116,10 @@ pub(super) fn uses(
             // A norm reads its input for the row values and again for the elements.
             of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
             of_input.branches += 1;
-            let spreads = matches!(definition.function, Some(Function::Expand))
+            let spreads = matches!(
+                definition.function,
+                Some(Function::Expand | Function::Repeat | Function::RepeatInterleave)
+            ) || is_repeat(definition)
                 || definition.op_type == OpType::Elementwise;
             if spreads {
                 let elements = |tensor: TensorId| graph.tensors[tensor].elements();
