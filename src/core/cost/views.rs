@@ -244,7 +244,7 @@ impl Views {
         for &(concatenation, piece) in &self.placed {
             whole_of.insert(memory[piece], memory[graph.output[concatenation]]);
         }
-        for memory in memory.iter_mut() {
+        for memory in &mut memory {
             // The whole may be a piece of another one.
             while let Some(&whole) = whole_of.get(memory).filter(|&whole| whole != memory) {
                 *memory = whole;
