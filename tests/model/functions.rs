@@ -286,6 +286,7 @@ fn an_annotation_is_checked() {
 #[rustfmt::skip]
 const REFUSED: &[(&str, Code, &str)] = &[
     ("add(m, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not broadcast with `m` f16[8, 6]"),
+    ("rotary(n, n, n)", Code::ShapeMismatch, "the last dimension of `n` f16[6, 5] has no two halves"),
     ("where(m, r, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not broadcast with `m` f16[8, 6]"),
     ("mask(m, q)", Code::ShapeMismatch, "`q` f16[3, 8, 6] does not broadcast into `m` f16[8, 6]"),
     ("layer_norm(m, b5)", Code::ShapeMismatch, "`b5` f16[5] does not broadcast into `m` f16[8, 6]"),

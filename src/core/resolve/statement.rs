@@ -18,7 +18,9 @@ use crate::resolve::in_place::check_target;
 use crate::resolve::indexing::{indexing_of, is_across_rows, reduced_axes};
 use crate::resolve::pytorch::permuting;
 use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
-use crate::resolve::shapes::{Call, InferredShape, Operand, check_axes, infer, tensor_text};
+use crate::resolve::shapes::{
+    Call, InferredShape, Operand, check_axes, check_halves, infer, tensor_text,
+};
 use crate::resolve::undeclared::missing_size;
 
 /// The result of resolving a statement.
@@ -236,6 +238,9 @@ fn resolve_call(
             .as_deref()
             .zip(statement.annotation.as_ref().map(|a| a.span)),
     };
+    if let (Function::Rotary, Some(first)) = (function, operands.first()) {
+        check_halves(first)?;
+    }
     let rule = function.row().shape_rule;
     if operands.len() < reads.len() {
         // With an undeclared input only the annotation gives the shape.

@@ -19,6 +19,18 @@ pub(super) fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
     Some(shape)
 }
 
+/// Checks that the last dimension has two halves, which a rotary embedding swaps.
+pub(in crate::resolve) fn check_halves(input: &Operand<'_>) -> Result<(), Diagnostic> {
+    match input.shape.last() {
+        Some(size) if size.is_multiple_of(2) => Ok(()),
+        _ => Err(mismatch(
+            input,
+            format!("the last dimension of {} has no two halves", text(input)),
+        )
+        .hint("`rotary` swaps the halves of the last dimension, so its size must be even")),
+    }
+}
+
 pub(super) fn broadcast_all(operands: &[Operand<'_>]) -> Result<Vec<u64>, Diagnostic> {
     let mut shape = operands.first().map_or_else(Vec::new, |o| o.shape.to_vec());
     for (index, operand) in operands.iter().enumerate().skip(1) {

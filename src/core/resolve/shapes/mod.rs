@@ -28,6 +28,7 @@ use repeat::{expand, interleave, pad, repeat};
 use resample::{adaptive, moved, resample};
 use window::{conv1d, conv2d, pool2d};
 
+pub(super) use broadcast::check_halves;
 pub use call::dimension_of;
 pub(super) use call::{Call, InferredShape, Operand, tensor_text};
 
