@@ -191,7 +191,7 @@ impl Lowering<'_> {
                 continue;
             }
             let buffer = if let Some(buffer) = self.written_piece(tensor) {
-                self.placed.push((op, tensor));
+                self.note_placed(op, tensor);
                 buffer
             } else {
                 let buffer = self.piece(tensor, op, owner);
@@ -277,10 +277,8 @@ impl Lowering<'_> {
         };
         if is_computed {
             self.values[tensor] = buffer_value(buffer, layout.clone());
-            // A view may show other elements than the op computes.
-            let size = |tensor: TensorId| graph.tensors[tensor].elements();
-            if is_written && size(tensor) == size(viewed_base(graph, tensor)) {
-                self.placed.push((concatenation, tensor));
+            if is_written {
+                self.note_placed(concatenation, tensor);
             }
         }
         let node = node.writing(buffer, &layout, shape, width);
@@ -289,6 +287,18 @@ impl Lowering<'_> {
             ..node
         });
         buffer
+    }
+
+    /// Notes that the kernel which computes a piece writes it where the concatenation has it. What
+    /// is in memory of the caller stays there, and a view may show other elements than its kernel
+    /// computes: such a piece counts as copied.
+    fn note_placed(&mut self, concatenation: OpId, piece: TensorId) {
+        let graph = self.graph;
+        let computed = viewed_base(graph, piece);
+        let size = |tensor: TensorId| graph.tensors[tensor].elements();
+        if graph.tensors[computed].in_memory_of.is_none() && size(piece) == size(computed) {
+            self.placed.push((concatenation, piece));
+        }
     }
 
     /// Whether an op is a call of a matrix product alone, which fixes the layout of its operands
