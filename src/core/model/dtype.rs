@@ -96,6 +96,11 @@ impl DType {
         !self.is_integer() && !matches!(self, Self::Bool)
     }
 
+    /// Whether it is a float of 16 bits, with which compilers compute in f32.
+    pub const fn is_half(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16)
+    }
+
     /// Whether it is an eight-bit float, of which matrix units multiply all but the power of two.
     pub const fn is_f8(self) -> bool {
         matches!(self, Self::F8e4m3 | Self::F8e5m2 | Self::F8e8m0)

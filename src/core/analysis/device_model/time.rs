@@ -20,7 +20,7 @@ const STRIDED: &str = "strided access";
 
 /// Whether products in this type were measured. The others count at peak rates.
 const fn is_measured_product(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::Bf16) || dtype.is_f8()
+    dtype.is_half() || dtype.is_f8()
 }
 
 impl KernelView<'_> {

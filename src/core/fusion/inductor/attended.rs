@@ -37,7 +37,7 @@ impl Lowering<'_> {
         let graph = self.graph;
         let buffer = BufferId::of_tensor(tensor);
         let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
-        let layout = View::laid_out_as(shape, Some(&self.layouts[tensor]), shape);
+        let layout = View::laid_out_as(shape, &self.layouts[tensor], shape);
         let copy = buffer_value(buffer, layout.clone());
         if self.attended.insert(tensor) {
             let Some(producer) = graph.tensors[tensor].producer else {

@@ -12,7 +12,7 @@
 //! mark on all its ops states it. With the option *attention* the ops are one op already, and only
 //! the copy after it is found here.
 
-use super::layout::{Layouts, attention_layout, is_copied};
+use super::layout::{Layouts, attention_layout, is_copied, laid_out_as};
 use super::view::{View, view_of_op};
 use crate::fusion::attention::stated;
 use crate::model::dtype::DType;
@@ -89,7 +89,7 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
     let v = *graph.inputs[product].get(1)?;
     let definition = &graph.ops[scores];
     is_transposed(graph, scores, q, k).then_some(())?;
-    if !matches!(definition.element_type(), Some(DType::F16 | DType::Bf16)) {
+    if !definition.element_type().is_some_and(DType::is_half) {
         return None;
     }
     let copies = [(scores, q), (scores, k), (product, v)]
@@ -264,8 +264,7 @@ fn by_token(graph: &Graph, layouts: &Layouts, q: TensorId, matmul: OpId) -> Opti
     }
     let copy = sole_reader(graph, next)?;
     let shape = &graph.ops[matmul].shape;
-    let q_shape = graph.tensor_shape(q).unwrap_or(&[]);
-    let result = View::laid_out_as(shape, Some(&layouts[q]), q_shape);
+    let result = laid_out_as(graph, layouts, shape, Some(q));
     let seen = view_of_op(graph, next)?.through(&result)?;
     // The transpose has undone the order of Q if the copy reads the result as it lies in memory.
     let fits = graph.ops[next].is_view()
@@ -283,7 +282,7 @@ pub(super) fn result_layout(
 ) -> View {
     let result = &graph.ops[last];
     if result.op_type != OpType::Matmul {
-        return View::whole(element_count(&result.shape).unwrap_or(0));
+        return laid_out_as(graph, layouts, &result.shape, None);
     }
     let is_product = |op: &&OpId| graph.ops[**op].op_type == OpType::Matmul;
     let first = members.iter().find(is_product);

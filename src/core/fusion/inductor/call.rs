@@ -145,11 +145,7 @@ impl Lowering<'_> {
         }
         // Views launch nothing, so the op that wrote the image counts. Only a library or a
         // concatenation has a layout of its own; other ops write the layout that is wanted.
-        let mut producer = graph.tensors[tensor].producer;
-        while let Some(view) = producer.filter(|&op| graph.ops[op].is_view()) {
-            let input = graph.inputs[view].first();
-            producer = input.and_then(|&input| graph.tensors[input].producer);
-        }
+        let producer = graph.tensors[viewed_base(graph, tensor)].producer;
         producer.is_some_and(|producer| {
             let definition = &graph.ops[producer];
             let concatenates = definition.function == Some(Function::Concat);
@@ -344,7 +340,7 @@ impl Lowering<'_> {
         else {
             return;
         };
-        let is_half = matches!(definition.element_type(), Some(DType::F16 | DType::Bf16));
+        let is_half = definition.element_type().is_some_and(DType::is_half);
         let is_convolution = definition.is_convolution();
         let is_odd = !channels.is_multiple_of(CHANNELS) && filters.is_multiple_of(CHANNELS);
         // A filter of a grouped convolution has fewer channels than the image.

@@ -2,7 +2,7 @@
 //!
 //! Source: `cat` in `torch/_inductor/lowering.py` and `ConcatKernel` in `torch/_inductor/ir.py`.
 
-use super::facts::{is_call, keeps_shape};
+use super::facts::{is_call, is_repeat, keeps_shape};
 use super::layout::{is_copied, is_copied_reshape};
 use super::library::begins_pointwise;
 use super::lower::Lowering;
@@ -15,7 +15,7 @@ use crate::fusion::views::viewed_base;
 use crate::model::functions::Function;
 use crate::model::graph::Tensor;
 use crate::model::ids::{OpId, TensorId};
-use crate::model::op::{Op, element_count};
+use crate::model::op::element_count;
 use crate::model::op_type::OpType;
 
 /// Most inputs of a concatenation that its readers inline (`max_pointwise_cat_inputs`).
@@ -24,6 +24,9 @@ const CONCATENATED: usize = 8;
 impl Lowering<'_> {
     /// Whether the readers of a concatenation compute it.
     pub(super) fn is_inlined_concat(&self, op: OpId) -> bool {
+        if is_repeat(&self.graph.ops[op]) {
+            return true;
+        }
         let inputs = &self.graph.inputs[op];
         let is_open = |&&tensor: &&TensorId| self.is_open(tensor) && !self.is_written_for(tensor);
         let mut open = inputs.iter().filter(is_open);
@@ -43,24 +46,17 @@ impl Lowering<'_> {
     /// in its place.
     fn is_written_for(&self, piece: TensorId) -> bool {
         let graph = self.graph;
-        let reads_of = |tensor: TensorId| {
-            let producer = graph.tensors[tensor].producer?;
-            let &input = graph.inputs[producer].first()?;
-            Some((&graph.ops[producer], input))
-        };
-        let Some((expand, viewed)) = reads_of(piece) else {
+        let Some(expand) = graph.tensors[piece].producer else {
             return false;
         };
-        let Some((view, mut value)) = reads_of(viewed) else {
+        let Some(&viewed) = graph.inputs[expand].first() else {
             return false;
         };
-        while let Some((_, input)) = reads_of(value).filter(|(op, _)| op.is_view()) {
-            value = input;
-        }
-        let is_pointwise = |(op, _): (&Op, TensorId)| op.op_type == OpType::Elementwise;
-        expand.function == Some(Function::Expand)
-            && view.is_view()
-            && reads_of(value).is_some_and(is_pointwise)
+        let value = viewed_base(graph, viewed);
+        let producer = graph.tensors[value].producer;
+        graph.ops[expand].function == Some(Function::Expand)
+            && value != viewed
+            && producer.is_some_and(|op| graph.ops[op].op_type == OpType::Elementwise)
             && graph.consumers[value].len() == 1
             && !graph.is_final(value)
             && !self.is_computed(piece)

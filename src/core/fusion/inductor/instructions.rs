@@ -33,7 +33,6 @@ impl Instructions {
         let Some(function) = op.function else {
             return Self::new(1, 0);
         };
-        let is_half = matches!(op.element_type(), Some(DType::F16 | DType::Bf16));
         let inputs = op.inputs.len() as u64;
         let weights = inputs.saturating_sub(1);
         if let Some(powers) = powers(op) {
@@ -48,7 +47,7 @@ impl Instructions {
         let conversions = match function {
             // Nothing computes in 8 bits.
             _ if is_f8 && op.op_type == OpType::Elementwise && function != Function::Cast => 2,
-            _ if !is_half => 0,
+            _ if !is_half(op) => 0,
             Function::LayerNorm | Function::RmsNorm | Function::GroupNorm => 2 + weights,
             function if converts_both_ways(function, op) => 2,
             Function::L2Norm | Function::Dropout => 1,
@@ -62,8 +61,7 @@ impl Instructions {
 
     /// The values of the pointwise end of a reduction, which its readers compute.
     pub(super) fn of_end(op: &Op) -> Self {
-        let is_half = matches!(op.element_type(), Some(DType::F16 | DType::Bf16));
-        let conversions = u64::from(is_half);
+        let conversions = u64::from(is_half(op));
         match op.function {
             Some(Function::Mean) => Self::new(1 + conversions, 1),
             Some(Function::Var) => Self::new(4 + conversions, 2),
@@ -97,7 +95,6 @@ pub(super) fn powers(op: &Op) -> Option<u64> {
 /// converts it back stays in f32. `is_alone`: no other op reads the first result. Source:
 /// `pointless_convert` in `torch/_inductor/fx_passes/joint_graph.py`.
 pub(super) fn saved_conversions(first: &Op, second: &Op, is_alone: bool) -> u64 {
-    let is_half = |op: &Op| matches!(op.element_type(), Some(DType::F16 | DType::Bf16));
     let is_cast = |op: &Op| op.function == Some(Function::Cast);
     let in_f32 =
         |op: &Op| is_half(op) && op.function.is_some_and(|own| converts_both_ways(own, op));
@@ -110,37 +107,22 @@ pub(super) fn saved_conversions(first: &Op, second: &Op, is_alone: bool) -> u64 
     }
 }
 
-fn converts_both_ways(function: Function, op: &Op) -> bool {
-    match function {
-        Function::Maximum | Function::Minimum => !op.literals.is_empty(),
-        Function::LayerNorm | Function::RmsNorm | Function::GroupNorm => true,
-        function => converts(function),
-    }
+fn is_half(op: &Op) -> bool {
+    op.element_type().is_some_and(DType::is_half)
 }
 
-fn converts(function: Function) -> bool {
+/// Whether a function of 16 bits is computed in f32, with conversions of its input and its result.
+fn converts_both_ways(function: Function, op: &Op) -> bool {
     use Function::{
-        Clamp, Elu, Gelu, GeluErf, Hardsigmoid, Hardswish, LeakyRelu, LogSoftmax, Maximum, Minimum,
-        Mish, Selu, Silu, Softmax, Softplus,
+        Clamp, Elu, Gelu, GeluErf, GroupNorm, Hardsigmoid, Hardswish, LayerNorm, LeakyRelu,
+        LogSoftmax, Maximum, Minimum, Mish, RmsNorm, Selu, Silu, Softmax, Softplus,
     };
-    matches!(
-        function,
-        Clamp
-            | Elu
-            | Gelu
-            | GeluErf
-            | Hardsigmoid
-            | Hardswish
-            | LeakyRelu
-            | LogSoftmax
-            | Maximum
-            | Minimum
-            | Mish
-            | Selu
-            | Silu
-            | Softmax
-            | Softplus
-    )
+    match function {
+        Maximum | Minimum => !op.literals.is_empty(),
+        Clamp | Elu | Gelu | GeluErf | GroupNorm | Hardsigmoid | Hardswish | LayerNorm
+        | LeakyRelu | LogSoftmax | Mish | RmsNorm | Selu | Silu | Softmax | Softplus => true,
+        _ => false,
+    }
 }
 
 /// Values and constants in f32, for so many inputs.

@@ -65,7 +65,7 @@ pub(super) fn layouts(
         } else if definition.op_type == OpType::Elementwise {
             let mut inputs = graph.inputs[op].iter();
             let like = inputs.find(|&&input| graph.tensor_shape(input) == Some(shape));
-            layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]), shape);
+            layouts[output] = laid_out_as(graph, &layouts, shape, like.copied());
         } else if definition.is_convolution() {
             layouts[output] = View::channels_last(shape);
         } else if is(definition, Function::Concat) && shape.len() == 4 {
@@ -91,6 +91,22 @@ pub(super) fn layouts(
     layouts
 }
 
+/// The layout of a new tensor whose dimensions lie as those of another one, if there is one.
+pub(super) fn laid_out_as(
+    graph: &Graph,
+    layouts: &Layouts,
+    shape: &[u64],
+    like: Option<TensorId>,
+) -> View {
+    match like {
+        Some(like) => {
+            let like_shape = graph.tensor_shape(like).unwrap_or(&[]);
+            View::laid_out_as(shape, &layouts[like], like_shape)
+        }
+        None => View::whole(element_count(shape).unwrap_or(0)),
+    }
+}
+
 /// Whether a reshape copies its input, which is no strided tensor of the new shape.
 pub(super) fn is_copied_reshape(graph: &Graph, layouts: &Layouts, op: OpId) -> bool {
     let definition = &graph.ops[op];
@@ -114,10 +130,7 @@ pub(super) fn attention_layout(
         (&[batch, heads, tokens, size], Some(DType::F32)) => {
             View::transposed(&[batch, tokens, heads, size], [0, 2, 1, 3])
         }
-        (shape, _) => {
-            let q_shape = q.and_then(|q| graph.tensor_shape(q)).unwrap_or(&[]);
-            View::laid_out_as(shape, q.map(|q| &layouts[q]), q_shape)
-        }
+        (shape, _) => laid_out_as(graph, layouts, shape, q),
     }
 }
 
@@ -161,6 +174,11 @@ pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand:
     batch.is_some_and(|(batch, _)| batch.len() > 1 && !layouts[operand].merges(shape, batch))
 }
 
+fn eager_layouts(graph: &Graph, reshape: ReshapeCost) -> Layouts {
+    let is_free = |op| reshape.is_free_view(graph, op);
+    layouts(graph, &[], is_free, |op| graph.ops[op].in_place)
+}
+
 /// The copies of operands that eager PyTorch makes for its library, by ascending op.
 /// `O(ops + reads)`.
 pub(crate) fn operand_copies(graph: &Graph, reshape: ReshapeCost) -> Vec<OperandCopy> {
@@ -169,12 +187,7 @@ pub(crate) fn operand_copies(graph: &Graph, reshape: ReshapeCost) -> Vec<Operand
     if !graph.ops.iter().any(is_batched) {
         return Vec::new();
     }
-    let layouts = layouts(
-        graph,
-        &[],
-        |op| reshape.is_free_view(graph, op),
-        |op| graph.ops[op].in_place,
-    );
+    let layouts = eager_layouts(graph, reshape);
     let mut copies = Vec::new();
     for (op, definition) in graph.ops.iter_enumerated() {
         if definition.op_type != OpType::Matmul || graph.stand_in(op).is_some() {
@@ -205,7 +218,7 @@ pub(crate) fn copied_views(graph: &Graph, reshape: ReshapeCost) -> Vec<OpId> {
     if !graph.ops.ids().any(repeats) {
         return Vec::new();
     }
-    let layouts = layouts(graph, &[], is_free, |op| graph.ops[op].in_place);
+    let layouts = eager_layouts(graph, reshape);
     let mut is_operand = IdVec::from_elem(false, graph.tensors.len());
     let mut copied = Vec::new();
     for op in graph.ops.ids().rev() {

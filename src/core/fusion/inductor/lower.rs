@@ -255,7 +255,7 @@ impl Lowering<'_> {
             self.store(op);
             return;
         }
-        let concatenates = definition.function == Some(Function::Concat) && !is_repeat(definition);
+        let concatenates = definition.function == Some(Function::Concat);
         if concatenates && !self.is_inlined_concat(op) {
             self.concat(op);
             return;
@@ -338,9 +338,7 @@ impl Lowering<'_> {
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));
             if let Some(part) = looked_up(graph, op, tensor, place) {
                 input.look_up(&part);
-            } else if let Some(part) = placed(graph, op, tensor, place)
-                && !is_repeat(definition)
-            {
+            } else if let Some(part) = placed(graph, op, tensor, place) {
                 input.place(&part);
             } else {
                 input.see(seen.as_ref(), (op, place));

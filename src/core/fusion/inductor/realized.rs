@@ -64,14 +64,22 @@ impl Lowering<'_> {
         count
     }
 
+    /// What an expression reads, without tensors of one element.
+    pub(super) fn counted_reads<'v>(
+        &self,
+        value: &'v LoweredValue,
+    ) -> impl Iterator<Item = &'v BufferView> + Clone {
+        let graph = self.graph;
+        value.reads.iter().filter(move |read| {
+            let tensor = read.buffer.tensor(graph);
+            tensor.is_none_or(|tensor| tensor.elements() != Some(1))
+        })
+    }
+
     /// Whether a pointwise value is written to a buffer instead of being inlined into each reader.
     pub(super) fn is_buffer(&self, value: &LoweredValue, output: TensorId) -> bool {
         let uses = self.uses[output];
-        let is_counted = |read: &&BufferView| {
-            let tensor = read.buffer.tensor(self.graph);
-            tensor.is_none_or(|tensor| tensor.elements() != Some(1))
-        };
-        let reads = value.reads.iter().filter(is_counted);
+        let reads = self.counted_reads(value);
         let is_pair = |read: &&BufferView| self.pairs.contains(&read.buffer);
         let reads = reads.clone().count() + reads.filter(is_pair).count();
         let operations = self.operations(value);

@@ -88,13 +88,8 @@ impl Lowering<'_> {
         let graph = self.graph;
         let tensor = viewed_base(graph, source);
         let value = self.values[tensor].clone();
-        let is_single = |read: &&BufferView| {
-            let tensor = read.buffer.tensor(graph);
-            tensor.is_some_and(|tensor| tensor.elements() == Some(1))
-        };
-        let reads = value.reads.iter().filter(|read| !is_single(read)).count();
         if let Some(producer) = graph.tensors[tensor].producer
-            && reads > 1
+            && self.counted_reads(&value).count() > 1
             && self.is_computed(tensor)
         {
             self.write_pointwise(producer, value);

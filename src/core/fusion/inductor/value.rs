@@ -1,5 +1,6 @@
 //! How a reader obtains a tensor: from which buffers, and what of them.
 
+use super::facts::is_repeat;
 use super::node::BufferId;
 use super::view::{View, broadcast_to};
 use crate::model::functions::Function;
@@ -211,7 +212,8 @@ pub(super) fn placed(graph: &Graph, op: OpId, tensor: TensorId, rank: usize) -> 
     let sized = |(axis, start)| Some((axis, start, *definition.shape.get(axis)?));
     let is_closed = definition.function == Some(Function::Concat);
     let along = match definition.function? {
-        Function::Concat => {
+        // Copies of one tensor are read through a view.
+        Function::Concat if !is_repeat(definition) => {
             let axis = indexing.axis;
             let before = graph.inputs[op].iter().take(rank);
             let lengths = before.map(|&piece| graph.tensor_shape(piece)?.get(axis).copied());

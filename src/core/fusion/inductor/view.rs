@@ -85,9 +85,9 @@ impl View {
 
     /// A new buffer of this shape whose dimensions lie in memory as those of `like` do, a view of
     /// as many dimensions: what an elementwise op gives.
-    pub(super) fn laid_out_as(shape: &[u64], like: Option<&Self>, like_shape: &[u64]) -> Self {
+    pub(super) fn laid_out_as(shape: &[u64], like: &Self, like_shape: &[u64]) -> Self {
         let elements = element_count(shape).unwrap_or(0);
-        let strides = like.and_then(|like| like.strides(like_shape));
+        let strides = like.strides(like_shape);
         // A dimension of size 1 has no stride that matters.
         let repeats = |strides: &[u64]| {
             let mut dimensions = strides.iter().zip(like_shape);

@@ -346,7 +346,7 @@ pub fn multiply_in_f8(text: &str, program: &Program) -> Option<String> {
 
 fn of_16_bits(program: &Program) -> impl Iterator<Item = Product<'_>> {
     let products = products(program).into_iter();
-    products.filter(|product| matches!(product.weight.annotation.dtype, DType::F16 | DType::Bf16))
+    products.filter(|product| product.weight.annotation.dtype.is_half())
 }
 
 /// A line break, and the indent of the line at `offset`.
