@@ -48,7 +48,10 @@ impl Lowering<'_> {
                 let is_read_from_copy = if is_int8 {
                     is_copied_for(graph, &self.layouts, op, tensor)
                 } else {
-                    !is_flash && (is_copied(graph, &self.layouts, op, tensor) || is_relaid())
+                    !is_flash
+                        && (is_copied(graph, &self.layouts, op, tensor)
+                            || is_relaid()
+                            || self.is_behind_crossing(tensor))
                 };
                 if is_read_from_copy {
                     let copy = self.copy(op, tensor);
@@ -256,36 +259,42 @@ impl Lowering<'_> {
         }
     }
 
-    /// A library, or the caller, gets a copy of a pointwise result whose dimensions are both cut
-    /// and joined: the compiler does not see that the elements keep their order. Source:
-    /// `ExternKernel.convert_to_reinterpret_view` in `torch/_inductor/ir.py`. Returns whether it
-    /// gets one.
+    /// The caller, or attention, gets a copy of a pointwise result whose dimensions are both cut
+    /// and joined. Returns whether it gets one.
     pub(super) fn copy_crossing_view(&mut self, op: OpId) -> bool {
         let graph = self.graph;
         let output = graph.output[op];
         let uses = self.uses[output];
         let mut inputs = graph.inputs[op].iter();
         let is_attended = uses.is_attended && !inputs.any(|&input| self.is_computed(input));
-        let is_seen = uses.is_result || uses.feeds_library || is_attended;
-        if !is_seen || !is_crossing(graph, op) {
+        let is_seen = uses.is_result || is_attended;
+        let is_copied = is_seen && is_crossing(graph, op) && self.is_behind_crossing(output);
+        if is_copied {
+            self.launch_beside(BufferId::of_tensor(viewed_base(graph, output)));
+        }
+        is_copied
+    }
+
+    /// Whether a tensor shows a pointwise result by a view that both cuts and joins its dimensions:
+    /// the compiler does not see that the elements keep their order, so a library gets a copy of
+    /// what is shown. Source: `ExternKernel.convert_to_reinterpret_view` in
+    /// `torch/_inductor/ir.py`.
+    fn is_behind_crossing(&self, tensor: TensorId) -> bool {
+        let graph = self.graph;
+        let producer = |tensor: TensorId| graph.tensors[tensor].producer;
+        let views = std::iter::successors(producer(tensor), |&view| {
+            producer(*graph.inputs[view].first()?).filter(|_| graph.ops[view].is_view())
+        });
+        let views: Vec<OpId> = views.collect();
+        let Some((&source, views)) = views.split_last() else {
             return false;
-        }
-        let mut source = op;
-        while graph.ops[source].is_view()
-            && let Some(producer) =
-                (graph.inputs[source].first()).and_then(|&tensor| graph.tensors[tensor].producer)
-        {
-            source = producer;
-        }
+        };
         let definition = &graph.ops[source];
         let has_bias = definition.is_convolution() && graph.inputs[source].len() > 2;
         // The elements of a norm are a pointwise op.
         let is_norm = definition.function != Some(Function::Cumsum) && keeps_shape(graph, source);
-        let is_copied = definition.op_type == OpType::Elementwise || is_norm || has_bias;
-        if is_copied {
-            self.launch_beside(BufferId::of_tensor(graph.output[source]));
-        }
-        is_copied
+        (definition.op_type == OpType::Elementwise || is_norm || has_bias)
+            && views.iter().any(|&view| is_crossing(graph, view))
     }
 
     /// The bias that a pointwise op adds afterwards: that of each convolution, and of some linear
