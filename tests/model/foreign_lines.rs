@@ -233,6 +233,28 @@ const OPS: &[(&str, &str, &str)] = &[
         "`transpose`, `matmul`",
         "y_transpose = transpose(w)\ny = matmul(x, y_transpose)",
     ),
+    // Sizes that are expressions
+    (
+        "param H = 4\ny = reshape(x, H/2, -1)",
+        "write `reshape(x, shape=[H/2, -1])`",
+        "param H = 4\ny = reshape(x, shape=[H/2, -1])",
+    ),
+    (
+        "param H = 4\ny = x.view(H//2, 2*H, 4)",
+        "write `torch.view(x, shape=[H/2, 2*H, 4])`",
+        "param H = 4\ny = torch.view(x, shape=[H/2, 2*H, 4])",
+    ),
+    (
+        "param H = 4\ny = relu(x).reshape(H/2, 32)",
+        "`relu`, `torch.reshape`",
+        "param H = 4\ny_relu = relu(x)\ny = torch.reshape(y_relu, shape=[H/2, 32])",
+    ),
+    // The type before the call
+    (
+        "y : f16[8, 8] = relu(x)",
+        "write it after the call: `y = relu(x) : f16[8, 8]`",
+        "y = relu(x) : f16[8, 8]",
+    ),
     ("y = x.T", "write `transpose(x)`", "y = transpose(x)"),
     (
         "y = relu(x).exp().T",

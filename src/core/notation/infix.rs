@@ -4,6 +4,7 @@
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
 use crate::model::functions::Function;
+use crate::model::functions::pytorch::without_module;
 use crate::notation::cursor::Cursor;
 use crate::notation::lexer::{Lexeme, Token, name_text, written_name};
 
@@ -93,6 +94,12 @@ struct Line {
 /// Whether PyTorch gives the transposed matrix by this name, as in `x.T`.
 fn is_transpose(part: &str) -> bool {
     matches!(part, "T" | "mT")
+}
+
+/// Whether a function of PyTorch takes a tensor and the sizes of its result.
+fn takes_shape(callee: &str) -> bool {
+    let function = callee.rsplit('.').next();
+    function.is_some_and(|function| matches!(function, "reshape" | "view" | "expand"))
 }
 
 fn transpose(tensor: &str) -> Operand {
@@ -191,7 +198,15 @@ impl Reader<'_> {
         self.cursor.at += 1;
         match token.kind {
             Lexeme::Name if self.cursor.take(Lexeme::OpenParen).is_some() => {
-                self.call(written, Vec::new(), depth)
+                match written.rsplit_once('.') {
+                    // The lexer takes `x.view` for one name.
+                    Some((tensor, method))
+                        if takes_shape(method) && !without_module(&written).1 =>
+                    {
+                        self.call(format!("torch.{method}"), vec![tensor.to_owned()], depth)
+                    }
+                    _ => self.call(written, Vec::new(), depth),
+                }
             }
             Lexeme::Int | Lexeme::Float | Lexeme::QuotedName | Lexeme::Name => {
                 match written.rsplit_once('.') {
@@ -235,8 +250,13 @@ impl Reader<'_> {
         depth: usize,
     ) -> Option<Operand> {
         while self.cursor.take(Lexeme::CloseParen).is_none() {
-            arguments.push(if self.cursor.kind_ahead(1) == Some(Lexeme::Equals) {
-                self.attribute()?
+            if takes_shape(&callee) && arguments.len() == 1 && !self.is_attribute() {
+                arguments.push(self.shape()?);
+                self.operations += 1;
+                continue;
+            }
+            arguments.push(if self.is_attribute() {
+                self.argument()?
             } else {
                 let value = self.expression(0, depth)?;
                 self.operations += usize::from(matches!(value, Operand::Call { .. }));
@@ -252,8 +272,22 @@ impl Reader<'_> {
         Some(Operand::Call { callee, call })
     }
 
-    /// An attribute as written, up to the comma or parenthesis after it.
-    fn attribute(&mut self) -> Option<String> {
+    fn is_attribute(&self) -> bool {
+        self.cursor.kind_ahead(1) == Some(Lexeme::Equals)
+    }
+
+    /// The arguments up to the parenthesis that closes the call, as a shape.
+    fn shape(&mut self) -> Option<String> {
+        let mut sizes = vec![self.argument()?];
+        while self.cursor.take(Lexeme::Comma).is_some() {
+            sizes.push(self.argument()?);
+        }
+        // Every division of sizes is exact.
+        Some(format!("shape=[{}]", sizes.join(", ").replace("//", "/")))
+    }
+
+    /// An argument as written, up to the comma or parenthesis after it.
+    fn argument(&mut self) -> Option<String> {
         let start = self.cursor.peek()?.span;
         let mut open = 0_usize;
         loop {

@@ -30,7 +30,7 @@
 //! end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
-use crate::model::fix::TextEdit;
+use crate::model::fix::{Fix, TextEdit};
 use crate::model::op::TensorRole;
 use crate::model::program::{
     Block, Carried, Declaration, DerivedParam, KernelMark, Name, OpStatement, Param, TypeAnnotation,
@@ -235,11 +235,17 @@ impl Cursor<'_> {
                         .hint("write it before the colon: `input x : f16[1024]`"),
                 );
             }
-            label = Some(output);
+            let annotation = self.at;
+            let before_colon = output;
             output = self.name(
                 "the name of the output",
                 "a label precedes an op: `label: y = relu(x)`",
             )?;
+            if self.peek_kind() == Some(Lexeme::OpenBracket) {
+                self.at = annotation;
+                return Err(self.type_before_call(&before_colon)?);
+            }
+            label = Some(before_colon);
         }
         self.expect(Lexeme::Equals, "`=`", HINT)?;
         let mut callee = self.name("the name of a function", HINT)?;
@@ -265,6 +271,34 @@ impl Cursor<'_> {
             annotation,
             kernel,
             span: self.span_so_far(),
+        }))
+    }
+
+    /// The error of `y : f16[8] = relu(x)`, whose type belongs behind the call.
+    fn type_before_call(&mut self, output: &Name) -> Parse<Diagnostic> {
+        let annotation = self.annotation()?;
+        let written = annotation.span.slice(self.text);
+        let problem = Diagnostic::error(
+            Code::Syntax,
+            format!("the type of {} stands before its op", quoted(&output.text)),
+        )
+        .at(annotation.span)
+        .hint(format!(
+            "write it after the call: `{} = relu(x) : {written}`",
+            output.text
+        ));
+        let end = self.tokens.last().map_or(0, |last| last.span.end);
+        let is_marked = self.tokens.iter().any(|token| token.kind == Lexeme::At);
+        if is_marked || self.peek_kind() != Some(Lexeme::Equals) {
+            return Ok(problem);
+        }
+        let before = Span::new(output.span.end, annotation.span.end);
+        Ok(problem.with(Fix {
+            label: format!("Write `: {written}` after the call"),
+            edits: vec![
+                TextEdit::remove(before),
+                TextEdit::insert(end, format!(" : {written}")),
+            ],
         }))
     }
 
