@@ -102,3 +102,19 @@ fn what_is_repeated_is_written_as_what_is_broadcast() {
         (&list("y = relu(c)"), 1),
     ]);
 }
+
+/// A rotary embedding loads its input for itself and either half for the other one, so it counts
+/// five loads, which is too many to be computed by each reader.
+#[test]
+fn a_rotary_embedding_loads_its_input_three_times() {
+    let key = "input k : bf16[2, 8, 512, 128]\ninput c : bf16[512, 128]\ninput s : bf16[512, 128]\nr = rotary(k, c, s)";
+    let list = |readers: &str| format!("{key}\n{readers}");
+    let repeated = "input q : bf16[2, 32, 512, 128]\na = reshape(r) : bf16[2, 8, 1, 512, 128]\nb = expand(a, shape=[2, 8, 4, 512, 128])\nd = reshape(b) : bf16[2, 32, 512, 128]\nz = matmul(q, d, transpose_b=true)";
+    let in_parts = "a = slice(r, start=0, end=256, axis=2)\nb = slice(r, start=256, end=512, axis=2)\ny = exp(a)\nz = neg(b)";
+    check(&[
+        (&list("z = neg(r)"), 1),
+        (&list("input y : bf16[4, 2, 8, 512, 128]\nz = mul(r, y)"), 2),
+        (&list(repeated), 3),
+        (&list(in_parts), 3),
+    ]);
+}

@@ -1,7 +1,7 @@
 //! In which order of dimensions torch.compile writes a pointwise result, and when. The counts are
 //! those of TorchInductor 2.11.
 
-use crate::inductor_smallest::check;
+use crate::inductor_smallest::{analyzed, check};
 
 /// `x` lies by channels, all others by tokens.
 const INPUTS: &str = "input x : bf16[8, 1024, 512]\ninput a : bf16[8, 512, 1024]\nt = transpose(x, perm=[0, 2, 1]) : bf16[8, 512, 1024]\n";
@@ -122,4 +122,17 @@ fn tiles_are_those_of_the_ordered_loops() {
             1,
         ),
     ]);
+}
+
+/// Weights that are scaled by blocks and cut into heads: the compiler does not see that the elements
+/// keep their order, so each product reads a copy of its part.
+#[test]
+fn each_part_behind_a_reshape_that_cuts_and_joins_is_copied() {
+    let weights = "weight w : f8e4m3[32, 128, 4, 128]\nweight s : bf16[32, 1, 4, 1]\nb = cast(w, dtype=bf16)\nd = mul(b, s)\nh = reshape(d) : bf16[16, 256, 512]\nk = slice(h, axis=1, start=0, end=128)\ninput q : bf16[16, 4, 128]\ny = matmul(q, k)";
+    let two = format!(
+        "{weights}\nv = slice(h, axis=1, start=128, end=256)\nt = transpose(v, perm=[0, 2, 1])\ninput o : bf16[16, 4, 512]\nz = matmul(o, t)"
+    );
+    check(&[(weights, 3), (&two, 5)]);
+    // The kernel of all weights, two copies, and two products, by the compiler's own count.
+    assert_eq!(analyzed(&two).fused.traffic.total, 19_038_464);
 }

@@ -2,18 +2,21 @@
 //! TorchInductor 2.11; of the lists marked H200 the kernels also ran on one.
 
 use crate::inductor_measured::{DEFAULT, options};
-use fuseline_core::analyze_program;
 use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, analyze_program};
 
 pub(crate) fn check(cases: &[(&str, usize)]) {
     for &(text, expected) in cases {
-        let parsed = parse(text);
-        assert_eq!(parsed.diagnostics, [], "{text}");
-        let outcome = analyze_program(&parsed.program, &options(DEFAULT));
-        assert_eq!(outcome.diagnostics, [], "{text}");
-        let launches = outcome.analysis.unwrap().fused.launches;
-        assert_eq!(launches, expected, "{text}");
+        assert_eq!(analyzed(text).fused.launches, expected, "{text}");
     }
+}
+
+pub(crate) fn analyzed(text: &str) -> Analysis {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, [], "{text}");
+    let outcome = analyze_program(&parsed.program, &options(DEFAULT));
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    outcome.analysis.unwrap()
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn in_f32(function: Function, inputs: u64) -> Instructions {
         F::Dequantize => (2 + 2 * weights.saturating_sub(1), 0),
         F::BatchNorm if inputs > 3 => (8, 2),
         F::BatchNorm => (2, 0),
-        F::Rotary => (17, 0),
+        F::Rotary => (15, 0),
         F::Softmax | F::LogSoftmax => (3, 0),
         F::L2Norm => (3, 1),
         F::RmsNorm => (4 + weights, 2),

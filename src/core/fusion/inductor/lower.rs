@@ -14,7 +14,7 @@ use super::node::{BufferId, NodeId, SchedulerNode};
 use super::sort::is_generated_sort;
 use super::store::{index_of, is_store};
 use super::uses::{Uses, uses};
-use super::value::{LoweredValue, buffer_value, looked_up, placed, with_border};
+use super::value::{LoweredValue, buffer_value, looked_up, placed, turned_halves, with_border};
 use super::view::{View, broadcast};
 use super::weight_only::replace_int8;
 use crate::fusion::decision::{Decision, Log};
@@ -333,6 +333,15 @@ impl Lowering<'_> {
                     value.append(&seen);
                 }
                 continue;
+            }
+            for half in turned_halves(graph, op, tensor, place)
+                .into_iter()
+                .flatten()
+            {
+                let mut turned = input.clone();
+                turned.see(half.slice.as_ref(), (op, place));
+                turned.place(&half.place);
+                value.append(&turned);
             }
             let seen = self.seen_by(op, place, tensor);
             let seen = seen.filter(|_| !self.crosses_rows(op, &input, tensor));

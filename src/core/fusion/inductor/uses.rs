@@ -90,6 +90,18 @@ impl Operand {
     }
 }
 
+/// How many ops of the compiler read this input of an op.
+fn readers(graph: &Graph, op: OpId, tensor: TensorId) -> usize {
+    let turns = graph.ops[op].function == Some(Function::Rotary);
+    match graph.inputs[op].first() {
+        // All of it, and either half for the other one.
+        Some(&first) if turns && first == tensor => 3,
+        // For the values of the rows, and again for the elements.
+        _ if keeps_shape(graph, op) => 2,
+        _ => 1,
+    }
+}
+
 /// The uses of each tensor. Runs backwards, so that the uses of a view are known before those of
 /// its input. `O(ops + reads)`.
 pub(super) fn uses(
@@ -113,8 +125,7 @@ pub(super) fn uses(
         let inputs = graph.distinct_inputs(op).filter(|_| partial.is_none());
         for tensor in partial.into_iter().chain(inputs) {
             let of_input = &mut uses[tensor];
-            // A norm reads its input for the row values and again for the elements.
-            of_input.readers += if keeps_shape(graph, op) { 2 } else { 1 };
+            of_input.readers += readers(graph, op, tensor);
             of_input.branches += 1;
             let spreads = matches!(
                 definition.function,

@@ -6,8 +6,9 @@ use super::view::{View, broadcast_to};
 use crate::model::functions::Function;
 use crate::model::graph::{Graph, Tensor};
 use crate::model::ids::{OpId, TensorId};
-use crate::model::op::Window;
+use crate::model::op::{Indexing, Window};
 use rustc_hash::FxHasher;
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
 /// How a reader obtains a tensor: it reads these buffers and computes these ops.
@@ -196,11 +197,49 @@ pub(super) fn looked_up(
 #[derive(Hash)]
 pub(super) struct Placed<'a> {
     /// The shape of the input.
-    pub(super) shape: &'a [u64],
+    pub(super) shape: Cow<'a, [u64]>,
     /// For some dimensions the first position of the input, and how many positions there are.
     pub(super) along: Vec<(usize, u64, u64)>,
     /// The compiler does not expand positions in a piece of a concatenation.
     pub(super) is_closed: bool,
+}
+
+/// A half of each row of a tensor, in the place of the other half.
+pub(super) struct TurnedHalf {
+    /// For each element of the half one of the tensor.
+    pub(super) slice: Option<View>,
+    pub(super) place: Placed<'static>,
+}
+
+/// What a rotary embedding reads of its input beside all of it: a concatenation of both halves.
+pub(super) fn turned_halves(
+    graph: &Graph,
+    op: OpId,
+    tensor: TensorId,
+    rank: usize,
+) -> Option<[TurnedHalf; 2]> {
+    let is_turned = graph.ops[op].function == Some(Function::Rotary) && rank == 0;
+    let shape = graph.tensor_shape(tensor).filter(|_| is_turned)?;
+    let (&size, rows) = shape.split_last()?;
+    let half_size = size / 2;
+    let half: Vec<u64> = rows.iter().copied().chain([half_size]).collect();
+    let turned = |start: u64| {
+        let range = Indexing {
+            axis: rows.len(),
+            start,
+            step: 1,
+            ..Indexing::default()
+        };
+        TurnedHalf {
+            slice: View::of_slice(shape, &half, &range),
+            place: Placed {
+                shape: Cow::Owned(half.clone()),
+                along: vec![(rows.len(), half_size - start, size)],
+                is_closed: true,
+            },
+        }
+    };
+    Some([turned(half_size), turned(0)])
 }
 
 /// For an input of a concatenation, a border, or what is written over a part.
@@ -230,7 +269,7 @@ pub(super) fn placed(graph: &Graph, op: OpId, tensor: TensorId, rank: usize) -> 
         _ => return None,
     };
     Some(Placed {
-        shape,
+        shape: Cow::Borrowed(shape),
         along,
         is_closed,
     })
@@ -248,7 +287,7 @@ pub(super) fn with_border(image: &[u64], window: Window) -> (Vec<u64>, Option<Pl
     }
     let is_bordered = window.padding != [0, 0];
     let border = is_bordered.then_some(Placed {
-        shape: image,
+        shape: Cow::Borrowed(image),
         along,
         is_closed: false,
     });

@@ -50,7 +50,7 @@ impl View {
     /// This view of a tensor as one of a larger tensor in which that one lies. `None` if the
     /// index is divided along a dimension that is larger there.
     pub(in crate::fusion::inductor) fn placed(&self, part: &Placed<'_>) -> Option<Self> {
-        let mut dimensions = self.by_dimension(part.shape)?;
+        let mut dimensions = self.by_dimension(&part.shape)?;
         let (mut offset, mut closed) = (self.offset, self.closed.clone());
         for &(axis, start, size) in &part.along {
             let own = dimensions.get_mut(axis)?;
