@@ -175,6 +175,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("div(m, 8)", &[8, 6]),
     ("sub(1, v)", &[6]),
     ("where(m, v, -inf)", &[8, 6]),
+    ("where(m, inf, v)", &[8, 6]),
     ("where(m, 0, q)", &[3, 8, 6]),
     ("gelu(m, approximate=tanh)", &[8, 6]),
     ("gelu(m, approximate=none)", &[8, 6]),

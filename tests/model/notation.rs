@@ -103,3 +103,30 @@ fn highlighting_names_every_piece() {
     ];
     assert_eq!(named, expected);
 }
+
+#[test]
+fn inf_is_a_number_unless_a_tensor_has_this_name() {
+    let numbers = |text: &str| {
+        let parsed = parse(text);
+        assert_eq!(parsed.diagnostics, [], "{text}");
+        assert_eq!(
+            parse(&print(&parsed.program)).program.ops[0].inputs.len(),
+            { parsed.program.ops[0].inputs.len() }
+        );
+        let literals = &parsed.program.ops[0].literals;
+        let placed = literals
+            .iter()
+            .map(|literal| (literal.place, literal.text.clone()));
+        placed.collect::<Vec<_>>()
+    };
+    let infinity = |place: usize| (place, "inf".to_owned());
+    assert_eq!(numbers("y = where(m, x, inf)"), [infinity(2)]);
+    assert_eq!(numbers("y = where(m, inf, x)"), [infinity(1)]);
+    assert_eq!(numbers("y = minimum(inf, x)"), [infinity(0)]);
+    assert_eq!(
+        numbers("y = where(inf, inf, 2)"),
+        [infinity(0), infinity(1), (2, "2".to_owned())]
+    );
+    assert_eq!(numbers("input inf : f16[8]\ny = add(x, inf)"), []);
+    assert_eq!(numbers("y = add(x, inf)\ninf = relu(x)"), []);
+}

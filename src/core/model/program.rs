@@ -156,7 +156,7 @@ impl Attribute {
 pub struct Literal {
     /// Its position among the arguments, from 0.
     pub place: usize,
-    /// As written: `8`, `-1e-5`, `-inf`.
+    /// As written: `8`, `-1e-5`, `-inf`, `inf`.
     pub text: String,
     /// Its span in the text.
     pub span: Span,

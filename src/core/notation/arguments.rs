@@ -5,6 +5,7 @@ use crate::model::fix::TextEdit;
 use crate::model::program::{Attribute, AttributeValue, Expr, ExprKind, Literal, Name};
 use crate::notation::cursor::{Cursor, Parse};
 use crate::notation::expression::expression;
+use crate::notation::infinity::INFINITY;
 use crate::notation::lexer::{Lexeme, Token, tokens};
 use crate::notation::spelling::quoted;
 use std::collections::HashSet;
@@ -14,9 +15,6 @@ pub(super) struct Arguments {
     pub(super) literals: Vec<Literal>,
     pub(super) attributes: Vec<Attribute>,
 }
-
-/// The text after the minus of `-inf`.
-const INFINITY: &str = "inf";
 
 /// Whether a text is a literal: `8`, `-1e-5`, `-inf`.
 pub fn is_literal(text: &str) -> bool {
@@ -95,7 +93,7 @@ impl Cursor<'_> {
         let minus = self.peek().filter(|t| t.kind == Lexeme::Minus);
         let token = self.tokens.get(self.at + usize::from(minus.is_some()))?;
         let is_number = matches!(token.kind, Lexeme::Int | Lexeme::Float);
-        // Without the minus, `inf` may be a tensor.
+        // Without the minus, `inf` may be a tensor; see [`super::infinity`].
         let is_infinity = minus.is_some() && self.slice(*token) == INFINITY;
         if !is_number && !is_infinity {
             return None;

@@ -14,6 +14,7 @@ mod foreign_signs;
 mod foreign_text;
 mod highlight;
 pub mod import;
+mod infinity;
 mod infix;
 mod lexer;
 mod listed;
@@ -31,6 +32,7 @@ pub use foreign_signs::without_head;
 pub use foreign_text::leads_to_export;
 use foreign_text::refusal;
 pub use highlight::{TokenKind, highlight};
+use infinity::resolve_infinities;
 pub use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};
 pub use param::out_of_range;
@@ -68,6 +70,7 @@ pub fn parse(text: &str) -> Parsed {
         };
     }
     resolve_words(text, &reader.params, &mut parsed.program);
+    resolve_infinities(&mut parsed.program);
     parsed
 }
 
