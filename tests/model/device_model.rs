@@ -171,6 +171,29 @@ fn attention_reads_its_keys_again_where_the_cache_cannot_hold_a_head() {
     assert!((beyond - once - again).abs() < 1.0, "{beyond} {once}");
 }
 
+/// Latent attention: the products with K and with V take the time of their own head sizes. Measured
+/// on an H200 in bf16, torch 2.11, in µs.
+#[test]
+fn attention_whose_v_has_another_width_takes_the_time_of_both_widths() {
+    for (heads, tokens, width, of_v, is_causal, measured_us) in [
+        (16, 8192, 192, 128, true, 599.3),
+        (16, 8192, 192, 128, false, 1013.5),
+        (128, 4096, 192, 128, true, 1134.4),
+        (128, 4096, 192, 128, false, 2038.5),
+        (16, 8192, 96, 64, true, 400.2),
+        (16, 8192, 96, 64, false, 678.8),
+        (16, 8192, 256, 128, true, 700.7),
+        (16, 8192, 256, 128, false, 1165.7),
+    ] {
+        let text = format!(
+            "input q : bf16[{heads}, {tokens}, {width}]\ninput k : bf16[{heads}, {tokens}, {width}]\n\
+             input v : bf16[{heads}, {tokens}, {of_v}]\na = sdpa(q, k, v, causal={is_causal})"
+        );
+        let ratio = time_s(&text, Policy::None, "h200").unwrap() * 1e6 / measured_us;
+        assert!((0.95..1.13).contains(&ratio), "{text}: {ratio}");
+    }
+}
+
 /// Without a peak or without K there is no time, nor for what nobody measured: the rate of another
 /// type is not used instead.
 #[test]

@@ -3,7 +3,7 @@
 use crate::analysis::device_model::KernelView;
 use crate::analysis::device_model::breakdown::{Breakdown, BreakdownPart, RatedWork};
 use crate::analysis::device_model::time::bytes;
-use crate::fusion::attention::AttentionShape;
+use crate::fusion::attention::{AttentionShape, ScheduledAttention};
 use crate::model::device::Measured;
 
 impl KernelView<'_> {
@@ -17,7 +17,8 @@ impl KernelView<'_> {
         /// The fewest keys that are split, as measured: not 512, but 1024.
         const SPLIT_FROM_KEYS: u64 = 1024;
         let moved = self.launch.moved();
-        let Some(shape) = AttentionShape::of_kernel(self.model.graph, self.launch.ops) else {
+        let attention = ScheduledAttention::of_kernel(self.model.graph, self.launch.ops);
+        let Some(ScheduledAttention { shape, value_size }) = attention else {
             // Without a shape no schedule is known: only its FLOPs and bytes are left.
             let mut compute = BreakdownPart::new("arithmetic");
             let flops = self.launch.work.matrix_flops as f64;
@@ -39,8 +40,9 @@ impl KernelView<'_> {
                 fixed_s += m.split_attention_s;
             } else {
                 let waves = (blocks / multiprocessors).ceil();
-                let row_bytes = (shape.head_size * u64::from(shape.key_bytes_per_element)) as f64;
-                let loaded_bytes = waves * 2.0 * keys * row_bytes;
+                let columns = shape.head_size + value_size;
+                let row_bytes = (columns * u64::from(shape.key_bytes_per_element)) as f64;
+                let loaded_bytes = waves * keys * row_bytes;
                 let per_s = m.attention_load_bytes_per_s;
                 schedule.add(RatedWork::CacheBytes, loaded_bytes, per_s);
                 schedule.add(RatedWork::Waves, waves - 1.0, 1.0 / m.attention_block_s);
@@ -58,14 +60,9 @@ impl KernelView<'_> {
             } else {
                 all
             };
-            // Heads are padded to 64, 128, 192 or 256 elements; larger ones have no measured time.
-            let [of_64, of_128, of_192, of_256] = m.attention_key_s;
-            let one_s = match shape.head_size {
-                ..=64 => of_64,
-                65..=128 => of_128,
-                129..=192 => of_192,
-                _ => of_256,
-            };
+            // Each of the two products takes its own time, as measured with heads of 192 for Q and
+            // K and of 128 for V, of 96 and 64, and of 256 and 128.
+            let one_s = f64::midpoint(key_s(m, shape.head_size), key_s(m, value_size));
             let one_s = if is_masked {
                 one_s * m.masked_attention_share
             } else {
@@ -79,5 +76,17 @@ impl KernelView<'_> {
             pipeline_s: fixed_s - m.kernel_s,
             ..Breakdown::overlapping([schedule, bytes(m, moved, again_bytes)], fixed_s)
         }
+    }
+}
+
+/// Time of a tile of keys with heads of this size for Q, K and V, in seconds per key. Heads are
+/// padded to 64, 128, 192 or 256 elements; larger ones have no measured time.
+fn key_s(m: &Measured, head_size: u64) -> f64 {
+    let [of_64, of_128, of_192, of_256] = m.attention_key_s;
+    match head_size {
+        ..=64 => of_64,
+        65..=128 => of_128,
+        129..=192 => of_192,
+        _ => of_256,
     }
 }

@@ -1,7 +1,7 @@
 //! The sizes that the device model was measured at, and kernels beyond them.
 
 use crate::analysis::device_model::{KernelOrigin, KernelView, Kind};
-use crate::fusion::attention::AttentionShape;
+use crate::fusion::attention::ScheduledAttention;
 use crate::model::dtype::DType;
 use crate::model::element_size::ElementSize;
 use crate::model::functions::Function;
@@ -145,15 +145,17 @@ impl KernelView<'_> {
             // Loops over single elements were measured, too.
             Kind::View | Kind::Pointwise => None,
             Kind::Attention => {
-                let shape = AttentionShape::of_kernel(graph, self.launch.ops)?;
+                let ScheduledAttention { shape, value_size } =
+                    ScheduledAttention::of_kernel(graph, self.launch.ops)?;
                 let is_grouped = shape.group > MOST_SHARING_HEADS;
                 let grouped = is_grouped.then_some(Outside::GroupedHeads(shape.group));
-                let size = shape.head_size;
                 let sizes = match shape.queries {
                     1 => HEAD_SIZES_OF_ONE_QUERY,
                     _ => HEAD_SIZES,
                 };
-                let size = (!sizes.contains(&size)).then_some(Outside::HeadSize(size));
+                let mut of_head = [shape.head_size, value_size].into_iter();
+                let size = of_head.find(|size| !sizes.contains(size));
+                let size = size.map(Outside::HeadSize);
                 grouped
                     .or(size)
                     .or_else(|| below(shape.keys, FEWEST_KEYS, Outside::FewKeys))

@@ -1,6 +1,6 @@
 //! Finds attention in a graph: matmul, elementwise ops, softmax, elementwise ops, matmul.
 
-use crate::fusion::attention::{Attention, AttentionShape};
+use crate::fusion::attention::{Attention, ScheduledAttention};
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
@@ -79,7 +79,7 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
     }
     chain.ops.push(result);
     Some(Attention {
-        shape: AttentionShape::of_ops(graph, scores, result)?,
+        shape: ScheduledAttention::of_ops(graph, scores, result)?.even()?,
         ops: chain.ops,
     })
 }

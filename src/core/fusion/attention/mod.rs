@@ -74,20 +74,28 @@ pub struct AttentionShape {
     pub key_bytes_per_element: u32,
 }
 
-impl AttentionShape {
-    /// The shape from the matmul of the scores and the matmul with V. `None` if K is unknown, if
-    /// the second matmul does not contract over the keys, or if V is not as wide as K, which the
-    /// published counts do not cover.
+/// An attention whose V may have another width than Q and K, as in latent attention.
+#[derive(Clone, Copy)]
+pub(crate) struct ScheduledAttention {
+    /// The shape, with the columns of Q and K as its head size.
+    pub(crate) shape: AttentionShape,
+    /// Columns of V and of the result.
+    pub(crate) value_size: u64,
+}
+
+impl ScheduledAttention {
+    /// From the matmul of the scores and the matmul with V. `None` if K is unknown or the second
+    /// matmul does not contract over the keys.
     fn of_ops(graph: &Graph, scores: OpId, result: OpId) -> Option<Self> {
         let (scores_op, result_op) = (&graph.ops[scores], &graph.ops[result]);
-        let ([batch @ .., queries, keys], [of_result @ .., head_size]) =
+        let ([batch @ .., queries, keys], [of_result @ .., value_size]) =
             (&scores_op.shape[..], &result_op.shape[..])
         else {
             return None;
         };
         let heads = element_count(batch)?;
         let own = |op: OpId| heads_of_right_operand(graph, op).unwrap_or(heads);
-        let shape = Self {
+        let shape = AttentionShape {
             heads,
             // The larger count where K and V differ.
             group: (heads / own(scores).max(own(result)).max(1)).max(1),
@@ -97,16 +105,18 @@ impl AttentionShape {
             bytes_per_element: result_op.bytes_per_element.whole_bytes()?,
             key_bytes_per_element: key_bytes_per_element(graph, scores)?,
         };
-        let fits = shape.head_size == *head_size
-            && matmul_k(graph, result) == Some(*keys)
+        let fits = matmul_k(graph, result) == Some(*keys)
             && of_result.split_last() == Some((queries, batch));
-        fits.then_some(shape)
+        fits.then_some(Self {
+            shape,
+            value_size: *value_size,
+        })
     }
 
-    /// The shape of a call of `sdpa`; `None` if V is not as wide as K.
+    /// That of a call of `sdpa`.
     fn of_call(graph: &Graph, op: OpId) -> Option<Self> {
         let definition = &graph.ops[op];
-        let [batch @ .., queries, width] = &definition.shape[..] else {
+        let [batch @ .., queries, value_size] = &definition.shape[..] else {
             return None;
         };
         let &[_, k, ..] = &graph.inputs[op] else {
@@ -116,7 +126,7 @@ impl AttentionShape {
             return None;
         };
         let heads = element_count(batch)?;
-        let shape = Self {
+        let shape = AttentionShape {
             heads,
             group: (heads / element_count(own)?.max(1)).max(1),
             queries: *queries,
@@ -125,17 +135,33 @@ impl AttentionShape {
             bytes_per_element: definition.bytes_per_element.whole_bytes()?,
             key_bytes_per_element: key_bytes_per_element(graph, op)?,
         };
-        (width == head_size).then_some(shape)
+        Some(Self {
+            shape,
+            value_size: *value_size,
+        })
     }
 
-    /// The shape of a kernel with two matmuls, under any policy, or of a call of `sdpa`.
-    pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
-        if let Some(op) = Self::call_among(graph, ops) {
+    /// That of a kernel with two matmuls, under any policy, or of a call of `sdpa`.
+    pub(crate) fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
+        if let Some(op) = AttentionShape::call_among(graph, ops) {
             return Self::of_call(graph, op);
         }
         let is_product = |&op: &OpId| graph.ops[op].op_type == OpType::Matmul;
         let mut products = ops.iter().copied().filter(is_product);
         Self::of_ops(graph, products.next()?, products.next()?)
+    }
+
+    /// The shape if V is as wide as Q and K, which published counts need.
+    fn even(self) -> Option<AttentionShape> {
+        (self.shape.head_size == self.value_size).then_some(self.shape)
+    }
+}
+
+impl AttentionShape {
+    /// The shape of a kernel with two matmuls, under any policy, or of a call of `sdpa`. `None` if
+    /// V is not as wide as Q and K.
+    pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
+        ScheduledAttention::of_kernel(graph, ops)?.even()
     }
 
     /// The call of attention in a kernel, which can only have free views beside it.
