@@ -123,11 +123,9 @@ fn written_lifetimes<'a>(
             } else {
                 memory[write.tensor]
             };
-            let last = if is_copy {
-                last_read_of_copy[tensor]
-            } else {
-                last_use[tensor]
-            };
+            // What reads a copy in the place of its tensor is a reader of the tensor.
+            let last = last_read_of_copy[tensor].filter(|_| is_copy);
+            let last = last.or(last_use[tensor]);
             let bytes = if is_copy {
                 write.bytes
             } else {

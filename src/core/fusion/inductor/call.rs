@@ -1,10 +1,10 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
-use super::attended::is_attended;
 use super::facts::{is_call, is_crossing, keeps_shape};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::{BufferId, NodeId};
+use super::unwritten::copies_unwritten;
 use super::value::{BufferView, LoweredValue};
 use super::view::{View, broadcast, broadcast_to, view_of_op};
 use super::weight_only::{CONVERSIONS, int8_call, is_copied_for};
@@ -56,9 +56,10 @@ impl Lowering<'_> {
                 if is_read_from_copy {
                     let copy = self.copy(op, tensor);
                     value.reads.push(BufferView::new(copy, None));
-                } else if self.is_computed(tensor) && is_attended(graph, &self.replaced, op, tensor)
+                } else if self.is_computed(tensor)
+                    && copies_unwritten(graph, &self.replaced, op, tensor)
                 {
-                    value.append(&self.attended(tensor));
+                    value.append(&self.unwritten(op, tensor));
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
                     if !is_flash && !is_int8 && has_no_rows(graph, &self.layouts, op, tensor) {
@@ -266,13 +267,13 @@ impl Lowering<'_> {
         let output = graph.output[op];
         let uses = self.uses[output];
         let mut inputs = graph.inputs[op].iter();
-        let is_attended = uses.is_attended && !inputs.any(|&input| self.is_computed(input));
-        let is_seen = uses.is_result || is_attended;
-        let is_copied = is_seen && is_crossing(graph, op) && self.is_behind_crossing(output);
-        if is_copied {
+        let is_copied = uses.copies_unwritten && !inputs.any(|&input| self.is_computed(input));
+        let is_seen = uses.is_result || is_copied;
+        let is_launched = is_seen && is_crossing(graph, op) && self.is_behind_crossing(output);
+        if is_launched {
             self.launch_beside(BufferId::of_tensor(viewed_base(graph, output)));
         }
-        is_copied
+        is_launched
     }
 
     /// Whether a tensor shows a pointwise result by a view that both cuts and joins its dimensions:

@@ -117,7 +117,7 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> Lowered {
         widths: (graph.tensors.iter())
             .map(|tensor| tensor.addressed_bytes().unwrap_or(0))
             .collect(),
-        attended: HashSet::new(),
+        unwritten: HashSet::new(),
         fixed: HashSet::new(),
         reduced: HashMap::new(),
         position: positions(graph, &order),
@@ -227,8 +227,8 @@ pub(super) struct Lowering<'a> {
     pub(super) readers: BufferReaders,
     /// The buffers of row values that are two buffers in the compiler.
     pub(super) pairs: HashSet<BufferId>,
-    /// The operands of calls of attention that are copies.
-    pub(super) attended: HashSet<TensorId>,
+    /// The operands of calls that are copies of what no buffer held.
+    pub(super) unwritten: HashSet<TensorId>,
     /// The tensors whose layout a reduction to a single value has fixed.
     pub(super) fixed: HashSet<TensorId>,
     /// For each buffer of the elements of a norm the loop of its row values.

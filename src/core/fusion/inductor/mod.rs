@@ -15,7 +15,6 @@
 //! [`Partition::further_launches`].
 
 mod as_value;
-mod attended;
 mod attention;
 mod call;
 mod concat;
@@ -47,6 +46,7 @@ mod sort;
 mod split;
 mod store;
 mod unrolled;
+mod unwritten;
 mod uses;
 mod value;
 mod view;

@@ -1,11 +1,11 @@
 //! How each tensor is used, directly or through views.
 
 use super::as_value::AsValues;
-use super::attended::is_attended;
 use super::facts::{is_call, is_crossing, is_repeat, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::partial::partial_of;
 use super::store::is_store;
+use super::unwritten::copies_unwritten;
 use super::weight_only::is_copied_for;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -29,8 +29,9 @@ pub(super) struct Uses {
     pub(super) is_viewed: bool,
     /// A library reads it, and not a copy.
     pub(super) feeds_library: bool,
-    /// A view that a call of attention reads, so that what it views need not be written.
-    pub(super) is_attended: bool,
+    /// A view that a call reads as [`copies_unwritten`] says, so that what it views need not be
+    /// written.
+    pub(super) copies_unwritten: bool,
     /// A call of attention reads it, and another op, too: it is written if computed from several.
     pub(super) is_hinted: bool,
     /// How a library reads it.
@@ -181,9 +182,11 @@ pub(super) fn uses(
                 let producer = graph.tensors[tensor].producer;
                 let is_view = producer.is_some_and(|producer| graph.ops[producer].is_view());
                 let has_others = graph.consumers[tensor].len() > 1;
-                if (is_view || has_others) && is_attended(graph, replaced, op, tensor) {
-                    of_input.is_attended |= is_view;
-                    of_input.is_hinted |= has_others;
+                if (is_view || has_others) && copies_unwritten(graph, replaced, op, tensor) {
+                    of_input.copies_unwritten |= is_view;
+                    // A call without a lowering of its own hints that its operands be written.
+                    of_input.is_hinted |=
+                        has_others && definition.function != Some(Function::ScaledMatmul);
                 } else {
                     of_input.feeds_library = true;
                 }

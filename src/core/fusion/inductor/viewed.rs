@@ -69,8 +69,8 @@ impl Lowering<'_> {
             }
         }
         let uses = self.uses[output];
-        let is_operand =
-            uses.feeds_library && !(is_computed && is_crossing) || uses.is_attended && !is_computed;
+        let is_operand = uses.feeds_library && !(is_computed && is_crossing)
+            || uses.copies_unwritten && !is_computed;
         if is_operand {
             self.copied_views.push(op);
             self.write(value.clone(), space, output, loops);

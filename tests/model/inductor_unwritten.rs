@@ -1,7 +1,8 @@
-//! What torch.compile computes into the operands of a call of attention. Launches and bytes are
-//! those of TorchInductor 2.11, by its own lowering, scheduler and code.
+//! What torch.compile computes into the operands of calls of attention and of products with scales.
+//! Launches and bytes are those of TorchInductor 2.11, by its own lowering, scheduler and code.
 
 use crate::inductor_measured::{DEFAULT, options};
+use crate::inductor_smallest::analyzed;
 use fuseline_core::analyze_program;
 use fuseline_core::notation::parse;
 
@@ -9,11 +10,7 @@ const HEADS: &str = "input q : bf16[4, 8, 64, 32]\ninput b : bf16[4, 8, 64, 32]\
 
 fn check(cases: &[(&str, usize, u64)]) {
     for &(text, launches, total) in cases {
-        let parsed = parse(text);
-        assert_eq!(parsed.diagnostics, [], "{text}");
-        let outcome = analyze_program(&parsed.program, &options(DEFAULT));
-        assert_eq!(outcome.diagnostics, [], "{text}");
-        let fused = outcome.analysis.unwrap().fused;
+        let fused = analyzed(text).fused;
         let moved = (fused.launches, fused.traffic.total);
         assert_eq!(moved, (launches, total), "{text}");
     }
@@ -91,4 +88,21 @@ fn a_call_reads_copies_of_both_halves_of_a_stacked_cache() {
     let parsed = parse(&format!("{rows}{read}"));
     let outcome = analyze_program(&parsed.program, &options(DEFAULT));
     assert_eq!(outcome.analysis.unwrap().fused.launches, 7);
+}
+
+/// The operands of a product with scales have exact strides, so each product writes its own.
+#[test]
+fn each_product_with_scales_copies_what_no_buffer_holds() {
+    let row = "input x : bf16[64, 2048]\nweight v : f8e4m3[2048, 2048]\nweight c : f32[1, 2048]\na = abs(x)\nm = max(a, axis=1, keepdim=true)\nf = cast(m, dtype=f32)\ns = div(f, 448)\nb = div(x, s)\nq = cast(b, dtype=f8e4m3)\nvt = transpose(v)\ny = scaled_matmul(q, vt, s, c) : bf16[64, 2048]";
+    let two = format!(
+        "{row}\nweight w : f8e4m3[512, 2048]\nweight d : f32[1, 512]\nwt = transpose(w)\nz = scaled_matmul(q, wt, s, d) : bf16[64, 512]"
+    );
+    // Blocks of 128: the quantized elements are computed in the loops of the operand, which are
+    // not those of the maxima.
+    let blocks = "input x : bf16[256, 4096]\nweight w : f8e4m3[2048, 4096]\nweight v : f32[16, 32]\nr = reshape(x) : bf16[256, 32, 128]\na = abs(r)\nm = max(a, axis=2, keepdim=false)\nf = cast(m, dtype=f32)\ns = div(f, 448)\ng = cast(r, dtype=f32)\nt = reshape(s) : f32[256, 32, 1]\nb = div(g, t)\nc = cast(b, dtype=f8e4m3)\nq = reshape(c) : f8e4m3[256, 4096]\nwt = transpose(w)\nvt = transpose(v)\ny = scaled_matmul(q, wt, s, vt) : bf16[256, 2048]";
+    check(&[
+        (row, 2, 4_989_440),
+        (&two, 3, 6_368_256),
+        (blocks, 3, 15_828_992),
+    ]);
 }

@@ -1,0 +1,70 @@
+//! The operands of calls of attention and of products with scales, which read a copy of what no
+//! buffer holds yet: only the part that a view shows is computed, and other readers compute it
+//! again.
+//!
+//! Source: `sdpa_constraint` in `torch/_inductor/lowering.py`, the tag `needs_exact_strides` of
+//! `_scaled_mm`, `ExternKernel.require_strides` in `torch/_inductor/ir.py`.
+
+use super::facts::elements;
+use super::lower::Lowering;
+use super::node::BufferId;
+use super::value::{LoweredValue, buffer_value};
+use super::view::View;
+use super::weight_only::int8_call;
+use crate::fusion::loops::Loop;
+use crate::model::functions::Function;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op_type::OpType;
+
+/// Whether an op reads a tensor as Q, K or V of a call of attention, or as an operand of a product
+/// with scales. `replaced`: for each op of a call its last one.
+pub(super) fn copies_unwritten(
+    graph: &Graph,
+    replaced: &IdVec<OpId, Option<OpId>>,
+    op: OpId,
+    tensor: TensorId,
+) -> bool {
+    match graph.ops[op].function {
+        Some(Function::Sdpa) => graph.inputs[op].iter().take(3).any(|&read| read == tensor),
+        Some(Function::ScaledMatmul) => true,
+        _ => {
+            let is_product = graph.ops[op].op_type == OpType::Matmul;
+            is_product && replaced[op].is_some() && int8_call(graph, op).is_none()
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// The buffer of the copy that a call reads of a value that is in none. Calls of attention share
+    /// it; a product with scales has its own.
+    pub(super) fn unwritten(&mut self, op: OpId, tensor: TensorId) -> LoweredValue {
+        let graph = self.graph;
+        let is_first = self.unwritten.insert(tensor);
+        let is_shared = graph.ops[op].function != Some(Function::ScaledMatmul);
+        let buffer = if is_first || is_shared {
+            BufferId::of_tensor(tensor)
+        } else {
+            let written_by = graph.tensors[tensor].producer.unwrap_or(op);
+            let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
+            self.note_copy(op, tensor, written_by, [0, bytes]);
+            self.new_buffer(graph.tensors[tensor].addressed_bytes().unwrap_or(0))
+        };
+        let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
+        let layout = View::laid_out_as(shape, &self.layouts[tensor], shape);
+        let copy = buffer_value(buffer, layout.clone());
+        if is_first || !is_shared {
+            let Some(producer) = graph.tensors[tensor].producer else {
+                return copy;
+            };
+            if graph.ops[producer].is_view() {
+                self.copied_views.push(producer);
+            }
+            let width = self.width_of(buffer);
+            let space = Loop::Pointwise(elements(&graph.ops[producer]));
+            let node = self.node(self.values[tensor].clone(), space, shape);
+            self.push(node.writing(buffer, &layout, shape, width));
+        }
+        copy
+    }
+}
