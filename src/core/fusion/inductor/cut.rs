@@ -25,6 +25,8 @@ impl Pieces {
         let cut: Vec<u64> = sizes.chain(cuts).collect();
         let is_loop = |at: &usize| cut.get(*at).is_some_and(|&size| size > 1);
         let is_equal = width.is_multiple_of(pieces);
+        let last = u32::try_from(kept.len() + 1).unwrap_or(u32::MAX);
+        let along_pieces = 1_u32.checked_shl(last).unwrap_or(0);
         let nested = [&kept[..], &reduced].concat();
         let seen = node.indices.take().unwrap_or_default().reads.into_iter();
         let seen = seen.map(|view| view.filter(|_| is_equal)?.nested(shape, &nested));
@@ -41,6 +43,7 @@ impl Pieces {
             } else if let Some(view) = seen.as_ref().filter(|_| self.keeps_index) {
                 read.access = view.access(&cut).or_divided(view, &cut);
                 read.loops = view.loops(&cut);
+                read.step = view.step(&cut, along_pieces);
             }
             if !self.keeps_index {
                 read.access = read.access.in_pieces(pieces);

@@ -212,7 +212,7 @@ impl Lowering<'_> {
                 rows: count,
                 width,
                 count: pieces,
-                keeps_index: !(count > 1 && along <= across) && width.is_multiple_of(pieces),
+                keeps_index: !(count > 1 && along < across) && width.is_multiple_of(pieces),
             };
             pieces.cut_reads(&mut node, shape, axes);
         }
