@@ -70,6 +70,26 @@ fn an_operand_that_reads_one_tensor_is_computed_by_each_reader() {
     ]);
 }
 
+#[test]
+fn each_operand_has_a_copy_of_its_own() {
+    let keys = "input q : bf16[4, 8, 64, 32]\ninput a : bf16[4, 64, 8, 32]\nx = mul(a, 2)\nt = transpose(x, perm=[0, 2, 1, 3])";
+    let second = "input p : bf16[4, 8, 64, 32]\ninput v : bf16[4, 8, 64, 32]";
+    check(&[
+        // One tensor as K and V.
+        (&format!("{keys}\ny = sdpa(q, t, t)"), 2, 917_504),
+        (
+            &format!("{keys}\n{second}\ny = sdpa(q, t, v)\nz = sdpa(p, t, v)"),
+            3,
+            1_441_792,
+        ),
+        (
+            &format!("{keys}\n{second}\ny = sdpa(q, t, t)\nz = sdpa(p, t, v)"),
+            3,
+            1_572_864,
+        ),
+    ]);
+}
+
 /// Both halves of a stacked cache are read before the whole is copied back.
 #[test]
 fn a_call_reads_copies_of_both_halves_of_a_stacked_cache() {

@@ -29,6 +29,7 @@ impl Lowering<'_> {
         let bias = self.bias_behind(ops);
         let mut value = LoweredValue::default();
         let mut further = 0;
+        let mut unwritten = Vec::new();
         let first_copy = self.nodes.next_id();
         // A flash kernel reads its operands by their strides, so it needs no copies.
         let matmuls = ops
@@ -59,7 +60,9 @@ impl Lowering<'_> {
                 } else if self.is_computed(tensor)
                     && copies_unwritten(graph, &self.replaced, op, tensor)
                 {
-                    value.append(&self.unwritten(op, tensor));
+                    let is_read = unwritten.contains(&tensor);
+                    value.append(&self.unwritten(op, tensor, is_read));
+                    unwritten.push(tensor);
                 } else if Some(tensor) != bias {
                     value.append(&self.values[tensor]);
                     if !is_flash && !is_int8 && has_no_rows(graph, &self.layouts, op, tensor) {

@@ -36,35 +36,30 @@ pub(super) fn copies_unwritten(
 }
 
 impl Lowering<'_> {
-    /// The buffer of the copy that a call reads of a value that is in none. Calls of attention share
-    /// it; a product with scales has its own.
-    pub(super) fn unwritten(&mut self, op: OpId, tensor: TensorId) -> LoweredValue {
+    /// The buffer of the copy that a call reads of a value that is in none: each operand its own,
+    /// the first of which stands for the tensor. `is_read`: the call reads another one already.
+    pub(super) fn unwritten(&mut self, op: OpId, tensor: TensorId, is_read: bool) -> LoweredValue {
         let graph = self.graph;
-        let is_first = self.unwritten.insert(tensor);
-        let is_shared = graph.ops[op].function != Some(Function::ScaledMatmul);
-        let buffer = if is_first || is_shared {
-            BufferId::of_tensor(tensor)
-        } else {
-            let written_by = graph.tensors[tensor].producer.unwrap_or(op);
-            let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
-            self.note_copy(op, tensor, written_by, [0, bytes]);
-            self.new_buffer(graph.tensors[tensor].addressed_bytes().unwrap_or(0))
-        };
         let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
         let layout = View::laid_out_as(shape, &self.layouts[tensor], shape);
-        let copy = buffer_value(buffer, layout.clone());
-        if is_first || !is_shared {
-            let Some(producer) = graph.tensors[tensor].producer else {
-                return copy;
-            };
-            if graph.ops[producer].is_view() {
-                self.copied_views.push(producer);
-            }
-            let width = self.width_of(buffer);
-            let space = Loop::Pointwise(elements(&graph.ops[producer]));
-            let node = self.node(self.values[tensor].clone(), space, shape);
-            self.push(node.writing(buffer, &layout, shape, width));
+        let Some(producer) = graph.tensors[tensor].producer else {
+            return buffer_value(BufferId::of_tensor(tensor), layout);
+        };
+        let width = graph.tensors[tensor].addressed_bytes().unwrap_or(0);
+        let buffer = if self.unwritten.insert(tensor) {
+            BufferId::of_tensor(tensor)
+        } else {
+            let bytes = graph.tensors[tensor].bytes().unwrap_or(0);
+            let read = if is_read { bytes } else { 0 };
+            self.note_copy(op, tensor, producer, [read, bytes]);
+            self.new_buffer(width)
+        };
+        if graph.ops[producer].is_view() {
+            self.copied_views.push(producer);
         }
-        copy
+        let space = Loop::Pointwise(elements(&graph.ops[producer]));
+        let node = self.node(self.values[tensor].clone(), space, shape);
+        self.push(node.writing(buffer, &layout, shape, width));
+        buffer_value(buffer, layout)
     }
 }
