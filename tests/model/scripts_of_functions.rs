@@ -281,3 +281,18 @@ fn both_results_of_an_operator_are_one_call() {
         "{packed:#?}"
     );
 }
+
+/// A GPU multiplies i8 in `_int_mm` alone, which wants more than 16 rows and sides of multiples of 8.
+#[test]
+fn a_product_of_i8_is_one_that_a_gpu_has() {
+    let product = |rows: u64, columns: u64| {
+        let text = format!(
+            "input a : i8[{rows}, 64]\ninput b : i8[{columns}, 64]\ny = matmul(a, b, transpose_b=true) : i32[{rows}, {columns}]"
+        );
+        expression(&text)
+    };
+    assert_eq!(product(32, 16), "torch._int_mm(a, b.mT)");
+    let widened = "a.to(torch.int32) @ b.to(torch.int32).mT";
+    assert_eq!(product(16, 16), widened);
+    assert_eq!(product(32, 12), widened);
+}

@@ -2,6 +2,7 @@
 
 use super::{Task, torch_dtype};
 use crate::present::pytorch::ScriptError;
+use fuseline_core::cost::work::matmul_k;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
@@ -56,13 +57,34 @@ impl Task<'_> {
                 operand
             }
         };
-        let left = turned(self.factor(0)?, AttributeName::TransposeA);
         let last = self.operands.len().saturating_sub(1);
+        if self.is_integer_product(last) {
+            let left = turned(self.operand(0)?.to_owned(), AttributeName::TransposeA);
+            let right = turned(self.operand(last)?.to_owned(), AttributeName::TransposeB);
+            return Ok(format!("torch._int_mm({left}, {right})"));
+        }
+        let left = turned(self.factor(0)?, AttributeName::TransposeA);
         let right = turned(self.factor(last)?, AttributeName::TransposeB);
         if !self.call.has(AttributeName::K) {
             return Ok(self.times(&left, &right, last));
         }
         self.packed(left, right, last)
+    }
+
+    /// Whether `torch._int_mm` multiplies the operands on a GPU, which has no product of wider
+    /// integers: two matrices of i8 with more than 16 rows and sides of multiples of 8.
+    fn is_integer_product(&self, last: usize) -> bool {
+        let is_of_i8 = |place: usize| self.dtype(place) == Some(DType::I8);
+        let is_matrix = |place: usize| self.shape(place).is_some_and(|shape| shape.len() == 2);
+        let places = [0, last];
+        let is_wide = |size: u64| size.is_multiple_of(8);
+        let k = matmul_k(self.graph, self.id);
+        places
+            .iter()
+            .all(|&place| is_of_i8(place) && is_matrix(place))
+            && self.op.element_type() == Some(DType::I32)
+            && k.is_some_and(is_wide)
+            && matches!(self.op.shape[..], [rows, columns] if rows > 16 && is_wide(columns))
     }
 
     /// `torch._scaled_mm`, whose second operand must lie in memory column by column.
