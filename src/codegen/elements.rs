@@ -178,6 +178,29 @@ pub(crate) fn of_two<C: Calculator>(function: Function) -> Option<OfTwo<C>> {
             let moved = c.binary(Binary::Add, rest, b);
             c.select(stays, rest, moved)
         }),
+        Function::Xlogy => Box::new(|c, a, b| {
+            let zero = c.number(0.0);
+            let is_zero = c.binary(Binary::Equal, a, zero);
+            let log = c.unary(Unary::Log, b);
+            let product = c.binary(Binary::Multiply, a, log);
+            let of_numbers = c.select(is_zero, zero, product);
+            let is_nan = c.unary(Unary::IsNan, b);
+            c.select(is_nan, b, of_numbers)
+        }),
+        Function::Logaddexp => Box::new(|c, a, b| {
+            let is_larger = c.binary(Binary::LessEqual, b, a);
+            let larger = c.select(is_larger, a, b);
+            let smaller = c.select(is_larger, b, a);
+            let distance = c.binary(Binary::Subtract, smaller, larger);
+            let power = c.unary(Unary::Exp, distance);
+            let rest = c.unary(Unary::Log1p, power);
+            let sum = c.binary(Binary::Add, larger, rest);
+            // The distance of two equal infinities is NaN.
+            let is_infinite = c.unary(Unary::IsInfinite, a);
+            let is_equal = c.binary(Binary::Equal, a, b);
+            let is_both = c.binary(Binary::And, is_infinite, is_equal);
+            c.select(is_both, a, sum)
+        }),
         _ => return None,
     })
 }

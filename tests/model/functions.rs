@@ -205,6 +205,8 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("trunc(m)", &[8, 6]),
     ("floor_divide(m, v)", &[8, 6]),
     ("trunc_divide(m, v)", &[8, 6]),
+    ("xlogy(m, v)", &[8, 6]),
+    ("logaddexp(m, v)", &[8, 6]),
     ("remainder(m, 3)", &[8, 6]),
     ("prod(m)", &[8, 1]),
     ("any(m, keepdim=false)", &[8]),

@@ -118,3 +118,38 @@ fn a_rotary_embedding_loads_its_input_three_times() {
         (&list(in_parts), 3),
     ]);
 }
+
+/// A divergence of distributions counts 31 values, so that it is written before its sum. Without
+/// the temperatures it counts 28: a scale is moved behind the subtraction of a softmax, and its
+/// sign stays before it.
+#[test]
+fn a_loss_of_logarithms_is_written_before_its_sum() {
+    let list = |scale: &str| {
+        format!(
+            "input a : bf16[512, 4096]\ninput b : bf16[512, 4096]\nc = cast(a, dtype=f32)\nd = {scale}\nl = log_softmax(d)\n\
+             e = cast(b, dtype=f32)\nf = {}\np = softmax(f)\nx = xlogy(p, p)\nm = mul(p, l)\ns = sub(x, m)\ny = sum(s, axis=[0, 1], keepdim=false)",
+            scale.replace('c', "e")
+        )
+    };
+    check(&[
+        (&list("div(c, 2)"), 3),
+        (&list("mul(c, 0.5)"), 3),
+        (&list("neg(c)"), 2),
+    ]);
+}
+
+/// Two of them count 34 values in f32, and three conversions of the second in bf16.
+#[test]
+fn logarithms_of_sums_of_powers_are_long() {
+    let list = |dtype: &str, second: &str| {
+        format!(
+            "input a : {dtype}[512, 4096]\ninput b : {dtype}[512, 4096]\ng = logaddexp(a, b)\nm = mul(a, b)\n{second}\ny = sum(h, axis=[0, 1], keepdim=false)"
+        )
+    };
+    check(&[
+        (&list("f32", "h = logaddexp(g, m)"), 3),
+        (&list("bf16", "h = logaddexp(g, m)"), 3),
+        (&list("f32", "h = maximum(g, m)"), 2),
+        (&list("bf16", "h = maximum(g, m)"), 2),
+    ]);
+}

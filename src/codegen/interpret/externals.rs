@@ -106,6 +106,7 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
                 | Function::FloorDivide
                 | Function::TruncDivide
                 | Function::Remainder
+                | Function::Xlogy
                 | Function::Dequantize,
             ),
             1,

@@ -284,6 +284,8 @@ impl Function {
         matches!(
             self,
             Self::Div
+                | Self::Xlogy
+                | Self::Logaddexp
                 | Self::Softsign
                 | Self::Sigmoid
                 | Self::Tanh

@@ -86,7 +86,7 @@ macro_rules! define_operations {
 define_operations! {
     MATMUL CONVOLUTION ATTENTION
     ADD SUB MUL DIV EXTREMUM POW COMPARE LOGIC NEG ABS RELU GELU SILU SIGMOID TANH EXP LOG ERF TRIGONOMETRY ROUND SQRT RSQRT
-    RECIPROCAL WHERE CLAMP DROPOUT CAST TRIANGLE FILL SOFTPLUS HARDSWISH MISH SIGN REMAINDER
+    RECIPROCAL WHERE CLAMP DROPOUT CAST TRIANGLE FILL SOFTPLUS HARDSWISH MISH SIGN REMAINDER XLOGY LOGADDEXP
     SUM PRODUCT ANY MEAN LARGEST VAR SOFTMAX LAYER_NORM RMS_NORM BATCH_NORM GROUP_NORM NORM SCAN POOL LOSS SORT
     COPY CONCAT GATHER SCATTER PAD INTERPOLATE REORDER
 }
@@ -139,6 +139,8 @@ const PARTS: &[(Operations, Operations)] = &[
     (HARDSWISH, ADD.and(CLAMP).and(MUL).and(DIV)),
     (MISH, SOFTPLUS.and(TANH).and(MUL)),
     (REMAINDER, DIV.and(ROUND).and(MUL).and(SUB)),
+    (XLOGY, LOG.and(MUL).and(WHERE)),
+    (LOGADDEXP, EXP.and(LOG).and(SUB).and(ADD).and(WHERE)),
     (RELU, EXTREMUM.and(CLAMP)),
     (CLAMP, EXTREMUM.and(RELU)),
     (RSQRT, SQRT.and(RECIPROCAL)),
@@ -160,7 +162,7 @@ const ATEN: &[(&[&str], Operations)] = &[
     (&["_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention", "_scaled_dot_product_cudnn_attention", "scaled_dot_product_attention", "flex_attention"], ATTENTION),
     (&["add"], ADD), (&["sub", "rsub"], SUB), (&["mul"], MUL), (&["div"], DIV), (&["maximum", "minimum"], EXTREMUM),
     (&["pow", "square"], POW), (&["lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf"], COMPARE),
-    (&["floor_divide"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["sign"], SIGN), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish"], MISH),
+    (&["floor_divide"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["xlogy"], XLOGY), (&["logaddexp"], LOGADDEXP), (&["sign"], SIGN), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish"], MISH),
     (&["logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"], LOGIC),
     (&["neg"], NEG), (&["abs"], ABS), (&["relu", "leaky_relu", "threshold"], RELU), (&["gelu"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID),
     (&["tanh"], TANH), (&["exp", "exp2", "expm1"], EXP), (&["log", "log2", "log10", "log1p"], LOG), (&["erf"], ERF), (&["sin", "cos", "tan"], TRIGONOMETRY),
@@ -191,7 +193,7 @@ const LIBRARY: &[(&[&str], Operations)] = &[
     (&["gelu"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID), (&["tanh"], TANH), (&["exp_kernel", "exp2_kernel", "expm1_kernel"], EXP), (&["log_kernel", "log2_kernel", "log1p_kernel"], LOG), (&["erf_kernel"], ERF),
     (&["sin_kernel", "cos_kernel", "tan_kernel"], TRIGONOMETRY), (&["round_kernel", "floor_kernel", "ceil_kernel", "trunc_kernel"], ROUND), (&["rsqrt"], RSQRT), (&["::sqrt", "sqrt_kernel_cuda"], SQRT),
     (&["reciprocal"], RECIPROCAL), (&["where_kernel", "masked_fill"], WHERE), (&["dropout"], DROPOUT), (&["softplus"], SOFTPLUS),
-    (&["div_floor"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["sign_kernel"], SIGN), (&["::elu_kernel"], ELU), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish_kernel"], MISH),
+    (&["div_floor"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["xlogy"], XLOGY), (&["logaddexp"], LOGADDEXP), (&["sign_kernel"], SIGN), (&["::elu_kernel"], ELU), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish_kernel"], MISH),
     (&["triu_tril"], TRIANGLE), (&["fillfunctor", "arange"], FILL),
     (&["sum_functor"], SUM), (&["prod_functor"], PRODUCT), (&["::or_kernel", "::and_kernel"], ANY), (&["meanops"], MEAN), (&["maxops", "minops", "maxnanfunctor", "minnanfunctor", "argmax", "argmin"], LARGEST), (&["welford", "std_var"], VAR),
     (&["softmax"], SOFTMAX), (&["logsoftmax"], LOG), (&["layer_norm", "layernorm"], LAYER_NORM), (&["rms_norm", "rmsnorm"], RMS_NORM),
@@ -248,6 +250,8 @@ pub const fn of_function(function: Function) -> Operations {
         F::Div => DIV,
         F::FloorDivide | F::TruncDivide => DIV.and(ROUND),
         F::Remainder => REMAINDER,
+        F::Xlogy => XLOGY,
+        F::Logaddexp => LOGADDEXP,
         F::Sign => SIGN,
         F::Rotary => MUL.and(ADD).and(NEG).and(CONCAT),
         F::Maximum | F::Minimum => EXTREMUM,

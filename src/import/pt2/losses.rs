@@ -85,6 +85,24 @@ pub(super) fn of_difference(call: &Call<'_>) -> Option<Becomes> {
     reduced(call, &lines, shape.len())
 }
 
+/// The divergence of two distributions, of which `self` is given by its logarithms.
+pub(super) fn divergence(call: &Call<'_>) -> Option<Becomes> {
+    let shape = call.shape_of("self")?;
+    if call.shape_of("target") != Some(shape) || shape.is_empty() {
+        return None;
+    }
+    let lines = if call.flag("log_target") {
+        "{y}_target = exp({target})\n\
+         {y}_difference = sub({target}, {self})\n\
+         {y}_losses = mul({y}_target, {y}_difference)"
+    } else {
+        "{y}_entropy = xlogy({target}, {target})\n\
+         {y}_product = mul({target}, {self})\n\
+         {y}_losses = sub({y}_entropy, {y}_product)"
+    };
+    reduced(call, lines, shape.len())
+}
+
 /// The logarithm of the softmax at the class of each row, and its mean over the rows that count.
 pub(super) fn cross_entropy(call: &Call<'_>) -> Option<Becomes> {
     let (rank, target) = (call.rank_of("self")?, call.shape_of("target")?);

@@ -9,6 +9,7 @@ use crate::model::dtype::DType;
 use crate::model::functions::Function;
 use crate::model::op::Op;
 use crate::model::op_type::OpType;
+use std::collections::BTreeSet;
 
 /// The values of one op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,10 @@ impl Instructions {
             // Nothing computes in 8 bits.
             _ if is_f8 && op.op_type == OpType::Elementwise && function != Function::Cast => 2,
             _ if !is_half(op) => 0,
+            // A tensor that is read twice is converted once.
+            Function::Xlogy | Function::Logaddexp => {
+                1 + op.inputs.iter().collect::<BTreeSet<_>>().len() as u64
+            }
             Function::LayerNorm | Function::RmsNorm | Function::GroupNorm => 2 + weights,
             function if converts_both_ways(function, op) => 2,
             Function::L2Norm | Function::Dropout => 1,
@@ -115,12 +120,14 @@ fn is_half(op: &Op) -> bool {
 fn converts_both_ways(function: Function, op: &Op) -> bool {
     use Function::{
         Clamp, Elu, Gelu, GeluErf, GroupNorm, Hardsigmoid, Hardswish, LayerNorm, LeakyRelu,
-        LogSoftmax, Maximum, Minimum, Mish, RmsNorm, Selu, Silu, Softmax, Softplus,
+        LogSoftmax, Logaddexp, Maximum, Minimum, Mish, RmsNorm, Selu, Silu, Softmax, Softplus,
+        Xlogy,
     };
     match function {
         Maximum | Minimum => !op.literals.is_empty(),
         Clamp | Elu | Gelu | GeluErf | GroupNorm | Hardsigmoid | Hardswish | LayerNorm
-        | LeakyRelu | LogSoftmax | Mish | RmsNorm | Selu | Silu | Softmax | Softplus => true,
+        | LeakyRelu | LogSoftmax | Logaddexp | Mish | RmsNorm | Selu | Silu | Softmax
+        | Softplus | Xlogy => true,
         _ => false,
     }
 }
@@ -142,6 +149,8 @@ fn in_f32(function: Function, inputs: u64) -> Instructions {
         F::Hardsigmoid => (4, 4),
         F::Hardswish => (5, 4),
         F::Softsign => (3, 1),
+        F::Xlogy => (6, 3),
+        F::Logaddexp => (15, 1),
         F::LogicalNot => (1, 1),
         F::Scale | F::Shift => (1, 1),
         F::Clamp => (2, 2),

@@ -5,9 +5,10 @@
 
 use super::instructions::{Instructions, powers, saved_conversions};
 use super::lower::Lowering;
+use super::reduced::is_softmax;
 use super::value::{BufferView, LoweredValue};
 use crate::model::functions::Function;
-use crate::model::ids::TensorId;
+use crate::model::ids::{OpId, TensorId};
 use crate::model::op::Op;
 use std::collections::HashSet;
 
@@ -59,9 +60,30 @@ impl Lowering<'_> {
                 let is_alone = graph.successors[before].len() == 1;
                 let saved = saved_conversions(&graph.ops[before], definition, is_alone);
                 count = count.saturating_sub(saved);
+                if is_softmax(definition) && self.is_scaled(before) {
+                    count += 1 + u64::from(constants.literals.insert("1"));
+                }
             }
         }
         count
+    }
+
+    /// Whether a number scales this result, in another type or not. The compiler moves the number
+    /// of a softmax behind its subtraction and multiplies by its sign before. Source:
+    /// `mul_softmax_pattern` in `torch/_inductor/fx_passes/joint_graph.py`.
+    fn is_scaled(&self, op: OpId) -> bool {
+        let graph = self.graph;
+        let is_cast = graph.ops[op].function == Some(Function::Cast);
+        let first = graph.inputs[op].first().filter(|_| is_cast);
+        let op = first
+            .and_then(|&input| graph.tensors[input].producer)
+            .unwrap_or(op);
+        let definition = &graph.ops[op];
+        match definition.function {
+            Some(Function::Scale) => true,
+            Some(Function::Mul | Function::Div) => !definition.literals.is_empty(),
+            _ => false,
+        }
     }
 
     /// What an expression reads, without tensors of one element.

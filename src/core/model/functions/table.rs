@@ -16,7 +16,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 pub enum Function {
     Add, Sub, Mul, Div, Maximum, Minimum, Pow,
     Lt, Le, Gt, Ge, Eq, Ne,
-    LogicalAnd, LogicalOr, LogicalXor, FloorDivide, TruncDivide, Remainder,
+    LogicalAnd, LogicalOr, LogicalXor, FloorDivide, TruncDivide, Remainder, Xlogy, Logaddexp,
     LogicalNot, Neg, Abs, Sign, Isnan, Isinf, Square,
     Relu, Gelu, GeluErf, Silu,
     LeakyRelu, Elu, Selu, Softplus, Mish,
@@ -134,6 +134,8 @@ impl Function {
         Self::FloorDivide => binary(2, "a / b, rounded down", "one division, one rounding").slow(&[S::Division], 0),
         Self::TruncDivide => binary(2, "a / b, rounded toward zero", "one division, one rounding").slow(&[S::Division], 0),
         Self::Remainder => binary(4, "remainder of a / b rounded down, with the sign of b", "division, rounding, multiplication, subtraction").slow(&[S::Division], 0),
+        Self::Xlogy => binary(4, "a * log(b), and 0 where a is 0 unless b is NaN", "one transcendental, one multiplication, two comparisons"),
+        Self::Logaddexp => binary(6, "log(exp(a) + exp(b)), without an overflow", "comparison, subtraction, exp, addition, log, addition").slow(&[S::Exponential], 3),
         Self::LogicalNot => unary(1, "whether it is false", "one bit operation").giving(DType::Bool),
         Self::Neg => unary(1, "-x", "one negation"),
         Self::Abs => unary(1, "the absolute value", "one sign operation"),

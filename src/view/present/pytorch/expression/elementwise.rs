@@ -109,6 +109,8 @@ impl Task<'_> {
                     self.operands.join(", ")
                 ))
             }
+            // PyTorch takes two tensors.
+            (Function::Logaddexp, _) if !self.call.literals.is_empty() => Err(self.refuse()),
             _ => {
                 let is_module = self.function.row().module.is_some();
                 let package = if is_module { "F" } else { "torch" };
