@@ -113,6 +113,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("reshape(m, shape=[3, -1])", &[3, 16]),
     ("reshape(m, shape=[48])", &[48]),
     ("reshape(s, shape=[1, 1])", &[1, 1]),
+    ("bitcast(m, dtype=bf16)", &[8, 6]),
     ("sdpa(q, q, q, causal=true)", &[3, 8, 6]),
     ("sdpa(t, m, m)", &[5, 6]),
     ("sdpa(m, t, t, r, scale=1/2)", &[8, 6]),
@@ -258,6 +259,7 @@ fn an_annotation_is_checked() {
         let result = Function::from_name(name).and_then(|f| f.row().result_dtype);
         let dtype = match name {
             "cast" => "f32",
+            "bitcast" => "bf16",
             _ => result.map_or("f16", DType::name),
         };
         let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
@@ -348,6 +350,8 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("max_pool2d(i, kernel=10)", Code::ShapeMismatch, "a window of 10 does not fit in 9 of `i` f16[2, 6, 9, 7]"),
     ("avg_pool2d(i, kernel=2, padding=9223372036854775807)", Code::Overflow, "a size in `avg_pool2d` exceeds 2^63"),
     ("rearrange(m, r)", Code::MissingShape, "this op needs its shape"),
+    ("bitcast(m)", Code::MissingShape, "a bitcast needs the element type to cast to"),
+    ("bitcast(m, dtype=i8)", Code::ShapeMismatch, "a bitcast keeps the size of an element, but f16 and i8 have different sizes"),
     ("reshape(m)", Code::MissingShape, "a reshape needs its new shape"),
     ("reshape(m, shape=[5, 9])", Code::ShapeMismatch, "`m` f16[8, 6] holds 48 elements, but [5, 9] holds 45"),
     ("reshape(m, shape=[5, -1])", Code::InexactDivision, "the -1 in `shape` is 48 / 5, which leaves a remainder"),

@@ -13,6 +13,7 @@ mod attention_rows;
 mod attention_walk;
 mod axis_labels;
 mod baseline;
+mod bitcast;
 mod calibration;
 mod calibration_scripts;
 mod charts;

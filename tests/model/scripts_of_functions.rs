@@ -53,6 +53,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = floor_divide(i, 2)", "torch.floor_divide(i, 2)"),
     ("y = trunc_divide(x, w)", "torch.div(x, w, rounding_mode=\"trunc\")"),
     ("y = trunc_divide(i, 2)", "torch.div(i, 2, rounding_mode=\"trunc\")"),
+    ("y = bitcast(x, dtype=bf16)", "x.view(torch.bfloat16)"),
     ("y = xlogy(x, w)", "torch.xlogy(x, w)"),
     ("y = xlogy(2, x)", "torch.xlogy(2.0, x)"),
     ("y = logaddexp(x, w)", "torch.logaddexp(x, w)"),

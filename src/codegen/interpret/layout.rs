@@ -13,6 +13,7 @@ pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, 
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
         (Function::Reshape | Function::Contiguous, [x]) => kept(task, x).ok_or_else(refuse),
+        (Function::Bitcast, _) => Err(EvaluationError::NoNumbers(task.function)),
         (Function::Rearrange, [x]) => rearranged(task, x).ok_or(EvaluationError::UnknownOrder),
         (Function::Rearrange, _) => Err(EvaluationError::UnknownOrder),
         (Function::Transpose, [x]) => transposed(task, x).ok_or_else(refuse),

@@ -66,9 +66,11 @@ fn named_by(op: &Op) -> Option<Function> {
     match function {
         Function::Slice | Function::Split => op.indexing.is_some().then_some(Function::Slice),
         Function::Transpose | Function::Gather => op.indexing.is_some().then_some(function),
-        Function::Reshape | Function::Expand | Function::Embedding | Function::Index => {
-            Some(function)
-        }
+        Function::Reshape
+        | Function::Bitcast
+        | Function::Expand
+        | Function::Embedding
+        | Function::Index => Some(function),
         _ => None,
     }
 }

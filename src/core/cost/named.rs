@@ -94,6 +94,7 @@ impl Named {
                 next.dimensions = own.collect();
             }
             Some(ShapeRule::Reshape) => next.reshape(to),
+            Some(ShapeRule::SameAsFirst) => {}
             _ => {
                 next.scatter(to);
                 next.is_known = false;

@@ -81,7 +81,7 @@ fn keeps_shape(op: &Op) -> bool {
     let function = op.function;
     function.is_some_and(|function| {
         let rule = function.row().shape_rule;
-        matches!(rule, ShapeRule::SameAsFirst | ShapeRule::PerChannel) && function != Function::Cast
+        matches!(rule, ShapeRule::SameAsFirst | ShapeRule::PerChannel) && !function.converts()
     })
 }
 

@@ -175,6 +175,11 @@ impl Function {
         is_of_elements || self.writes_part()
     }
 
+    /// Whether its result has the element type that an attribute states.
+    pub const fn converts(self) -> bool {
+        matches!(self, Self::Cast | Self::Bitcast)
+    }
+
     /// The function that a call of this one means when an attribute has this value.
     pub fn variant(self, attribute: &str, value: &str) -> Option<Self> {
         match (self, AttributeName::from_name(attribute)?, value) {

@@ -210,7 +210,7 @@ impl Op {
     pub fn keeps_order(&self) -> bool {
         self.op_type == OpType::Reshape
             && match self.function {
-                Some(Function::Reshape | Function::Contiguous) => true,
+                Some(Function::Reshape | Function::Bitcast | Function::Contiguous) => true,
                 Some(Function::Transpose) => self.indexing.as_ref().is_some_and(|own| {
                     let dimensions = own.perm.iter().zip(&self.shape);
                     let longer = dimensions.filter(|&(_, &size)| size > 1);

@@ -1,6 +1,6 @@
 //! The element types of a call: which ones its inputs may have, and that of its result.
 
-use crate::model::diagnostic::{Code, Diagnostic};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
 use crate::model::fix::{Fix, TextEdit};
 use crate::model::functions::{AttributeName, Function};
@@ -10,6 +10,7 @@ use crate::notation::spelling::quoted;
 use crate::notation::written_name;
 use crate::resolve::attributes::Attributes;
 use crate::resolve::shapes::{Operand, tensor_text};
+use strum::VariantArray;
 
 /// # Errors
 /// An input of integers or truth values where PyTorch takes floats alone.
@@ -49,14 +50,21 @@ pub(super) fn result_dtype(
     inferred: Option<DType>,
     attributes: Attributes<'_>,
 ) -> Result<Option<DType>, Diagnostic> {
-    let is_cast = function == Function::Cast;
+    let is_cast = function.converts();
     let target = attributes.dtype(AttributeName::Dtype);
     let expected = if is_cast { target } else { inferred };
+    if function == Function::Bitcast {
+        check_size(
+            inferred,
+            target,
+            attributes.span(AttributeName::Dtype, statement.callee.span),
+        )?;
+    }
     let Some(annotation) = &statement.annotation else {
         if is_cast && target.is_none() {
             return Err(Diagnostic::error(
                 Code::MissingShape,
-                "a cast needs the element type to cast to",
+                format!("a {function} needs the element type to cast to"),
             )
             .at(statement.callee.span)
             .hint("write it as an attribute: `dtype=f32`")
@@ -93,4 +101,33 @@ pub(super) fn result_dtype(
         }
         _ => Ok(Some(annotation.dtype)),
     }
+}
+
+/// # Errors
+/// Bits read as those of a type of another size.
+fn check_size(from: Option<DType>, to: Option<DType>, span: Span) -> Result<(), Diagnostic> {
+    let (Some(from), Some(to)) = (from, to) else {
+        return Ok(());
+    };
+    if from.size() == to.size() {
+        return Ok(());
+    }
+    let same: Vec<&str> = (DType::VARIANTS.iter())
+        .filter(|dtype| dtype.size() == from.size() && **dtype != from)
+        .map(|dtype| dtype.name())
+        .collect();
+    Err(Diagnostic::error(
+        Code::ShapeMismatch,
+        format!(
+            "a bitcast keeps the size of an element, but {} and {} have different sizes",
+            from.name(),
+            to.name()
+        ),
+    )
+    .at(span)
+    .hint(format!(
+        "write a type of the size of {}: {}; or convert the numbers with `cast`",
+        from.name(),
+        same.join(", ")
+    )))
 }

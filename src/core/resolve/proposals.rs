@@ -184,6 +184,9 @@ impl Proposals<'_> {
         if !places.all(requires) {
             return false;
         }
+        if function == Function::Bitcast {
+            return dtype.size() == written.size();
+        }
         if function == Function::Cast || function.is_freely_typed() {
             return true;
         }

@@ -303,7 +303,7 @@ pub const fn of_function(function: Function) -> Operations {
         F::Cumsum => SCAN,
         F::Topk | F::TopkIndices | F::Sort | F::Argsort => SORT,
         F::MaxPool2d | F::AvgPool2d | F::AdaptiveAvgPool2d | F::AdaptiveMaxPool2d => POOL,
-        F::Reshape | F::Rearrange | F::Contiguous | F::Transpose | F::Split | F::Slice | F::Expand | F::Repeat | F::RepeatInterleave => COPY,
+        F::Reshape | F::Bitcast | F::Rearrange | F::Contiguous | F::Transpose | F::Split | F::Slice | F::Expand | F::Repeat | F::RepeatInterleave => COPY,
         F::Concat => CONCAT,
         F::Embedding | F::Gather | F::Index => GATHER,
         F::Scatter | F::ScatterAdd | F::IndexCopy | F::IndexAdd | F::IndexPut => SCATTER,

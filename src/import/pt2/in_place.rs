@@ -61,6 +61,7 @@ enum StepOp {
     /// A transpose with its order of dimensions.
     Transpose(OpStatement, Vec<i64>),
     Slice(OpStatement),
+    Bitcast(OpStatement),
 }
 
 impl<'a> Import<'a> {
@@ -149,7 +150,9 @@ impl<'a> Import<'a> {
                 for step in steps.iter().rev() {
                     let op = match &step.op {
                         StepOp::Reshape => None,
-                        StepOp::Transpose(op, _) | StepOp::Slice(op) => Some(op),
+                        StepOp::Transpose(op, _) | StepOp::Slice(op) | StepOp::Bitcast(op) => {
+                            Some(op)
+                        }
                     };
                     source = match op {
                         None => self.reshaped(node, view, source, step.output),
@@ -217,6 +220,7 @@ impl<'a> Import<'a> {
                 Function::Reshape => StepOp::Reshape,
                 Function::Transpose => StepOp::Transpose(op.clone(), perm(op)?),
                 Function::Slice => StepOp::Slice(op.clone()),
+                Function::Bitcast => StepOp::Bitcast(op.clone()),
                 _ => return None,
             };
             found.push(Step {
@@ -242,6 +246,11 @@ impl<'a> Import<'a> {
         for (at, step) in steps.iter().enumerate() {
             part = match &step.op {
                 StepOp::Reshape => self.reshaped(node, base, part, step.source),
+                StepOp::Bitcast(_) => {
+                    let dtype = self.written.tensors.get(step.source)?.dtype?.name();
+                    let line = format!("y = bitcast({}, dtype={dtype})", self.name(part));
+                    self.write(node, statements(&line)?, base, true, None)
+                }
                 StepOp::Transpose(_, perm) => {
                     let mut back = vec![0; perm.len()];
                     for (place, &axis) in perm.iter().enumerate() {

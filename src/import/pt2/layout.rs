@@ -30,6 +30,19 @@ pub(super) fn reshape(call: &Call<'_>) -> Option<Becomes> {
     Some(Becomes::Reshape(index))
 }
 
+/// The bits of a tensor in another element type of the same size. `u8` and `i8` are one type here.
+pub(super) fn bitcast(call: &Call<'_>) -> Option<Becomes> {
+    let index = call.tensor_index("self")?;
+    let dtype = call.known(index)?.dtype?;
+    if dtype == call.dtype {
+        return Some(Becomes::Same(index));
+    }
+    (dtype.size() == call.dtype.size()).then(|| {
+        let dtype = call.dtype.name();
+        Becomes::lines(format!("{{y}} = bitcast({{self}}, dtype={dtype})"))
+    })
+}
+
 /// A view of any strides; one that shows all elements in their order is a reshape.
 pub(super) fn as_strided(call: &Call<'_>) -> Option<Becomes> {
     let output = call.outputs.first().copied().flatten()?;

@@ -145,6 +145,7 @@ static OPERATORS: &[Operator] = &[
     row(&["cdist"], &[By(losses::distances)]),
     row(&["logsumexp"], &[By(losses::log_sum_exp)]),
     // Other shapes of the same elements.
+    row(&["view.dtype"], &[By(layout::bitcast)]),
     row(&["view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "flatten", "unflatten", "view_as", "reshape_as"], &[By(layout::reshape)]),
     row(&["permute", "transpose", "t", "numpy_T", "mT", "swapaxes", "swapdims"], &[By(layout::transpose)]),
     row(&["expand", "expand_as", "broadcast_to"], &[By(layout::expand)]),

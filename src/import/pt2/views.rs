@@ -36,6 +36,8 @@ pub(super) fn view_text(op: &OpStatement) -> String {
 #[derive(Default)]
 pub(super) struct Order {
     steps: Vec<Step>,
+    /// Whether the bits are those of another element type.
+    is_cast: bool,
 }
 
 /// A view of all elements.
@@ -49,7 +51,7 @@ enum Step {
 impl Order {
     /// Whether all views together change nothing.
     pub(super) fn is_kept(&self) -> bool {
-        matches!(self.steps.as_slice(), [] | [Step::Reshape])
+        !self.is_cast && matches!(self.steps.as_slice(), [] | [Step::Reshape])
     }
 
     /// Adds the view before. `None` if the op does not show all elements once.
@@ -57,6 +59,10 @@ impl Order {
         let before = match op.function()? {
             Function::Reshape => Step::Reshape,
             Function::Transpose => Step::Perm(perm(op)?),
+            Function::Bitcast => {
+                self.is_cast = !self.is_cast;
+                return Some(());
+            }
             _ => return None,
         };
         let joined = match (self.steps.pop(), before) {

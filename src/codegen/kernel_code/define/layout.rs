@@ -14,6 +14,7 @@ impl Definitions<'_> {
         let operands = self.operands(definition);
         match (definition.function, &operands[..]) {
             (Function::Reshape | Function::Contiguous, &[x]) => self.kept(definition, x),
+            (Function::Bitcast, _) => Err(CodegenError::NoKernel(definition.function)),
             (Function::Rearrange, &[x]) => self.rearranged(definition, x),
             (Function::Rearrange, _) => Err(EvaluationError::UnknownOrder.into()),
             (Function::Concat, operands) => self.concatenated(definition, operands),

@@ -105,7 +105,7 @@ fn renumbered(
         expressions.unravel(&definition.shape, place)
     };
     match definition.function.unwrap_or(Function::Reshape) {
-        Function::Reshape | Function::Contiguous => Some(kept()),
+        Function::Reshape | Function::Bitcast | Function::Contiguous => Some(kept()),
         Function::Transpose => {
             let perm = &definition.indexing.as_ref()?.perm;
             perm.iter().map(|&old| at.get(old).copied()).collect()

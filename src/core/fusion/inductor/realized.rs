@@ -33,7 +33,9 @@ impl Lowering<'_> {
         let mut computed = HashSet::new();
         let pairs = value.reads.iter();
         let pairs = pairs.filter(|read| self.pairs.contains(&read.buffer));
-        let mut count = (value.reads.len() + pairs.count()) as u64;
+        let is_bitcast = |op: &&OpId| graph.ops[**op].function == Some(Function::Bitcast);
+        let bitcasts = value.ops.iter().filter(is_bitcast).count();
+        let mut count = (value.reads.len() + pairs.count() + bitcasts) as u64;
         for read in &value.reads {
             if let Some(op) = producer(read) {
                 let definition = &graph.ops[op];

@@ -235,7 +235,7 @@ fn keeps_shape(function: Function, attributes: &[Attribute], op: &Op, inputs: In
 /// Attributes with which `function` infers the op's shape; `None` if there are none.
 fn fitting_attributes(function: Function, op: &Op, inputs: Inputs<'_>) -> Option<Vec<Attribute>> {
     let mut candidates = vec![Vec::new()];
-    if function == Function::Cast {
+    if function.converts() {
         let dtype = op.element_type()?.name().to_owned();
         candidates = vec![vec![attribute(
             AttributeName::Dtype.name(),

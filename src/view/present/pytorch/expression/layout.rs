@@ -1,9 +1,10 @@
 //! Ops that move elements and compute nothing.
 
-use super::super::shape_of;
+use super::super::{shape_of, torch_dtype};
 use super::{Task, number_of};
 use crate::present::pytorch::ScriptError;
 use fuseline_codegen::evaluation_error::EvaluationError;
+use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::op::Indexing;
 use fuseline_core::model::operand_parts::{Heads, heads_between};
@@ -15,6 +16,10 @@ impl Task<'_> {
         let shape = shape_of(&self.op.shape);
         match name {
             Function::Reshape => Ok(format!("{x}.reshape({shape})")),
+            Function::Bitcast => Ok(format!(
+                "{x}.view({})",
+                torch_dtype(self.op.element_type().unwrap_or(DType::F32))
+            )),
             Function::Contiguous => Ok(format!("{x}.reshape({shape}).contiguous()")),
             Function::Rearrange => self.rearranged(),
             Function::Transpose => {

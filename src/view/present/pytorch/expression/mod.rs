@@ -202,7 +202,7 @@ impl Task<'_> {
     /// The type that PyTorch gives the value without a cast; `None` where that is not known.
     fn natural_dtype(&self) -> Option<DType> {
         match self.function {
-            Function::Cast | Function::Full | Function::Arange => self.op.dtype,
+            Function::Cast | Function::Bitcast | Function::Full | Function::Arange => self.op.dtype,
             Function::ScaledMatmul => Some(self.scaled_dtype()),
             Function::Matmul
             | Function::Linear
