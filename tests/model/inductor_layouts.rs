@@ -124,8 +124,8 @@ fn tiles_are_those_of_the_ordered_loops() {
     ]);
 }
 
-/// Weights that are scaled by blocks and cut into heads: the compiler does not see that the elements
-/// keep their order, so each product reads a copy of its part.
+/// Weights that are scaled by blocks and cut into heads: the compiler does not see that the
+/// elements keep their order, so each product reads a copy of its part.
 #[test]
 fn each_part_behind_a_reshape_that_cuts_and_joins_is_copied() {
     let weights = "weight w : f8e4m3[32, 128, 4, 128]\nweight s : bf16[32, 1, 4, 1]\nb = cast(w, dtype=bf16)\nd = mul(b, s)\nh = reshape(d) : bf16[16, 256, 512]\nk = slice(h, axis=1, start=0, end=128)\ninput q : bf16[16, 4, 128]\ny = matmul(q, k)";
