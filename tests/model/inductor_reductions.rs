@@ -254,8 +254,8 @@ fn a_maximum_of_all_is_reduced_from_that_of_the_rows() {
     ]);
 }
 
-/// A norm of each head, then a maximum of the whole row: cut at the heads, its first half shares the
-/// kernel of the heads' statistics, which it reads where they are written.
+/// A norm of each head, then a maximum of the whole row: cut at the heads, its first half shares
+/// the kernel of the heads' statistics, which it reads where they are written.
 #[test]
 fn a_row_that_is_cut_at_heads_shares_the_kernel_of_their_statistics() {
     let heads = "input x : bf16[64, 16, 128]\nn = rms_norm(x)\nr = reshape(n) : bf16[64, 2048]\n";

@@ -286,7 +286,8 @@ fn both_results_of_an_operator_are_one_call() {
     );
 }
 
-/// A GPU multiplies i8 in `_int_mm` alone, which wants more than 16 rows and sides of multiples of 8.
+/// A GPU multiplies i8 in `_int_mm` alone, which wants more than 16 rows and sides of multiples of
+/// 8.
 #[test]
 fn a_product_of_i8_is_one_that_a_gpu_has() {
     let product = |rows: u64, columns: u64| {
