@@ -96,6 +96,14 @@ pub(crate) fn of_one<C: Calculator>(
             c.with(Binary::Multiply, elu, SELU_SCALE)
         }),
         Function::Softplus => Box::new(softplus),
+        Function::LogSigmoid => Box::new(|c, x| {
+            let below = c.with(Binary::Minimum, x, 0.0);
+            let size = c.unary(Unary::Abs, x);
+            let negative = c.unary(Unary::Negate, size);
+            let power = c.unary(Unary::Exp, negative);
+            let rest = c.unary(Unary::Log1p, power);
+            c.binary(Binary::Subtract, below, rest)
+        }),
         Function::Mish => Box::new(|c, x| {
             let soft = softplus(c, x);
             let tanh = c.unary(Unary::Tanh, soft);

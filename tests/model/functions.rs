@@ -207,6 +207,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("floor_divide(m, v)", &[8, 6]),
     ("trunc_divide(m, v)", &[8, 6]),
     ("xlogy(m, v)", &[8, 6]),
+    ("log_sigmoid(m)", &[8, 6]),
     ("logaddexp(m, v)", &[8, 6]),
     ("remainder(m, 3)", &[8, 6]),
     ("prod(m)", &[8, 1]),

@@ -42,6 +42,7 @@ fn a_function_counts_its_values_and_its_constants_once() {
         ("leaky_relu(x)", 9),
         ("silu(x)", 7),
         ("softplus(x)", 7),
+        ("log_sigmoid(x)", 4),
         ("hardsigmoid(x)", 6),
         ("gelu_erf(x)", 5),
         ("elu(x)", 5),

@@ -56,6 +56,7 @@ fn a_printed_program_is_that_of_its_file() {
         "autocast",
         "recurrent",
         "losses",
+        "class_losses",
         "bags",
         "small_products",
         "gpt2",

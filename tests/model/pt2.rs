@@ -74,6 +74,7 @@ fn a_saved_export_is_the_program_that_the_exporter_saves() {
         "llama",
         "autocast",
         "losses",
+        "class_losses",
         "bags",
         "small_products",
     ];
@@ -275,6 +276,9 @@ fn arguments_decide_what_an_operator_is() {
             vec!["xlogy = xlogy(x, x)", "mul = mul(x, x)", "sub = sub(xlogy, mul) : f32[4, 8]"]),
         (one("kl_div.default", &[("target", json!({ "as_tensor": { "name": "x" } })), ("reduction", int(0)), ("log_target", json!({ "as_bool": true }))]),
             vec!["exp = exp(x)", "sub = sub(x, x)", "mul = mul(exp, sub) : f32[4, 8]"]),
+        (one("log_sigmoid.default", &[]), vec!["log_sigmoid = log_sigmoid(x) : f32[4, 8]"]),
+        (one("binary_cross_entropy_with_logits.default", &[("target", json!({ "as_tensor": { "name": "x" } })), ("reduction", int(0))]),
+            vec!["sub = sub(1, x)", "mul = mul(sub, x)", "log_sigmoid = log_sigmoid(x)", "sub_2 = sub(mul, log_sigmoid) : f32[4, 8]"]),
         (one("flip.default", &[("dims", json!({ "as_ints": [0, 1] }))]), vec!["flip = flip(x, axis=[0, 1]) : f32[4, 8]"]),
         (one("cumsum.default", &[("dim", int(1))]), vec!["cumsum = cumsum(x, axis=1) : f32[4, 8]"]),
         (one("roll.default", &[("shifts", json!({ "as_ints": [1, -1] })), ("dims", json!({ "as_ints": [0, 1] }))]), vec!["roll = roll(x, shift=1, axis=0)", "roll_2 = roll(roll, shift=-1, axis=1) : f32[4, 8]"]),

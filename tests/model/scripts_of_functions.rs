@@ -42,6 +42,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = trunc(x)", "torch.trunc(x)"),
     ("y = selu(x)", "F.selu(x)"),
     ("y = softplus(x)", "F.softplus(x)"),
+    ("y = log_sigmoid(x)", "F.logsigmoid(x)"),
     ("y = mish(x)", "F.mish(x)"),
     ("y = hardsigmoid(x)", "F.hardsigmoid(x)"),
     ("y = hardswish(x)", "F.hardswish(x)"),

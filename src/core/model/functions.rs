@@ -346,6 +346,7 @@ impl Function {
             | Self::Elu
             | Self::Selu
             | Self::Softplus
+            | Self::LogSigmoid
             | Self::Mish
             | Self::Hardsigmoid
             | Self::Hardswish

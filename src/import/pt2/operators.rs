@@ -73,6 +73,7 @@ static OPERATORS: &[Operator] = &[
     row(&["gelu"], &[Lines(Own, &["{y} = gelu({self}, approximate={approximate=none})"])]),
     row(&["leaky_relu"], &[Lines(Own, &["{y} = leaky_relu({self}, slope={negative_slope=0.01})"])]),
     row(&["elu"], &[By(elementwise::elu)]),
+    row(&["log_sigmoid"], &[Lines(Own, &["{y} = log_sigmoid({self})"])]),
     row(&["softplus"], &[By(elementwise::softplus)]),
     row(&["glu"], &[Lines(Own, &["{y}_left = split({self}, parts=2, index=0, axis={dim=-1})", "{y}_right = split({self}, parts=2, index=1, axis={dim=-1})", "{y}_gate = sigmoid({y}_right)", "{y} = mul({y}_left, {y}_gate)"])]),
     row(&["relu6", "hardtanh"], &[Lines(Typed, &["{y} = clamp({self}{bounds})"])]),
@@ -140,6 +141,7 @@ static OPERATORS: &[Operator] = &[
     row(&["lstm", "gru", "rnn_tanh", "rnn_relu"], &[]),
     // Losses and distances.
     row(&["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"], &[By(losses::of_difference)]),
+    row(&["binary_cross_entropy_with_logits"], &[By(losses::of_odds)]),
     row(&["kl_div"], &[By(losses::divergence)]),
     row(&["cross_entropy_loss", "nll_loss", "nll_loss_nd"], &[By(losses::cross_entropy)]),
     row(&["cdist"], &[By(losses::distances)]),

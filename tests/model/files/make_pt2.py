@@ -114,6 +114,14 @@ class Losses(nn.Module):
         return functional.one_hot(i, 128).float().mean(0), functional.cross_entropy(t, y), near, torch.logsumexp(t, -1)
 
 
+class ClassLosses(nn.Module):
+    def forward(self, t, y, w, p):
+        smooth = functional.cross_entropy(t, y, label_smoothing=0.1)
+        weighted = functional.cross_entropy(t, y, weight=w)
+        odds = functional.binary_cross_entropy_with_logits(t, p, pos_weight=w)
+        return smooth, weighted, odds, -functional.logsigmoid(t).mean()
+
+
 class Bags(nn.Module):
     def __init__(self):
         super().__init__()
@@ -378,6 +386,8 @@ write("conv_decomposed", Conv(), (torch.randn(2, 3, 32, 32),), decomposes=True)
 write("autocast", Autocast(), (torch.randn(16, 64),))
 write("recurrent", Recurrent(), (torch.randn(8, 30, 40),))
 write("losses", Losses(), (torch.randn(128, 32), torch.randn(16, 10), torch.randint(0, 10, (16,))))
+CLASSES = (torch.randn(16, 10), torch.randint(0, 10, (16,)), torch.rand(10), torch.rand(16, 10))
+write("class_losses", ClassLosses(), CLASSES)
 write("bags", Bags(), (torch.randint(0, 1000, (96,)), torch.arange(0, 96, 3)))
 write("small_products", SmallProducts(), (torch.randn(32, 128),))
 ids = torch.randint(0, 100, (2, 16))

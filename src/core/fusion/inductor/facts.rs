@@ -102,7 +102,7 @@ pub(super) fn window_of(op: &Op) -> Option<Window> {
 /// `torch/_inductor/lowering.py` and `torch/_refs/nn/functional`.
 pub(super) fn loads(op: &Op) -> u32 {
     match op.function {
-        Some(Function::Silu | Function::Gelu | Function::Square) => 2,
+        Some(Function::Silu | Function::Gelu | Function::Square | Function::LogSigmoid) => 2,
         Some(Function::Softplus) => 3,
         _ => 1,
     }

@@ -120,14 +120,14 @@ fn is_half(op: &Op) -> bool {
 fn converts_both_ways(function: Function, op: &Op) -> bool {
     use Function::{
         Clamp, Elu, Gelu, GeluErf, GroupNorm, Hardsigmoid, Hardswish, LayerNorm, LeakyRelu,
-        LogSoftmax, Logaddexp, Maximum, Minimum, Mish, RmsNorm, Selu, Silu, Softmax, Softplus,
-        Xlogy,
+        LogSigmoid, LogSoftmax, Logaddexp, Maximum, Minimum, Mish, RmsNorm, Selu, Silu, Softmax,
+        Softplus, Xlogy,
     };
     match function {
         Maximum | Minimum => !op.literals.is_empty(),
         Clamp | Elu | Gelu | GeluErf | GroupNorm | Hardsigmoid | Hardswish | LayerNorm
-        | LeakyRelu | LogSoftmax | Logaddexp | Mish | RmsNorm | Selu | Silu | Softmax
-        | Softplus | Xlogy => true,
+        | LeakyRelu | LogSigmoid | LogSoftmax | Logaddexp | Mish | RmsNorm | Selu | Silu
+        | Softmax | Softplus | Xlogy => true,
         _ => false,
     }
 }
@@ -145,6 +145,7 @@ fn in_f32(function: Function, inputs: u64) -> Instructions {
         F::Elu => (5, 2),
         F::Selu => (6, 4),
         F::Softplus => (4, 1),
+        F::LogSigmoid => (6, 1),
         F::Mish => (6, 1),
         F::Hardsigmoid => (4, 4),
         F::Hardswish => (5, 4),

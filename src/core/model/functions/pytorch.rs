@@ -66,7 +66,7 @@ pub const ALIASES: &[Alias] = &[
     same("neg", F::Neg), same("negative", F::Neg), same("abs", F::Abs), same("absolute", F::Abs), same("square", F::Square),
     // PyTorch's default is the exact form.
     same("gelu", F::GeluErf), same("GELU", F::GeluErf),
-    same("swish", F::Silu),
+    same("swish", F::Silu), same("logsigmoid", F::LogSigmoid),
     same("sigmoid", F::Sigmoid), same("Sigmoid", F::Sigmoid), same("expit", F::Sigmoid),
     same("tanh", F::Tanh), same("Tanh", F::Tanh),
     same("exp", F::Exp), same("log", F::Log), same("erf", F::Erf), same("sin", F::Sin), same("cos", F::Cos),

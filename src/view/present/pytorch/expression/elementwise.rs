@@ -109,6 +109,7 @@ impl Task<'_> {
                     self.operands.join(", ")
                 ))
             }
+            (Function::LogSigmoid, _) => called("F.logsigmoid"),
             // PyTorch takes two tensors.
             (Function::Logaddexp, _) if !self.call.literals.is_empty() => Err(self.refuse()),
             _ => {

@@ -90,6 +90,7 @@ impl Task<'_> {
                 | Function::Gelu
                 | Function::GeluErf
                 | Function::Softplus
+                | Function::LogSigmoid
                 | Function::Softsign
                 | Function::Maximum
                 | Function::Minimum
