@@ -323,24 +323,24 @@ broadcast_tensors broadcast_to cat ceil channel_shuffle chunk clamp clamp_max cl
 constant_pad_nd contiguous conv1d conv2d conv3d conv_transpose1d conv_transpose2d.input conv_transpose3d.input
 convolution convolution_backward copy copysign cos cosh cudnn_batch_norm cummax cummin cumprod cumsum detach digamma
 div divide dot dropout elu embedding embedding_bag empty empty_like empty_permuted empty_strided eq erf erfc erfinv
-exp exp2 expand expand_as expm1 feature_dropout fill flatten flip floor floor_divide fmod frac full full_like gather
-ge gelu gelu_backward grid_sampler_2d grid_sampler_3d group_norm gru gt hardsigmoid hardswish hardtanh heaviside histc
-hypot i0 igamma igammac im2col index.Tensor index_add index_copy index_put index_select instance_norm isfinite isinf
-isnan isneginf isposinf layer_norm le leaky_relu lgamma lift lift_fresh lift_fresh_copy linalg_vector_norm linear log
-log10 log1p log2 log_sigmoid log_softmax logaddexp logaddexp2 logcumsumexp logical_and logical_not logical_or
-logical_xor logit lstm lt mT masked_fill matmul max max.other max_pool2d max_pool2d_with_indices
-max_pool2d_with_indices_backward max_pool3d max_pool3d_with_indices maximum mean min min.other minimum mish mm mul
-multiply mv nan_to_num narrow native_batch_norm native_dropout native_group_norm native_layer_norm ne neg new_empty
-new_empty_strided new_full new_ones new_zeros nextafter norm normal_functional numpy_T ones ones_like pad permute
-pixel_shuffle pixel_unshuffle polygamma positive pow prod rand rand_like randint randint_like randn randn_like
-randperm reciprocal reflection_pad1d reflection_pad2d reflection_pad3d relu relu6 remainder repeat
-repeat_interleave.self_int replication_pad1d replication_pad2d replication_pad3d reshape reshape_as resolve_conj
-resolve_neg rms_norm rnn_relu rnn_tanh roll round rsqrt rsub scalar_tensor scaled_dot_product_attention scatter.src
-scatter.value scatter_add select select_scatter selu sigmoid sign signbit silu sin sinc sinh slice slice_scatter
-softmax softplus sort special_bessel_j0 special_bessel_j1 special_erf special_i0e special_i1 special_i1e special_ndtri
-special_zeta split split_with_sizes sqrt square squeeze stack std std_mean sub subtract sum swapaxes swapdims t tan
-tanh tensor_split to topk transpose tril triu true_divide trunc type_as unbind unflatten unfold uniform unsafe_chunk
-unsafe_split unsafe_split_with_sizes unsqueeze upsample_bicubic2d upsample_bilinear2d upsample_linear1d
+exp exp2 expand expand_as expm1 feature_dropout fill flatten flip floor floor_divide fmax fmin fmod frac full
+full_like gather ge gelu gelu_backward grid_sampler_2d grid_sampler_3d group_norm gru gt hardsigmoid hardswish
+hardtanh heaviside histc hypot i0 igamma igammac im2col index.Tensor index_add index_copy index_put index_select
+instance_norm isfinite isinf isnan isneginf isposinf layer_norm ldexp le leaky_relu lgamma lift lift_fresh
+lift_fresh_copy linalg_vector_norm linear log log10 log1p log2 log_sigmoid log_softmax logaddexp logaddexp2
+logcumsumexp logical_and logical_not logical_or logical_xor logit lstm lt mT masked_fill matmul max max.other
+max_pool2d max_pool2d_with_indices max_pool2d_with_indices_backward max_pool3d max_pool3d_with_indices maximum mean
+min min.other minimum mish mm mul multiply mv nan_to_num narrow native_batch_norm native_dropout native_group_norm
+native_layer_norm ne neg new_empty new_empty_strided new_full new_ones new_zeros nextafter norm normal_functional
+numpy_T ones ones_like pad permute pixel_shuffle pixel_unshuffle polygamma positive pow prod rand rand_like randint
+randint_like randn randn_like randperm reciprocal reflection_pad1d reflection_pad2d reflection_pad3d relu relu6
+remainder repeat repeat_interleave.self_int replication_pad1d replication_pad2d replication_pad3d reshape reshape_as
+resolve_conj resolve_neg rms_norm rnn_relu rnn_tanh roll round rsqrt rsub scalar_tensor scaled_dot_product_attention
+scatter.src scatter.value scatter_add select select_scatter selu sigmoid sign signbit silu sin sinc sinh slice
+slice_scatter softmax softplus sort special_bessel_j0 special_bessel_j1 special_erf special_i0e special_i1 special_i1e
+special_ndtri special_zeta split split_with_sizes sqrt square squeeze stack std std_mean sub subtract sum swapaxes
+swapdims t tan tanh tensor_split to topk transpose tril triu true_divide trunc type_as unbind unflatten unfold uniform
+unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze upsample_bicubic2d upsample_bilinear2d upsample_linear1d
 upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d var var_mean view view_as
 where.ScalarOther where.ScalarSelf where.self xlogy zero zeros zeros_like
 """

@@ -70,6 +70,15 @@ fn an_operand_that_reads_one_tensor_is_computed_by_each_reader() {
     ]);
 }
 
+/// Numbers of a mask that is repeated for each sequence of the batch.
+#[test]
+fn a_repeated_mask_is_written_as_the_numbers_that_attention_reads() {
+    let heads = HEADS.replace("input b : bf16[4, 8, 64, 32]\n", "");
+    let mask = "input a : f32[64, 64]\ninput c : f32[64, 64]\nm = gt(a, c)\nr = reshape(m) : bool[1, 1, 64, 64]\n";
+    let call = "e = expand(r) : bool[4, 1, 64, 64]\ny = sdpa(q, k, v, e)";
+    check(&[(&format!("{heads}{mask}{call}"), 2, 622_592)]);
+}
+
 #[test]
 fn each_operand_has_a_copy_of_its_own() {
     let keys = "input q : bf16[4, 8, 64, 32]\ninput a : bf16[4, 64, 8, 32]\nx = mul(a, 2)\nt = transpose(x, perm=[0, 2, 1, 3])";

@@ -102,7 +102,7 @@ static OPERATORS: &[Operator] = &[
     row(&["where.self", "where.ScalarOther", "where.ScalarSelf"], &[Lines(Typed, &["{y} = where({condition}, {self}, {other})"])]),
     row(&["masked_fill"], &[Lines(Own, &["{y} = where({mask}, {value}, {self})"])]),
     // Functions of elements that the notation has no name for.
-    row(&["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bernoulli", "copysign", "cosh", "digamma", "erfc", "erfinv", "fmod", "frac", "gelu_backward", "heaviside", "hypot", "i0", "igamma", "igammac", "isfinite", "isneginf", "isposinf", "lgamma", "log10", "logaddexp2", "logit", "nan_to_num", "nextafter", "polygamma", "signbit", "sinc", "sinh", "special_bessel_j0", "special_bessel_j1", "special_i0e", "special_i1", "special_i1e", "special_ndtri", "special_zeta", "threshold"], &[Lines(Own, &["{y} = elementwise({tensors})"])]),
+    row(&["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bernoulli", "copysign", "cosh", "digamma", "erfc", "erfinv", "fmax", "fmin", "fmod", "frac", "gelu_backward", "heaviside", "hypot", "i0", "igamma", "igammac", "isfinite", "isneginf", "isposinf", "ldexp", "lgamma", "log10", "logaddexp2", "logit", "nan_to_num", "nextafter", "polygamma", "signbit", "sinc", "sinh", "special_bessel_j0", "special_bessel_j1", "special_i0e", "special_i1", "special_i1e", "special_ndtri", "special_zeta", "threshold"], &[Lines(Own, &["{y} = elementwise({tensors})"])]),
     row(&["max_pool2d_with_indices_backward", "avg_pool2d_backward", "_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d", "im2col", "unfold"], &[Lines(Own, &["{y} = elementwise({tensors})"])]),
     // Along axes.
     row(&["sum", "mean", "amax", "amin", "prod", "any", "all"], &[By(reductions::sum)]),

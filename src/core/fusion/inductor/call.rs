@@ -115,7 +115,10 @@ impl Lowering<'_> {
             return false;
         };
         let numbers = elements.saturating_mul(width.into());
-        let beyond = numbers.saturating_sub(elements);
+        // What a mask repeats is read once, but its numbers are written for each element.
+        let base = viewed_base(graph, mask);
+        let own = graph.tensors[base].elements().unwrap_or(elements);
+        let beyond = numbers.saturating_sub(own.min(elements));
         let first = graph.consumers[mask]
             .iter()
             .copied()
@@ -129,8 +132,7 @@ impl Lowering<'_> {
             let definition = &graph.ops[op];
             !is_call(definition) && definition.op_type != OpType::Reduction
         };
-        let producer = graph.tensors[viewed_base(graph, mask)].producer;
-        let producer = producer.filter(is_pointwise);
+        let producer = graph.tensors[base].producer.filter(is_pointwise);
         match producer {
             Some(producer) => self.note_copy(op, mask, producer, [beyond; 2]),
             None => self.note_copy(op, mask, op, [numbers; 2]),
