@@ -154,3 +154,21 @@ fn logarithms_of_sums_of_powers_are_long() {
         (&list("bf16", "h = maximum(g, m)"), 2),
     ]);
 }
+
+/// What an expand repeats is written if it counts too much for each copy, unless the expand says -1
+/// for a size that it keeps: then the compiler counts no copies.
+#[test]
+fn an_expand_with_a_size_of_minus_one_computes_its_input_again() {
+    let list = |shape: &str| {
+        format!(
+            "input k : bf16[2, 1, 1024, 64]\ninput y : bf16[2, 16, 1024, 64]\ninput c : bf16[1024, 64]\ninput s : bf16[1024, 64]\n\
+             r = rotary(k, c, s)\ne = expand(r, shape={shape})\nz = mul(e, y)"
+        )
+    };
+    check(&[
+        (&list("[2, 16, 1024, 64]"), 2),
+        (&list("[-1, 16, -1, -1]"), 1),
+        (&list("[2, 16, -1, 64]"), 1),
+        (&list("[2, 16, -1, -1]"), 1),
+    ]);
+}

@@ -162,6 +162,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = slice(x, start=1, step=2, axis=0)", "x[1:4:2]"),
     ("y = concat(x, w, axis=0)", "torch.cat((x, w), 0)"),
     ("y = expand(g, shape=[4, 8])", "g.expand((4, 8))"),
+    ("y = expand(g, shape=[4, -1])", "g.expand(4, -1)"),
     ("y = repeat(x, times=[2, 1])", "x.repeat((2, 1))"),
     ("y = repeat_interleave(x, times=2, axis=0)", "x.repeat_interleave(2, dim=0)"),
     ("y = embedding(i, w)", "F.embedding(i, w)"),

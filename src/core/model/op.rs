@@ -54,6 +54,9 @@ pub struct Op {
     /// not show: a softmax with `axis=-2`, a matmul with `transpose_a=true`.
     #[serde(skip)]
     pub is_across_rows: bool,
+    /// Whether it is an `expand` that says -1 for sizes that it keeps.
+    #[serde(skip)]
+    pub keeps_sizes: bool,
     /// Whether it is attention in which a query sees the keys up to its own position alone.
     #[serde(skip)]
     pub is_causal: bool,
@@ -108,6 +111,7 @@ impl Op {
             dtype: None,
             k: None,
             is_across_rows: false,
+            keeps_sizes: false,
             is_causal: false,
             axes: 0,
             indexing: None,

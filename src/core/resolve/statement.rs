@@ -103,6 +103,10 @@ pub(super) fn resolve_op(
     let is_counted = |&&tensor: &&NameId| !is_opaque || known.unknown_from(tensor).is_none();
     let op = Op {
         is_across_rows: is_across_rows(callee, attributes, axes),
+        keeps_sizes: matches!(callee, Callee::Function(Function::Expand))
+            && attributes
+                .sizes(AttributeName::Shape)?
+                .is_some_and(|sizes| sizes.contains(&-1)),
         is_causal: attributes.flag(AttributeName::Causal),
         axes,
         indexing,

@@ -220,7 +220,25 @@ pub(super) fn expand(call: &Call<'_>) -> Option<Becomes> {
     if call.shape_of("self") == Some(call.shape.as_slice()) {
         return Some(Becomes::Same(index));
     }
-    Some(Becomes::lines("{y} = expand({self})"))
+    let Some(written) = call
+        .sizes("size")
+        .filter(|sizes| sizes.contains(&Size::from(-1)))
+    else {
+        return Some(Becomes::lines("{y} = expand({self})"));
+    };
+    // torch.compile treats sizes of -1 otherwise than the sizes that they mean.
+    let sizes = written.iter().zip(&call.shape);
+    let sizes = sizes.map(|(written, whole)| {
+        if *written == Size::from(-1) {
+            "-1".to_owned()
+        } else {
+            call.one(whole)
+        }
+    });
+    let sizes = sizes.collect::<Vec<_>>().join(", ");
+    Some(Becomes::lines(format!(
+        "{{y}} = expand({{self}}, shape=[{sizes}])"
+    )))
 }
 
 /// One of several tensors, broadcast to their common shape.

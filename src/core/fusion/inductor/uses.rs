@@ -128,10 +128,13 @@ pub(super) fn uses(
             let of_input = &mut uses[tensor];
             of_input.readers += readers(graph, op, tensor);
             of_input.branches += 1;
-            let spreads = matches!(
-                definition.function,
-                Some(Function::Expand | Function::Repeat | Function::RepeatInterleave)
-            ) || is_repeat(definition)
+            let spreads = match definition.function {
+                // The compiler multiplies the sizes as they are written, so with -1 it counts no
+                // copies.
+                Some(Function::Expand) => !definition.keeps_sizes,
+                Some(Function::Repeat | Function::RepeatInterleave) => true,
+                _ => false,
+            } || is_repeat(definition)
                 || definition.op_type == OpType::Elementwise;
             if spreads {
                 let elements = |tensor: TensorId| graph.tensors[tensor].elements();

@@ -38,6 +38,20 @@ impl Task<'_> {
                 let axis = self.indexing()?.axis;
                 Ok(format!("torch.cat(({}), {axis})", self.operands.join(", ")))
             }
+            Function::Expand if self.op.keeps_sizes => {
+                let own = self.shape(0).ok_or_else(|| self.refuse())?;
+                let added = self.op.shape.len().saturating_sub(own.len());
+                let own = std::iter::repeat_n(None, added).chain(own.iter().map(Some));
+                let sizes = own.zip(&self.op.shape).map(|(own, size)| {
+                    if own == Some(size) {
+                        "-1".to_owned()
+                    } else {
+                        size.to_string()
+                    }
+                });
+                let sizes: Vec<String> = sizes.collect();
+                Ok(format!("{x}.expand({})", sizes.join(", ")))
+            }
             Function::Expand => Ok(format!("{x}.expand({shape})")),
             Function::Repeat => {
                 let own = self.shape(0).ok_or_else(|| self.refuse())?;
