@@ -130,3 +130,19 @@ fn inf_is_a_number_unless_a_tensor_has_this_name() {
     assert_eq!(numbers("input inf : f16[8]\ny = add(x, inf)"), []);
     assert_eq!(numbers("y = add(x, inf)\ninf = relu(x)"), []);
 }
+
+#[test]
+fn inf_is_a_number_as_an_attribute_unless_it_is_a_param() {
+    let text = "f = full(value=-inf) : f32[4, 4]\ny = clamp(f, min=0, max=inf)\n";
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    let value = |op: usize, at: usize| &parsed.program.ops[op].attributes[at].value;
+    assert_eq!(value(0, 0), &AttributeValue::Number("-inf".to_owned()));
+    assert_eq!(value(1, 1), &AttributeValue::Number("inf".to_owned()));
+    assert_eq!(parse(&print(&parsed.program)).program, parsed.program);
+    let of_param = parse(&format!("param inf = 8\n{text}")).program;
+    assert!(matches!(
+        of_param.ops[1].attributes[1].value,
+        AttributeValue::Size(_)
+    ));
+}

@@ -115,6 +115,12 @@ impl Cursor<'_> {
             let digits = self.take(Lexeme::Float).map_or("", |t| self.slice(t));
             return Ok(AttributeValue::Number(format!("{sign}{digits}")));
         }
+        // Without the minus, `inf` may be a param; see [`super::resolve_words`].
+        let infinity = self.tokens.get(self.at + 1).filter(|_| is_negative);
+        if infinity.is_some_and(|token| self.slice(*token) == INFINITY) {
+            self.at += 2;
+            return Ok(AttributeValue::Number(format!("-{INFINITY}")));
+        }
         let is_lone = matches!(
             self.kind_ahead(1),
             None | Some(Lexeme::Comma | Lexeme::CloseParen)

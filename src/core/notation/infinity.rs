@@ -32,6 +32,11 @@ pub(super) fn resolve_infinities(program: &mut Program) {
     }
 }
 
+/// Whether a word is infinity, with a sign or without one.
+pub(super) fn is_infinity(word: &str) -> bool {
+    word.strip_prefix('-').unwrap_or(word) == INFINITY
+}
+
 fn has_tensor(program: &Program) -> bool {
     let outputs = program.ops.iter().map(|op| &op.output);
     let declared = program.declarations.iter().map(|declared| &declared.name);

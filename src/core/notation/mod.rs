@@ -32,7 +32,7 @@ pub use foreign_signs::without_head;
 pub use foreign_text::leads_to_export;
 use foreign_text::refusal;
 pub use highlight::{TokenKind, highlight};
-use infinity::resolve_infinities;
+use infinity::{INFINITY, resolve_infinities};
 pub use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};
 pub use param::out_of_range;
@@ -85,7 +85,11 @@ fn resolve_words(text: &str, params: &HashMap<String, Span>, program: &mut Progr
                 && expr.span.slice(text) == name
                 && !params.contains_key(name)
             {
-                *value = AttributeValue::Word(name.clone());
+                *value = if name == INFINITY {
+                    AttributeValue::Number(name.clone())
+                } else {
+                    AttributeValue::Word(name.clone())
+                };
             }
         }
     }

@@ -124,7 +124,11 @@ fn in_json(attributes: Vec<Attribute>) -> Map<String, Value> {
     let value = |value: AttributeValue| match value {
         AttributeValue::Size(size) => number(&size.kind),
         AttributeValue::Sizes(sizes) => sizes.iter().map(|size| number(&size.kind)).collect(),
-        AttributeValue::Number(text) => text.parse::<f64>().map_or(Value::Null, Value::from),
+        AttributeValue::Number(text) => match text.parse::<f64>() {
+            // JSON has no infinity.
+            Ok(number) if number.is_infinite() => Value::from(text.as_str()),
+            number => number.map_or(Value::Null, Value::from),
+        },
         AttributeValue::Word(word) => match word.parse::<bool>() {
             Ok(flag) => Value::from(flag),
             Err(_) => Value::from(word),

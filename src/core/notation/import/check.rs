@@ -9,6 +9,7 @@ use crate::model::functions::Function;
 use crate::model::op::{Op, TensorDecl, TensorRole};
 use crate::model::op_type::OpType;
 use crate::model::program::{Attribute, AttributeValue, Literal};
+use crate::notation::infinity::is_infinity;
 use crate::notation::is_literal;
 use crate::notation::parser::unknown_dtype;
 use crate::notation::spelling::{quoted, shortened};
@@ -221,6 +222,7 @@ fn attribute_value(value: &Value) -> Option<AttributeValue> {
             AttributeValue::Sizes(sizes.collect::<Option<_>>()?)
         }
         Value::Bool(flag) => AttributeValue::Word(flag.to_string()),
+        Value::String(word) if is_infinity(word) => AttributeValue::Number(word.clone()),
         Value::String(word) => AttributeValue::Word(word.clone()),
         Value::Object(_) | Value::Null => return None,
     })
