@@ -6,12 +6,12 @@ use crate::size::Size;
 use std::fmt::Write;
 
 /// Lines whose operands autocast brings to the type of the result.
-fn in_result_type(text: impl Into<String>) -> Becomes {
+pub(super) fn in_result_type(text: impl Into<String>) -> Becomes {
     Becomes::Lines(Cast::Result, text.into())
 }
 
 /// All dimensions of a tensor, as a reduction names them.
-fn all_axes(rank: usize) -> String {
+pub(super) fn all_axes(rank: usize) -> String {
     match rank {
         1 => "0".to_owned(),
         rank => format!("{:?}", (0..rank).collect::<Vec<_>>()),
@@ -20,13 +20,13 @@ fn all_axes(rank: usize) -> String {
 
 /// What becomes of the losses of single elements or rows.
 #[derive(Clone, Copy)]
-enum Reduction {
+pub(super) enum Reduction {
     None,
     Mean,
     Sum,
 }
 
-fn reduction_of(call: &Call<'_>) -> Option<Reduction> {
+pub(super) fn reduction_of(call: &Call<'_>) -> Option<Reduction> {
     if !call.has("reduction") {
         return Some(Reduction::Mean);
     }
@@ -154,141 +154,6 @@ pub(super) fn of_odds(call: &Call<'_>) -> Option<Becomes> {
         write!(lines, "{{y}}_losses = sub({{y}}_product, {weighted})")
     };
     reduced(call, &lines, shape.len())
-}
-
-/// The logarithm of the softmax at the class of each row, and its mean over the rows that count.
-pub(super) fn cross_entropy(call: &Call<'_>) -> Option<Becomes> {
-    let (shape, target) = (call.shape_of("self")?, call.shape_of("target")?);
-    let rank = shape.len();
-    let smoothing = if call.has("label_smoothing") {
-        call.number("label_smoothing")?
-    } else {
-        0.0
-    };
-    let is_smooth = smoothing != 0.0;
-    let is_weighted = call.has("weight");
-    if rank < 2 || target.len() + 1 != rank || is_smooth && is_weighted {
-        return None;
-    }
-    let ignored = if call.has("ignore_index") {
-        call.int("ignore_index")?
-    } else {
-        -100
-    };
-    let mut lines = String::new();
-    let mut of = "{self}";
-    if call.operator == "cross_entropy_loss" {
-        lines.push_str("{y}_logs = log_softmax({self}, axis=1)\n");
-        of = "{y}_logs";
-    }
-    let (logs, classes) = (of, shape.get(1)?);
-    let (batch, rest) = target.split_first()?;
-    let one = Size::from(1);
-    // Writing to a `String` cannot fail.
-    if is_weighted {
-        let ones = vec![one.clone(); rank - 2];
-        let by_class = call.list(&[&[one.clone(), classes.clone()], &ones[..]].concat());
-        let _ = write!(
-            lines,
-            "{{y}}_weights = reshape({{weight}}, shape={by_class})\n\
-             {{y}}_weighted = mul({logs}, {{y}}_weights)\n"
-        );
-        of = "{y}_weighted";
-    }
-    let column = call.list(&[std::slice::from_ref(batch), &[one], rest].concat());
-    let (rows, whole) = (call.list(target), call.list(shape));
-    let _ = write!(
-        lines,
-        "{{y}}_is_class = ne({{target}}, {ignored})\n\
-         {{y}}_class = where({{y}}_is_class, {{target}}, 0)\n\
-         {{y}}_column = reshape({{y}}_class, shape={column})\n\
-         {{y}}_picked = gather({of}, {{y}}_column, axis=1)\n\
-         {{y}}_log = reshape({{y}}_picked, shape={rows})\n\
-         {{y}}_negative = neg({{y}}_log)\n\
-         {{y}}_is_lost = ne({{target}}, {ignored})\n\
-         {{y}}_losses = where({{y}}_is_lost, {{y}}_negative, 0)"
-    );
-    let (axes, dtype) = (all_axes(target.len()), call.dtype.name());
-    let reduction = reduction_of(call)?;
-    // What the losses of the rows become, and the number by which a mean divides them.
-    let total = |lines: &mut String, name: &str| {
-        let _ = write!(
-            lines,
-            "\n{{y}}_{name}_sum = sum({{y}}_{name}, axis={axes}, keepdim=false)"
-        );
-    };
-    let loss = match reduction {
-        Reduction::None => "{y}_losses",
-        Reduction::Sum => {
-            total(&mut lines, "losses");
-            "{y}_losses_sum"
-        }
-        Reduction::Mean if is_weighted => {
-            let _ = write!(
-                lines,
-                "\n{{y}}_spread = expand({{y}}_weights, shape={whole})\n\
-                 {{y}}_chosen = gather({{y}}_spread, {{y}}_column, axis=1)\n\
-                 {{y}}_of_rows = reshape({{y}}_chosen, shape={rows})\n\
-                 {{y}}_counts = ne({{target}}, {ignored})\n\
-                 {{y}}_shares = where({{y}}_counts, {{y}}_of_rows, 0)"
-            );
-            total(&mut lines, "shares");
-            total(&mut lines, "losses");
-            lines.push_str("\n{y}_mean = div({y}_losses_sum, {y}_shares_sum)");
-            "{y}_mean"
-        }
-        Reduction::Mean => {
-            let _ = write!(
-                lines,
-                "\n{{y}}_counts = ne({{target}}, {ignored})\n\
-                 {{y}}_total = sum({{y}}_counts, axis={axes}, keepdim=false)\n\
-                 {{y}}_number = cast({{y}}_total, dtype={dtype})"
-            );
-            total(&mut lines, "losses");
-            lines.push_str("\n{y}_mean = div({y}_losses_sum, {y}_number)");
-            "{y}_mean"
-        }
-    };
-    if !is_smooth {
-        let (before, last) = lines.rsplit_once('\n')?;
-        let (_, value) = last.split_once(" = ")?;
-        return Some(in_result_type(format!("{before}\n{{y}} = {value}")));
-    }
-    // A share of the loss comes from all classes alike.
-    let _ = write!(
-        lines,
-        "\n{{y}}_all = sum({logs}, axis=1, keepdim=false)\n\
-         {{y}}_away = neg({{y}}_all)\n\
-         {{y}}_is_ignored = eq({{target}}, {ignored})\n\
-         {{y}}_smooth = where({{y}}_is_ignored, 0, {{y}}_away)"
-    );
-    let smooth = match reduction {
-        Reduction::None => "{y}_smooth",
-        Reduction::Sum => {
-            total(&mut lines, "smooth");
-            "{y}_smooth_sum"
-        }
-        Reduction::Mean => {
-            let _ = write!(
-                lines,
-                "\n{{y}}_is_kept = logical_not({{y}}_is_ignored)\n\
-                 {{y}}_kept = sum({{y}}_is_kept, axis={axes}, keepdim=false)"
-            );
-            total(&mut lines, "smooth");
-            lines.push_str("\n{y}_smooth_mean = div({y}_smooth_sum, {y}_kept)");
-            "{y}_smooth_mean"
-        }
-    };
-    let count = classes.value(&call.params().values)?;
-    let share = number_text(smoothing / count as f64)?;
-    let own = number_text(1.0 - smoothing)?;
-    let _ = write!(
-        lines,
-        "\n{{y}}_share = mul({smooth}, {share})\n\
-         {{y}}_own = mul({loss}, {own})\n\
-         {{y}} = add({{y}}_own, {{y}}_share)"
-    );
-    Some(in_result_type(lines))
 }
 
 /// Euclidean distances of many rows, by one product: `|a|² - 2 a b + |b|²`. Few rows are compared

@@ -17,6 +17,7 @@ mod becomes;
 mod blanks;
 mod blocks;
 mod call;
+mod class_losses;
 mod complex;
 mod convolutions;
 mod copied;

@@ -6,7 +6,8 @@
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
 use crate::pt2::{
-    convolutions, elementwise, indexing, indices, layout, losses, pieces, products, reductions,
+    class_losses, convolutions, elementwise, indexing, indices, layout, losses, pieces, products,
+    reductions,
 };
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -143,7 +144,7 @@ static OPERATORS: &[Operator] = &[
     row(&["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"], &[By(losses::of_difference)]),
     row(&["binary_cross_entropy_with_logits"], &[By(losses::of_odds)]),
     row(&["kl_div"], &[By(losses::divergence)]),
-    row(&["cross_entropy_loss", "nll_loss", "nll_loss_nd"], &[By(losses::cross_entropy)]),
+    row(&["cross_entropy_loss", "nll_loss", "nll_loss_nd"], &[By(class_losses::cross_entropy)]),
     row(&["cdist"], &[By(losses::distances)]),
     row(&["logsumexp"], &[By(losses::log_sum_exp)]),
     // Other shapes of the same elements.
