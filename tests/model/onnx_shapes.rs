@@ -322,6 +322,22 @@ fn a_range_of_floats_has_the_length_of_its_size() {
     );
 }
 
+/// The TorchScript exporter writes the shape of an index of `index_copy_` so.
+#[test]
+fn a_shape_with_replaced_sizes_is_known() {
+    let nodes = [
+        node("Shape", "i", "length", &[]),
+        node("ScatterElements", "sizes place length", "shape", &[]),
+        node("Expand", "x shape", "y", &[]),
+    ];
+    let weights = [ints("sizes", &[2, -1, 8]), ints("place", &[-2])];
+    let inputs = ["x f32[1, 1, 8]", "i i64[n]"];
+    assert_eq!(
+        statements(&inputs, &weights, &nodes, "y"),
+        "y = expand(x, shape=[2, n, 8])"
+    );
+}
+
 #[test]
 fn a_gather_reads_what_it_gives() {
     let gather = node("Gather", "x i", "y", &[attribute_int("axis", 1)]);

@@ -70,6 +70,7 @@ fn computed(call: &Call<'_>) -> Option<Constant> {
             input(0)?.with_shape(shape.collect::<Option<_>>()?)
         }
         "Slice" => slice(call, input(0)?),
+        "ScatterElements" => scattered(call, input(0)?, input(1)?, input(2)?),
         "Transpose" => transposed(call, input(0)?),
         "ConstantOfShape" => {
             let sizes = input(0)?.sizes()?;
@@ -161,6 +162,31 @@ fn held(call: &Call<'_>) -> Option<Constant> {
             .map(|&i| Size::from(i))
             .collect::<Sizes>(),
     )
+}
+
+/// A list of which some elements are replaced: exporters write the shape of an expanded index so.
+fn scattered(
+    call: &Call<'_>,
+    list: &Constant,
+    places: &Constant,
+    values: &Constant,
+) -> Option<Constant> {
+    let is_replaced = call.word("reduction").is_none_or(|name| name == "none");
+    let are_lists = [list, places, values]
+        .iter()
+        .all(|own| own.shape.len() == 1);
+    if !is_replaced || !are_lists || places.elements.len() != values.elements.len() {
+        return None;
+    }
+    let mut elements = list.elements.clone();
+    for (place, value) in places.sizes()?.iter().zip(&values.elements) {
+        let place = match place.as_int()? {
+            place @ ..0 => elements.len().checked_sub(back(place))?,
+            place => usize::try_from(place).ok()?,
+        };
+        *elements.get_mut(place)? = value.clone();
+    }
+    Constant::list(elements)
 }
 
 /// The elements in another type. Whole numbers stay sizes, because only sizes can be the shape of
