@@ -26,7 +26,7 @@ const HEAD: &str =
 #[test]
 fn a_function_is_completed_by_its_first_letters_then_by_others() {
     assert_eq!(labels("y = softm|")[..2], ["softmax", "log_softmax"]);
-    assert_eq!(labels("y = lsm|"), ["log_softmax"]);
+    assert_eq!(labels("y = lsm|"), ["log_sigmoid", "log_softmax"]);
     assert_eq!(labels("y = F.rel|")[0], "relu");
     assert_eq!(labels("y = bmm|"), ["matmul"]);
     assert!(labels("y = |").len() >= 40);

@@ -146,8 +146,9 @@ impl Partition {
         }
         let statistics = self.statistics.iter();
         let statistics = statistics.map(|&(op, kernel)| (op, number[kernel]));
+        // A kernel that runs later than the one of the elements computes all of the op again.
         renumbered.statistics = statistics
-            .filter(|&(op, kernel)| renumbered.kernel_of[op] != kernel)
+            .filter(|&(op, kernel)| kernel < renumbered.kernel_of[op])
             .collect();
         renumbered.split.clone_from(&self.split);
         renumbered.copies.clone_from(&self.copies);
