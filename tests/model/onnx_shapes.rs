@@ -322,7 +322,7 @@ fn a_range_of_floats_has_the_length_of_its_size() {
     );
 }
 
-/// The TorchScript exporter writes the shape of an index of `index_copy_` so.
+/// The `TorchScript` exporter writes the shape of an index of `index_copy_` so.
 #[test]
 fn a_shape_with_replaced_sizes_is_known() {
     let nodes = [
