@@ -3,7 +3,7 @@
 
 use crate::inductor_smallest::check;
 use crate::pt2::{analysed, converted, lines_of};
-use crate::pt2_files::{file, named, node, node_of, program, tensor};
+use crate::pt2_files::{file, index_copy, named, node, node_of, program, read, tensor};
 use fuseline_codegen::interpret::{Setup, interpret};
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
@@ -22,7 +22,7 @@ fn typed(sizes: &[i64], dtype: i64) -> Value {
 
 fn viewed(input: &str, dtype: i64, output: &str) -> Value {
     let inputs = [
-        named("self", &json!({ "as_tensor": { "name": input } })),
+        named("self", &read(input)),
         named("dtype", &json!({ "as_scalar_type": dtype })),
     ];
     node_of("view.dtype", &inputs, output)
@@ -63,17 +63,7 @@ fn bits_in_another_type_of_the_same_size_are_a_view() {
 /// `cache.view(torch.uint8).index_copy_(0, at, new.view(torch.uint8))`.
 #[test]
 fn a_cache_that_is_written_by_its_bits_stays_one_storage() {
-    let name = |name: &str| json!({ "as_tensor": { "name": name } });
-    let write = node_of(
-        "index_copy_.default",
-        &[
-            named("self", &name("c")),
-            named("dim", &json!({ "as_int": 0 })),
-            named("index", &name("at")),
-            named("source", &name("n")),
-        ],
-        "w",
-    );
+    let write = index_copy("c", "at", "n", "w");
     let nodes = [
         viewed("x", U8, "c"),
         viewed("new", U8, "n"),
@@ -90,7 +80,7 @@ fn a_cache_that_is_written_by_its_bits_stays_one_storage() {
         ("y", typed(&[64, 8], F8E4M3)),
     ];
     let mut saved = program(&known, &nodes, "y");
-    let inputs = ["x", "at", "new"].map(name);
+    let inputs = ["x", "at", "new"].map(read);
     let specs = inputs
         .clone()
         .map(|arg| json!({ "user_input": { "arg": arg } }));

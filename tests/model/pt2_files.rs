@@ -105,7 +105,7 @@ pub(crate) fn tensor(sizes: &[i64]) -> Value {
 /// A node of `ATen` that reads these tensors as `self` and `other`.
 pub(crate) fn node(operator: &str, reads: &[&str], output: &str) -> Value {
     let names = ["self", "other"].into_iter().zip(reads);
-    let inputs = names.map(|(name, read)| named(name, &json!({ "as_tensor": { "name": read } })));
+    let inputs = names.map(|(name, tensor)| named(name, &read(tensor)));
     node_of(operator, &inputs.collect::<Vec<_>>(), output)
 }
 
@@ -117,6 +117,22 @@ pub(crate) fn node_of(operator: &str, inputs: &[Value], output: &str) -> Value {
         "outputs": [{ "as_tensor": { "name": output } }],
         "metadata": {},
     })
+}
+
+/// The value of an argument that is a tensor.
+pub(crate) fn read(tensor: &str) -> Value {
+    json!({ "as_tensor": { "name": tensor } })
+}
+
+/// `cache.index_copy_(0, at, source)`.
+pub(crate) fn index_copy(cache: &str, at: &str, source: &str, output: &str) -> Value {
+    let inputs = [
+        named("self", &read(cache)),
+        named("dim", &json!({ "as_int": 0 })),
+        named("index", &read(at)),
+        named("source", &read(source)),
+    ];
+    node_of("index_copy_.default", &inputs, output)
 }
 
 /// An argument by its name.

@@ -2,7 +2,7 @@
 //! `tests/model/files/make_pt2.py` writes the files.
 
 use crate::pt2::{analysed, bytes, converted, exporter, functions};
-use crate::pt2_files::{file, named, node, node_of, program, tensor};
+use crate::pt2_files::{file, index_copy, named, node, node_of, program, read, tensor};
 use fuseline_core::Analysis;
 use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
@@ -225,17 +225,7 @@ fn a_new_value_of_an_input_is_written_into_it_unless_the_old_one_is_read_later()
 /// A program that is saved before its decomposition keeps the write, and no signature tells of it.
 #[test]
 fn a_write_in_place_of_the_graph_is_one_of_the_program() {
-    let name = |name: &str| json!({ "as_tensor": { "name": name } });
-    let write = node_of(
-        "index_copy_.default",
-        &[
-            named("self", &name("x")),
-            named("dim", &json!({ "as_int": 0 })),
-            named("index", &name("at")),
-            named("source", &name("new")),
-        ],
-        "w",
-    );
+    let write = index_copy("x", "at", "new", "w");
     let nodes = [write, node("relu.default", &["x"], "y")];
     let mut at = tensor(&[2]);
     at["dtype"] = json!(5);
@@ -248,7 +238,7 @@ fn a_write_in_place_of_the_graph_is_one_of_the_program() {
         ("y", whole),
     ];
     let mut saved = program(&known, &nodes, "y");
-    let inputs = ["x", "at", "new"].map(name);
+    let inputs = ["x", "at", "new"].map(read);
     saved["graph_module"]["signature"]["input_specs"] = json!(
         inputs
             .clone()

@@ -109,17 +109,10 @@ impl Cursor<'_> {
             return Ok(AttributeValue::Sizes(self.sizes(open)?));
         }
         let is_negative = self.peek_kind() == Some(Lexeme::Minus);
-        if self.kind_ahead(usize::from(is_negative)) == Some(Lexeme::Float) {
-            self.at += usize::from(is_negative);
-            let sign = if is_negative { "-" } else { "" };
-            let digits = self.take(Lexeme::Float).map_or("", |t| self.slice(t));
-            return Ok(AttributeValue::Number(format!("{sign}{digits}")));
-        }
+        let is_size = self.kind_ahead(usize::from(is_negative)) == Some(Lexeme::Int);
         // Without the minus, `inf` may be a param; see [`super::resolve_words`].
-        let infinity = self.tokens.get(self.at + 1).filter(|_| is_negative);
-        if infinity.is_some_and(|token| self.slice(*token) == INFINITY) {
-            self.at += 2;
-            return Ok(AttributeValue::Number(format!("-{INFINITY}")));
+        if !is_size && let Some((text, _)) = self.literal() {
+            return Ok(AttributeValue::Number(text));
         }
         let is_lone = matches!(
             self.kind_ahead(1),

@@ -33,7 +33,7 @@ fn border_value(call: &Call<'_>) -> Option<String> {
     if value == 0.0 {
         return Some(String::new());
     }
-    // Only operands of the notation may be -inf.
+    // About the largest number of f32 stands for infinity.
     let value = float_text(value.clamp(-3.4e38, 3.4e38))?;
     Some(format!(", value={value}"))
 }

@@ -125,6 +125,15 @@ impl<'a> Call<'a> {
         self.size(name)?.as_int()
     }
 
+    /// The same where an argument may be left out; `None` if it is given and no number.
+    pub(super) fn int_or(&self, name: &str, default: i64) -> Option<i64> {
+        if self.has(name) {
+            self.int(name)
+        } else {
+            Some(default)
+        }
+    }
+
     /// A list of whole numbers; one number is a list of one.
     pub(super) fn sizes(&self, name: &str) -> Option<Sizes> {
         match self.argument(name)? {
@@ -145,6 +154,15 @@ impl<'a> Call<'a> {
             Argument::Bool(holds) => Some(f64::from(u8::from(*holds))),
             Argument::Int(Whole::AsInt(value)) => Some(*value as f64),
             _ => None,
+        }
+    }
+
+    /// The same where an argument may be left out; `None` if it is given and no number.
+    pub(super) fn number_or(&self, name: &str, default: f64) -> Option<f64> {
+        if self.has(name) {
+            self.number(name)
+        } else {
+            Some(default)
         }
     }
 
@@ -228,8 +246,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A float as the notation writes it. An infinity becomes the largest number of f32, because only
-/// operands may be -inf.
+/// A float as the notation writes it. An infinity becomes about the largest number of f32.
 pub(super) fn number_text(number: f64) -> Option<String> {
     float_text(number.clamp(-3.4e38, 3.4e38))
 }

@@ -8,23 +8,16 @@ use crate::size::Size;
 /// The logarithm of the softmax at the class of each row, and its mean over the rows that count.
 pub(super) fn cross_entropy(call: &Call<'_>) -> Option<Becomes> {
     let (shape, target) = (call.shape_of("self")?, call.shape_of("target")?);
-    let given = |name: &str, otherwise: f64| {
-        if call.has(name) {
-            call.number(name)
-        } else {
-            Some(otherwise)
-        }
-    };
-    let smoothing = given("label_smoothing", 0.0)?;
+    let smoothing = call.number_or("label_smoothing", 0.0)?;
     let is_weighted = call.has("weight");
     let has_classes = shape.len() > 1 && target.len() + 1 == shape.len();
     if !has_classes || smoothing != 0.0 && is_weighted {
         return None;
     }
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     let mut logs = "{self}";
     if call.operator == "cross_entropy_loss" {
-        lines.push_str("{y}_logs = log_softmax({self}, axis=1)\n");
+        lines.push("{y}_logs = log_softmax({self}, axis=1)".to_owned());
         logs = "{y}_logs";
     }
     let mut written = ClassLoss {
@@ -32,24 +25,24 @@ pub(super) fn cross_entropy(call: &Call<'_>) -> Option<Becomes> {
         shape,
         target,
         logs,
-        ignored: given("ignore_index", -100.0)?,
+        ignored: call.int_or("ignore_index", -100)?,
         is_weighted,
         reduction: reduction_of(call)?,
         lines,
     };
     let of_class = written.of_class()?;
     if smoothing == 0.0 {
-        // The last line is the value.
-        let (before, last) = written.lines.rsplit_once('\n')?;
-        let (_, value) = last.split_once(" = ")?;
-        return Some(in_result_type(format!("{before}\n{{y}} = {value}")));
+        let lines = written.lines.join("\n");
+        return Some(in_result_type(
+            lines.replace(&format!("{of_class} ="), "{y} ="),
+        ));
     }
     // A share of the loss comes from all classes alike.
     let of_all = written.of_all_classes();
     let classes = shape.get(1)?.value(&call.params().values)?;
     let part = number_text(smoothing / classes as f64)?;
     let own = number_text(1.0 - smoothing)?;
-    let lines = written.lines;
+    let lines = written.lines.join("\n");
     Some(in_result_type(format!(
         "{lines}\n\
          {{y}}_share = mul({of_all}, {part})\n\
@@ -67,24 +60,17 @@ struct ClassLoss<'a> {
     target: &'a [Size],
     /// The name of the logarithms of the probabilities.
     logs: &'static str,
-    ignored: f64,
+    ignored: i64,
     is_weighted: bool,
     reduction: Reduction,
-    lines: String,
+    lines: Vec<String>,
 }
 
 impl ClassLoss<'_> {
-    fn write(&mut self, lines: &str) {
-        if !self.lines.is_empty() && !self.lines.ends_with('\n') {
-            self.lines.push('\n');
-        }
-        self.lines.push_str(lines);
-    }
-
     /// The sum of a value over all rows.
     fn sum(&mut self, name: &str) {
         let axes = all_axes(self.target.len());
-        self.write(&format!(
+        self.lines.push(format!(
             "{{y}}_{name}_sum = sum({{y}}_{name}, axis={axes}, keepdim=false)"
         ));
     }
@@ -100,16 +86,16 @@ impl ClassLoss<'_> {
             let by_class = self
                 .call
                 .list(&[&[one.clone(), classes], &ones[..]].concat());
-            self.write(&format!(
+            self.lines.push(format!(
                 "{{y}}_weights = reshape({{weight}}, shape={by_class})\n\
-                 {{y}}_weighted = mul({of}, {{y}}_weights)\n"
+                 {{y}}_weighted = mul({of}, {{y}}_weights)"
             ));
             of = "{y}_weighted";
         }
         let column = [std::slice::from_ref(batch), &[one], rest].concat();
         let (column, rows) = (self.call.list(&column), self.call.list(self.target));
         let ignored = self.ignored;
-        self.write(&format!(
+        self.lines.push(format!(
             "{{y}}_is_class = ne({{target}}, {ignored})\n\
              {{y}}_class = where({{y}}_is_class, {{target}}, 0)\n\
              {{y}}_column = reshape({{y}}_class, shape={column})\n\
@@ -128,7 +114,8 @@ impl ClassLoss<'_> {
             Reduction::Mean => {
                 let number = self.counted(&rows);
                 self.sum("losses");
-                self.write(&format!("{{y}}_mean = div({{y}}_losses_sum, {number})"));
+                self.lines
+                    .push(format!("{{y}}_mean = div({{y}}_losses_sum, {number})"));
                 "{y}_mean"
             }
         })
@@ -140,7 +127,7 @@ impl ClassLoss<'_> {
         let counts = format!("{{y}}_counts = ne({{target}}, {ignored})");
         if self.is_weighted {
             let whole = self.call.list(self.shape);
-            self.write(&format!(
+            self.lines.push(format!(
                 "{{y}}_spread = expand({{y}}_weights, shape={whole})\n\
                  {{y}}_chosen = gather({{y}}_spread, {{y}}_column, axis=1)\n\
                  {{y}}_of_rows = reshape({{y}}_chosen, shape={rows})\n\
@@ -151,7 +138,7 @@ impl ClassLoss<'_> {
             return "{y}_shares_sum";
         }
         let dtype = self.call.dtype.name();
-        self.write(&format!(
+        self.lines.push(format!(
             "{counts}\n\
              {{y}}_total = sum({{y}}_counts, axis={axes}, keepdim=false)\n\
              {{y}}_number = cast({{y}}_total, dtype={dtype})"
@@ -162,7 +149,7 @@ impl ClassLoss<'_> {
     /// The name of the loss by all classes alike.
     fn of_all_classes(&mut self) -> &'static str {
         let (ignored, logs) = (self.ignored, self.logs);
-        self.write(&format!(
+        self.lines.push(format!(
             "{{y}}_all = sum({logs}, axis=1, keepdim=false)\n\
              {{y}}_away = neg({{y}}_all)\n\
              {{y}}_is_ignored = eq({{target}}, {ignored})\n\
@@ -176,12 +163,13 @@ impl ClassLoss<'_> {
             }
             Reduction::Mean => {
                 let axes = all_axes(self.target.len());
-                self.write(&format!(
+                self.lines.push(format!(
                     "{{y}}_is_kept = logical_not({{y}}_is_ignored)\n\
                      {{y}}_kept = sum({{y}}_is_kept, axis={axes}, keepdim=false)"
                 ));
                 self.sum("smooth");
-                self.write("{y}_smooth_mean = div({y}_smooth_sum, {y}_kept)");
+                self.lines
+                    .push("{y}_smooth_mean = div({y}_smooth_sum, {y}_kept)".to_owned());
                 "{y}_smooth_mean"
             }
         }

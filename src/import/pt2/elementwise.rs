@@ -278,16 +278,9 @@ pub(super) fn arange(call: &Call<'_>) -> Option<Becomes> {
         let attributes = attributes.join(", ");
         return Some(Becomes::lines(format!("{{y}} = arange({attributes})")));
     }
-    let number = |name: &str, default: f64| {
-        if call.has(name) {
-            call.number(name)
-        } else {
-            Some(default)
-        }
-    };
     let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
-    let first = number_text(number("start", 0.0)?)?;
-    let distance = number_text(number("step", 1.0)?)?;
+    let first = number_text(call.number_or("start", 0.0)?)?;
+    let distance = number_text(call.number_or("step", 1.0)?)?;
     Some(Becomes::lines(format!(
         "{{y}}_index = arange() : {stated}\n\
          {{y}}_scaled = scale({{y}}_index, factor={distance})\n\

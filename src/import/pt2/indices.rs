@@ -28,11 +28,7 @@ pub(super) fn index_select(call: &Call<'_>) -> Option<Becomes> {
 
 /// How many elements lie in each of several bins of equal width.
 pub(super) fn histogram(call: &Call<'_>) -> Option<Becomes> {
-    let bins = if call.has("bins") {
-        call.int("bins")?
-    } else {
-        100
-    };
+    let bins = call.int_or("bins", 100)?;
     let (low, high) = (call.number("min")?, call.number("max")?);
     if high <= low {
         return None;
@@ -96,11 +92,7 @@ pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
 /// The largest values, or their indices.
 pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
     let count = call.one(&call.size("k")?);
-    let axis = if call.has("dim") {
-        call.int("dim")?
-    } else {
-        -1
-    };
+    let axis = call.int_or("dim", -1)?;
     let is_largest = !call.has("largest") || call.flag("largest");
     let function = if call.index == 0 {
         "topk"
@@ -115,11 +107,7 @@ pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
 }
 
 pub(super) fn sort(call: &Call<'_>) -> Option<Becomes> {
-    let axis = if call.has("dim") {
-        call.int("dim")?
-    } else {
-        -1
-    };
+    let axis = call.int_or("dim", -1)?;
     let order = if call.flag("descending") {
         ", descending=true"
     } else {

@@ -27,10 +27,7 @@ pub(super) enum Reduction {
 }
 
 pub(super) fn reduction_of(call: &Call<'_>) -> Option<Reduction> {
-    if !call.has("reduction") {
-        return Some(Reduction::Mean);
-    }
-    Some(match call.int("reduction")? {
+    Some(match call.int_or("reduction", 1)? {
         0 => Reduction::None,
         1 => Reduction::Mean,
         _ => Reduction::Sum,
@@ -63,11 +60,7 @@ pub(super) fn of_difference(call: &Call<'_>) -> Option<Becomes> {
         _ => {
             let is_smooth = call.operator == "smooth_l1_loss";
             let given = if is_smooth { "beta" } else { "delta" };
-            let bend = if call.has(given) {
-                call.number(given)?
-            } else {
-                1.0
-            };
+            let bend = call.number_or(given, 1.0)?;
             let (square, half) = if is_smooth {
                 (0.5 / bend, 0.5 * bend)
             } else {
@@ -168,11 +161,7 @@ pub(super) fn distances(call: &Call<'_>) -> Option<Becomes> {
         size.value(&call.params().values)
             .is_none_or(|size| size <= FEW)
     };
-    let mode = if call.has("compute_mode") {
-        call.int("compute_mode")?
-    } else {
-        0
-    };
+    let mode = call.int_or("compute_mode", 0)?;
     let by_product = mode == 1 || mode == 0 && !(is_few(rows) && is_few(columns));
     if a_outer != b_outer || call.differs("p", 2.0) || !by_product {
         return None;

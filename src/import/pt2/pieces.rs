@@ -12,11 +12,7 @@ pub(super) fn slice(call: &Call<'_>) -> Option<Becomes> {
     let shape = call.shape_of("self")?;
     let axis = call.axis_or_first("dim", shape.len())?;
     let size = shape.get(axis)?;
-    let step = if call.has("step") {
-        call.int("step")?
-    } else {
-        1
-    };
+    let step = call.int_or("step", 1)?;
     if shape == call.shape {
         return call.tensor_index("self").map(Becomes::Same);
     }
@@ -218,11 +214,7 @@ pub(super) fn pad(call: &Call<'_>) -> Option<Becomes> {
     if mode != "constant" {
         return repeated_border(call, &pads, mode);
     }
-    let value = if call.has("value") {
-        call.number("value")?
-    } else {
-        0.0
-    };
+    let value = call.number_or("value", 0.0)?;
     let value = if value == 0.0 {
         String::new()
     } else {

@@ -287,20 +287,23 @@ impl Lowering<'_> {
     /// `torch/_inductor/ir.py`.
     fn is_behind_crossing(&self, tensor: TensorId) -> bool {
         let graph = self.graph;
-        let producer = |tensor: TensorId| graph.tensors[tensor].producer;
-        let views = std::iter::successors(producer(tensor), |&view| {
-            producer(*graph.inputs[view].first()?).filter(|_| graph.ops[view].is_view())
-        });
-        let views: Vec<OpId> = views.collect();
-        let Some((&source, views)) = views.split_last() else {
+        let mut shown = tensor;
+        let mut crosses = false;
+        while let Some(view) = graph.tensors[shown].producer
+            && graph.ops[view].is_view()
+            && let Some(&input) = graph.inputs[view].first()
+        {
+            crosses |= is_crossing(graph, view);
+            shown = input;
+        }
+        let Some(source) = graph.tensors[shown].producer.filter(|_| crosses) else {
             return false;
         };
         let definition = &graph.ops[source];
         let has_bias = definition.is_convolution() && graph.inputs[source].len() > 2;
         // The elements of a norm are a pointwise op.
         let is_norm = definition.function != Some(Function::Cumsum) && keeps_shape(graph, source);
-        (definition.op_type == OpType::Elementwise || is_norm || has_bias)
-            && views.iter().any(|&view| is_crossing(graph, view))
+        definition.op_type == OpType::Elementwise || is_norm || has_bias
     }
 
     /// The bias that a pointwise op adds afterwards: that of each convolution, and of some linear
