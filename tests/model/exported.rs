@@ -16,10 +16,10 @@ use std::path::PathBuf;
 /// Ops, iterations of the repeated layers, and launches: op by op and under torch.compile's policy.
 #[rustfmt::skip]
 const MODELS: &[(&str, usize, &[u64], usize, usize)] = &[
-    ("bert", 257, &[12], 155, 124),
-    ("gpt2", 500, &[12], 275, 100),
-    ("llama", 1006, &[16], 676, 228),
-    ("mixtral", 734, &[8], 484, 164),
+    ("bert", 257, &[12], 155, 135),
+    ("gpt2", 500, &[12], 275, 101),
+    ("llama", 1006, &[16], 676, 231),
+    ("mixtral", 734, &[8], 484, 167),
     ("resnet50", 175, &[2, 3, 5, 2], 174, 104),
     // Its layers differ in width or in what they read: what goes down is read again on the way up.
     ("unet", 452, &[], 304, 310),

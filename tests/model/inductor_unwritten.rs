@@ -70,13 +70,47 @@ fn an_operand_that_reads_one_tensor_is_computed_by_each_reader() {
     ]);
 }
 
-/// Numbers of a mask that is repeated for each sequence of the batch.
+/// An H200 launched as many, where cuDNN reads the numbers.
 #[test]
-fn a_repeated_mask_is_written_as_the_numbers_that_attention_reads() {
-    let heads = HEADS.replace("input b : bf16[4, 8, 64, 32]\n", "");
-    let mask = "input a : f32[64, 64]\ninput c : f32[64, 64]\nm = gt(a, c)\nr = reshape(m) : bool[1, 1, 64, 64]\n";
-    let call = "e = expand(r) : bool[4, 1, 64, 64]\ny = sdpa(q, k, v, e)";
-    check(&[(&format!("{heads}{mask}{call}"), 2, 622_592)]);
+fn each_call_of_attention_has_the_numbers_of_its_mask() {
+    let heads = "input q : bf16[2, 8, 128, 64]\ninput k : bf16[2, 8, 128, 64]\ninput v : bf16[2, 8, 128, 64]\n";
+    let calls = "y = sdpa(q, k, v, m)\nz = sdpa(y, k, v, m)";
+    let of_two = |mask: &str| format!("{heads}{mask}\n{calls}");
+    let positions = "at = arange() : i64[128]\nr = reshape(at) : i64[128, 1]\nc = reshape(at) : i64[1, 128]\nd = sub(r, c)\nm = lt(d, 32)";
+    let compared = "input a : f32[128, 128]\nm = gt(a, 0)";
+    check(&[
+        (&of_two(compared), 3, 2_293_760),
+        // The caller gets the mask, too.
+        (&format!("{}\noutput m", of_two(compared)), 3, 2_310_144),
+        // What shares no input is a kernel for each call.
+        (&of_two(positions), 4, 2_228_224),
+        // Repeated for each sequence of the batch.
+        (
+            &of_two(
+                "input a : f32[128, 128]\ng = gt(a, 0)\nr = reshape(g) : bool[1, 1, 128, 128]\nm = expand(r) : bool[2, 1, 128, 128]",
+            ),
+            3,
+            2_424_832,
+        ),
+        // In a buffer already.
+        (&of_two("input m : bool[128, 128]"), 3, 2_244_608),
+        (&of_two("input m : bool[2, 1, 128, 128]"), 3, 2_392_064),
+        (
+            &of_two(
+                "input a : f32[128, 128]\ninput b : f32[128, 128]\ninput c : f32[128, 128]\ninput d : f32[128, 128]\ninput e : f32[128, 128]\ns = add(a, b)\nt = add(s, c)\nu = add(t, d)\nx = add(u, e)\nm = gt(x, 0)",
+            ),
+            3,
+            2_555_904,
+        ),
+        // Slices of one computed mask.
+        (
+            &format!(
+                "{heads}input a : f32[512, 128]\ng = gt(a, 0)\nm = slice(g, start=0, end=128, axis=0)\nn = slice(g, start=128, end=256, axis=0)\ny = sdpa(q, k, v, m)\nz = sdpa(y, k, v, n)"
+            ),
+            4,
+            2_359_296,
+        ),
+    ]);
 }
 
 #[test]

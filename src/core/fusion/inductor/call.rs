@@ -4,7 +4,7 @@ use super::facts::{is_call, is_crossing, keeps_shape};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::{BufferId, NodeId};
-use super::unwritten::copies_unwritten;
+use super::unwritten::{copies_unwritten, is_converted_mask};
 use super::value::{BufferView, LoweredValue};
 use super::view::{View, broadcast, broadcast_to, view_of_op};
 use super::weight_only::{CONVERSIONS, int8_call, is_copied_for};
@@ -45,6 +45,10 @@ impl Lowering<'_> {
                 if made.contains(&tensor) {
                     continue;
                 }
+                if is_converted_mask(graph, op, tensor) {
+                    value.reads.push(self.mask_numbers(op, tensor));
+                    continue;
+                }
                 let is_relaid = || self.is_relaid_image(op, tensor);
                 let is_read_from_copy = if is_int8 {
                     is_copied_for(graph, &self.layouts, op, tensor)
@@ -73,9 +77,6 @@ impl Lowering<'_> {
                 }
             }
         }
-        for &op in ops {
-            further += usize::from(self.converts_mask(op));
-        }
         value.ops.extend(ops);
         value.sort();
         let copies = first_copy.index()..self.nodes.len();
@@ -96,48 +97,6 @@ impl Lowering<'_> {
                 copy.launch_of = written;
             }
         }
-    }
-
-    /// Notes the numbers to which PyTorch converts the Boolean mask of a call of attention. Whether
-    /// that takes a kernel of its own: not if a pointwise op computes the mask, whose kernel then
-    /// writes numbers, and not again for the next call.
-    fn converts_mask(&mut self, op: OpId) -> bool {
-        let graph = self.graph;
-        let attends = |op: OpId| graph.ops[op].function == Some(Function::Sdpa);
-        let Some(&mask) = graph.inputs[op].get(3).filter(|_| attends(op)) else {
-            return false;
-        };
-        let (Some(DType::Bool), Some(elements), Some(width)) = (
-            graph.tensors[mask].dtype,
-            graph.tensors[mask].elements(),
-            graph.tensors[graph.output[op]].addressed_bytes(),
-        ) else {
-            return false;
-        };
-        let numbers = elements.saturating_mul(width.into());
-        // What a mask repeats is read once, but its numbers are written for each element.
-        let base = viewed_base(graph, mask);
-        let own = graph.tensors[base].elements().unwrap_or(elements);
-        let beyond = numbers.saturating_sub(own.min(elements));
-        let first = graph.consumers[mask]
-            .iter()
-            .copied()
-            .find(|&op| attends(op));
-        if first != Some(op) {
-            self.note_copy(op, mask, op, [beyond, 0]);
-            return false;
-        }
-        // A look-up of rows is pointwise, too.
-        let is_pointwise = |&op: &OpId| {
-            let definition = &graph.ops[op];
-            !is_call(definition) && definition.op_type != OpType::Reduction
-        };
-        let producer = graph.tensors[base].producer.filter(is_pointwise);
-        match producer {
-            Some(producer) => self.note_copy(op, mask, producer, [beyond; 2]),
-            None => self.note_copy(op, mask, op, [numbers; 2]),
-        }
-        producer.is_none()
     }
 
     /// Whether a convolution reads a copy of an image, which lies channels last: what a library or

@@ -12,8 +12,9 @@ use std::collections::{HashMap, HashSet};
 pub(super) type CopyOfBuffer = (OpId, TensorId, BufferId);
 
 /// Counts each copy in the kernel that writes its operand as written by that kernel. The operand is
-/// on chip there, so that the copy reads nothing. An operand that only the copy needs is written as
-/// the copy alone. `copies` ascend by op. `O(nodes + reads + copies log copies)`.
+/// on chip there, so that the copy reads nothing. An operand that only copies need is written as
+/// the first of them alone. Copies of one operand in one kernel read it once. `copies` ascend by
+/// op. `O(nodes + reads + copies log copies)`.
 pub(super) fn count_with_operands(
     graph: &Graph,
     nodes: &IdVec<NodeId, SchedulerNode>,
@@ -43,6 +44,7 @@ pub(super) fn count_with_operands(
         .ids()
         .filter(|&op| graph.is_final(graph.output[op]));
     is_needed.extend(finals.map(|op| BufferId::of_tensor(viewed_base(graph, graph.output[op]))));
+    let mut is_read: HashSet<(KernelId, BufferId)> = HashSet::new();
     for &(op, tensor, buffer) in made {
         let start = copies.partition_point(|copy| copy.op < op);
         let mut of_op = copies
@@ -59,16 +61,19 @@ pub(super) fn count_with_operands(
         };
         let from = writer.get(&read.buffer).map(|&from| kernel_of[from]);
         let operand = read.buffer.tensor(graph);
+        let own = graph.tensors[tensor].bytes().unwrap_or(0);
+        let beyond = copy.bytes_read.saturating_sub(own);
+        let is_first = is_read.insert((kernel_of[node], read.buffer));
         if from == Some(kernel_of[node])
             && let Some(written_by) = operand.and_then(|operand| operand.producer)
         {
-            let own = graph.tensors[tensor].bytes().unwrap_or(0);
-            let beyond = copy.bytes_read.saturating_sub(own);
             copy.written_by = written_by;
             copy.bytes_read = beyond;
-            if !is_needed.contains(&read.buffer) {
+            if is_first && !is_needed.contains(&read.buffer) {
                 copy.bytes_written = beyond;
             }
+        } else if !is_first {
+            copy.bytes_read = beyond;
         }
     }
     copies.retain(|copy| copy.bytes_read > 0 || copy.bytes_written > 0);

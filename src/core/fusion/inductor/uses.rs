@@ -5,7 +5,7 @@ use super::facts::{is_call, is_crossing, is_repeat, is_resampled, is_windowed, k
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::partial::partial_of;
 use super::store::is_store;
-use super::unwritten::copies_unwritten;
+use super::unwritten::{copies_unwritten, is_converted_mask};
 use super::weight_only::is_copied_for;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -185,11 +185,15 @@ pub(super) fn uses(
                 let producer = graph.tensors[tensor].producer;
                 let is_view = producer.is_some_and(|producer| graph.ops[producer].is_view());
                 let has_others = graph.consumers[tensor].len() > 1;
-                if (is_view || has_others) && copies_unwritten(graph, replaced, op, tensor) {
+                let is_mask = is_converted_mask(graph, op, tensor);
+                if is_mask
+                    || (is_view || has_others) && copies_unwritten(graph, replaced, op, tensor)
+                {
                     of_input.copies_unwritten |= is_view;
                     // A call without a lowering of its own hints that its operands be written.
-                    of_input.is_hinted |=
-                        has_others && definition.function != Some(Function::ScaledMatmul);
+                    of_input.is_hinted |= has_others
+                        && !is_mask
+                        && definition.function != Some(Function::ScaledMatmul);
                 } else {
                     of_input.feeds_library = true;
                 }
