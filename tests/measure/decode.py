@@ -1,6 +1,6 @@
 """Times of decode steps on a real GPU: products of few rows, attention of few queries, small kernels, whole blocks.
 
-    python tests/measure/decode.py OUT.json SECONDS known|further|fresh|drawn
+    python tests/measure/decode.py OUT.json SECONDS known|further|masked|fresh|drawn
 
 A time is that of one call among many in one CUDA graph, so no time is the replay's own. `time_us` repeats the call on
 the same tensors: weights and keys come from the L2 if they fit. `time_cold_us` takes another copy of all tensors for
@@ -81,6 +81,7 @@ PATTERNS = {
     "decode_linear_int8": (lambda m, k, n: [tensor(m, k), torch.randint(-128, 128, (n, k), dtype=torch.int8, device="cuda"), tensor(n, 1)], lambda x, w, s: F.linear(x, w.to(x.dtype) * s)),
     "causal_attention": (lambda b, h, g, s, d: [tensor(b, h, s, d), tensor(b, g, s, d), tensor(b, g, s, d)], lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=q.shape[1] != k.shape[1])),
     "masked_attention": (lambda b, h, s, t, d: [tensor(b, h, s, d), tensor(b, h, t, d), tensor(b, h, t, d), torch.ones(b, 1, s, t, dtype=torch.bool, device="cuda")], lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m)),
+    "decode_attention_mask": (lambda b, h, g, s, t, d: [tensor(b, h, s, d), tensor(b, g, t, d), tensor(b, g, t, d), torch.zeros(b, 1, s, t, dtype=torch.bfloat16, device="cuda")], lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m, enable_gqa=q.shape[1] != k.shape[1])),
     "cast_int8": (lambda m, n: [torch.randint(-128, 128, (m, n), dtype=torch.int8, device="cuda")], lambda x: x.to(torch.bfloat16)),
     "cast_f32": (lambda m, n: [torch.randn(m, n, device="cuda")], lambda x: x.to(torch.bfloat16)),
     "cast_bf16": (lambda m, n: [tensor(m, n)], lambda x: x.float()),
@@ -151,6 +152,19 @@ def further():
         yield from ((pattern, size, variant) for size in [(64, 4096), (4096, 4096), (14336, 8192)] for variant in ("eager", "inductor"))
     for size in [(16, 1024, 4096, 32, 8, 128, 14336), (1, 16384, 2048, 16, 8, 128, 6144), (128, 512, 1536, 12, 2, 128, 8960), (4, 8192, 5120, 40, 8, 128, 17408)]:
         yield from (("decode_block", size, variant) for variant in ("eager", "inductor"))
+
+
+def masked():
+    """Attention with a mask in a tensor: of one query, of few, of many."""
+    for h, g, d in [(32, 8, 128), (32, 32, 128), (28, 4, 128), (16, 2, 64)]:
+        for t in (512, 2048, 8192, 32768):
+            yield from (("decode_attention_mask", (b, h, g, 1, t, d), "eager") for b in (1, 16) if 4 * b * g * t * d <= 6 << 30)
+    for b, s in [(1, 4), (1, 16), (1, 64), (8, 16), (1, 512), (1, 4096)]:
+        yield "decode_attention_mask", (b, 32, 8, s, 4096, 128), "eager"
+    for size in [(1, 32, 32, 512, 512, 128), (8, 32, 8, 512, 2048, 128), (1, 16, 16, 2048, 2048, 64), (1, 32, 8, 2048, 2048, 128), (4, 32, 32, 1024, 1024, 128)]:
+        yield "decode_attention_mask", size, "eager"
+    for size in [(16, 12, 12, 512, 512, 64), (64, 12, 12, 128, 128, 64), (1, 24, 24, 4096, 4096, 128)]:
+        yield "decode_attention_mask", size, "eager"
 
 
 def fresh():
@@ -285,4 +299,4 @@ def measure(out, seconds, cases, patterns):
 
 if __name__ == "__main__":
     path, seconds, which = sys.argv[1:4]
-    measure(path, float(seconds), {"known": known, "further": further, "fresh": fresh, "drawn": drawn}[which](), PATTERNS)
+    measure(path, float(seconds), {"known": known, "further": further, "masked": masked, "fresh": fresh, "drawn": drawn}[which](), PATTERNS)

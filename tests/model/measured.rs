@@ -86,7 +86,7 @@ fn every_pattern_has_an_op_list_and_every_op_list_a_pattern() {
             name.strip_suffix(".fuse").map(str::to_owned)
         })
         .collect();
-    assert_eq!(files.len(), 65);
+    assert_eq!(files.len(), 66);
     assert_eq!(files, patterns);
 }
 

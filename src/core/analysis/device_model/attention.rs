@@ -36,7 +36,7 @@ impl KernelView<'_> {
         let mut fixed_s = m.attention_s;
         if shape.queries == 1 {
             let blocks = heads / shape.group as f64;
-            if 2.0 * blocks <= multiprocessors && shape.keys >= SPLIT_FROM_KEYS && !is_masked {
+            if 2.0 * blocks <= multiprocessors && shape.keys >= SPLIT_FROM_KEYS {
                 fixed_s += m.split_attention_s;
             } else {
                 let waves = (blocks / multiprocessors).ceil();

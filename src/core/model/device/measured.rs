@@ -73,7 +73,8 @@ pub struct Measured {
     pub split_attention_s: f64,
     /// Time of one key for a tile of 128 queries of 64, 128, 192 and 256 elements.
     pub attention_key_s: [f64; 4],
-    /// Time of attention with a mask in a tensor, which takes another kernel, over that without.
+    /// Time of attention of several queries with a mask in a tensor, which takes another kernel,
+    /// over that without.
     pub masked_attention_share: f64,
     /// Fixed time of each further wave of blocks of attention.
     pub attention_block_s: f64,
