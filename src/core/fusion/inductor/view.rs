@@ -11,6 +11,7 @@ mod of_op;
 
 use crate::model::op::element_count;
 use rustc_hash::FxHasher;
+use std::cmp::Reverse;
 use std::hash::{Hash, Hasher};
 
 pub(super) use access::{AccessedElements, Loops};
@@ -98,7 +99,7 @@ impl View {
         };
         // A new buffer keeps the order of the dimensions, but not the gaps of a slice.
         let mut order: Vec<usize> = (0..shape.len()).collect();
-        order.sort_by_key(|&dimension| std::cmp::Reverse(strides.get(dimension)));
+        order.sort_by_key(|&dimension| Reverse(strides.get(dimension)));
         Self::in_order(shape, &order)
     }
 
@@ -207,11 +208,39 @@ impl View {
         let mut moved: Vec<Digit> = self.digits.clone();
         moved.retain(|digit| digit.stride != 0);
         // The compiler reorders loops, so their order tells no accesses apart.
-        moved.sort_by_key(|digit| std::cmp::Reverse(digit.stride));
+        moved.sort_by_key(|digit| Reverse(digit.stride));
         let mut hasher = FxHasher::default();
         Self::of(moved).digits.hash(&mut hasher);
         (self.offset, &self.closed).hash(&mut hasher);
         AccessedElements::Of(hasher.finish())
+    }
+
+    /// The loops over a shape with the digits by which each moves, the largest step first, where
+    /// neighbours that count on are one loop. `None` if no division resolves them. Source:
+    /// `MemoryDep.normalize_with_stride_order` in `torch/_inductor/dependencies.py`.
+    fn merged_loops(&self, shape: &[u64]) -> Option<Vec<(u64, Vec<Digit>)>> {
+        let dimensions = self.by_dimension(shape)?.into_iter();
+        let loops = shape.iter().copied().zip(dimensions);
+        let mut loops: Vec<(u64, Vec<Digit>)> = loops
+            .filter(|&(size, _)| size != 1)
+            .map(|(size, digits)| (size, Self::of(digits).digits))
+            .collect();
+        loops.sort_by_key(|(_, digits)| Reverse(digits.last().map(|digit| digit.step())));
+        let mut merged: Vec<(u64, Vec<Digit>)> = Vec::with_capacity(loops.len());
+        for (size, inner) in loops {
+            if let Some((outer_size, outer)) = merged.last_mut()
+                && outer.len() <= 1
+                && inner.len() <= 1
+                && let joined = Self::of([&outer[..], &inner].concat()).digits
+                && joined.len() <= 1
+            {
+                *outer_size = outer_size.saturating_mul(size);
+                *outer = joined;
+            } else {
+                merged.push((size, inner));
+            }
+        }
+        Some(merged)
     }
 
     /// The dimensions of a loop over this shape on which the position in the buffer depends.

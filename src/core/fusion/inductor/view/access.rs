@@ -47,13 +47,17 @@ impl AccessedElements {
     }
 
     /// This access; if it is unknown, that by an index which is divided in a loop over this shape.
-    /// A division is an index, too, which equals the same division in the same loops.
+    /// A division is an index, too, which equals the same division in the same loops, however
+    /// those are cut that count on without one.
     pub(in crate::fusion::inductor) fn or_divided(self, view: &View, shape: &[u64]) -> Self {
         if self != Self::Unknown {
             return self;
         }
         let mut hasher = FxHasher::default();
-        (view, shape).hash(&mut hasher);
+        match view.merged_loops(shape) {
+            Some(loops) => (loops, view.offset, &view.closed).hash(&mut hasher),
+            None => (view, shape).hash(&mut hasher),
+        }
         Self::Of(hasher.finish())
     }
 

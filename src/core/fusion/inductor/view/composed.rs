@@ -54,30 +54,47 @@ impl View {
         let (mut offset, mut closed) = (self.offset, self.closed.clone());
         for &(axis, start, size) in &part.along {
             let own = dimensions.get_mut(axis)?;
-            let digit = match own[..] {
-                // A dimension of one element has no index.
-                [] => Digit::default(),
-                [digit] => digit,
-                _ => return None,
+            // A dimension of one element has no index.
+            let (first, rest) = own
+                .split_first()
+                .map_or_else(Default::default, |(first, rest)| (*first, rest.to_vec()));
+            // Of several digits, only the outermost one goes on in the larger dimension.
+            let inner = rest
+                .iter()
+                .try_fold(1_u64, |n, digit| n.checked_mul(digit.size))?;
+            let is_whole = inner > 0 && start.is_multiple_of(inner) && size.is_multiple_of(inner);
+            is_whole.then_some(())?;
+            let before = (start / inner).checked_mul(first.stride)?;
+            let before = i64::try_from(before).ok()?;
+            let size = size / inner;
+            let digits = std::iter::once(Digit { size, ..first }).chain(rest);
+            let mut digits: Vec<Digit> = digits.collect();
+            let mut terms = digits
+                .iter()
+                .filter(|digit| digit.stride != 0)
+                .map(|digit| digit.term);
+            let term = match terms.next() {
+                // It does not move.
+                None => 0,
+                Some(term) => {
+                    terms.all(|other| other == term).then_some(())?;
+                    if let Some(at) = term.checked_sub(1) {
+                        let own = closed.get_mut(at)?;
+                        *own = own.checked_sub(before)?;
+                        term
+                    } else if part.is_closed {
+                        closed.push(before.checked_neg()?);
+                        closed.len()
+                    } else {
+                        offset = offset.checked_sub(before)?;
+                        0
+                    }
+                }
             };
-            let before = i64::try_from(start.checked_mul(digit.stride)?).ok()?;
-            let mut term = digit.term;
-            if digit.stride == 0 {
-                term = 0;
-            } else if let Some(at) = term.checked_sub(1) {
-                let own = closed.get_mut(at)?;
-                *own = own.checked_sub(before)?;
-            } else if part.is_closed {
-                closed.push(before.checked_neg()?);
-                term = closed.len();
-            } else {
-                offset = offset.checked_sub(before)?;
+            for digit in &mut digits {
+                digit.term = if digit.stride == 0 { 0 } else { term };
             }
-            *own = vec![Digit {
-                size,
-                term,
-                ..digit
-            }];
+            *own = digits;
         }
         Some(Self {
             offset,
