@@ -201,3 +201,12 @@ pub(super) fn all_equal<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bo
 pub(super) fn is_repeat(op: &Op) -> bool {
     op.function == Some(Function::Concat) && op.inputs.len() > 1 && all_equal(op.inputs.iter())
 }
+
+/// Whether a running sum adds up one number, so that the compiler computes it from the position.
+/// Source: `pointless_cumsum_replacement` in `torch/_inductor/fx_passes/post_grad.py`.
+pub(super) fn is_position(graph: &Graph, op: OpId) -> bool {
+    let is_sum = graph.ops[op].function == Some(Function::Cumsum);
+    let producer = graph.inputs[op].first().filter(|_| is_sum);
+    let producer = producer.and_then(|&input| graph.tensors[input].producer);
+    producer.is_some_and(|producer| graph.ops[producer].function == Some(Function::Full))
+}

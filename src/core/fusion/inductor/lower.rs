@@ -4,7 +4,8 @@ use super::as_value::AsValues;
 use super::attention::{flash_kernels, result_layout};
 use super::copied::CopyOfBuffer;
 use super::facts::{
-    copies_before, elements, is_across, is_call, is_repeat, is_windowed, keeps_shape, window_of,
+    copies_before, elements, is_across, is_call, is_position, is_repeat, is_windowed, keeps_shape,
+    window_of,
 };
 use super::in_place::BufferReaders;
 use super::layout::{Layouts, layouts};
@@ -261,7 +262,9 @@ impl Lowering<'_> {
             return;
         }
         // The compiler lowers a pool to a pointwise loop, although the pool is a reduction here.
-        let is_reduction = definition.op_type == OpType::Reduction && !is_windowed(definition);
+        let is_reduction = definition.op_type == OpType::Reduction
+            && !is_windowed(definition)
+            && !is_position(graph, op);
         let is_unrolled = is_reduction && self.is_unrolled(op);
         let mut value = if is_unrolled {
             self.unrolled(op)
