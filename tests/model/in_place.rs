@@ -117,7 +117,11 @@ fn an_op_in_place_accesses_what_it_writes() {
             let analysis = outcome.analysis.unwrap();
             let kernel = analysis.fused.kernels.iter().next().unwrap();
             let bytes = (kernel.bytes_read, kernel.bytes_written);
-            assert_eq!(bytes, (bytes_read, bytes_written), "{text}");
+            // The compiler scatters into a copy of `x`, and copies that back.
+            let is_on_copy = policy == Policy::Inductor && call.starts_with("scatter");
+            let copies = if is_on_copy { 2 * 64 * 32 * 4 } else { 0 };
+            let expected = (bytes_read + copies, bytes_written + copies);
+            assert_eq!(bytes, expected, "{text}");
         }
     }
 }

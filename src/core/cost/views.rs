@@ -6,14 +6,14 @@ use crate::cost::named::Named;
 use crate::cost::pieces::{Elements, Pieces, Strided, Union};
 use crate::cost::statistics::computes_elements;
 use crate::model::adjacency::Adjacency;
-use crate::model::functions::ShapeRule;
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::Op;
 use crate::model::op_type::OpType;
 use crate::model::options::{Externals, ReshapeCost};
 use crate::model::partition::Partition;
-use crate::model::sizes::{ReadSize, loads, read_size, written_size};
+use crate::model::sizes::{ReadSize, loads, part_size, read_size, written_size};
 use std::collections::HashMap;
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
@@ -35,7 +35,7 @@ pub struct Views {
     equal: IdVec<TensorId, TensorId>,
     /// Ops in place that compute a value of all of their tensor, ascending.
     values: Vec<OpId>,
-    /// Pieces that are written where a concatenation has them, behind the concatenation, ascending.
+    /// As [`Partition::placed`].
     placed: Vec<(OpId, TensorId)>,
 }
 
@@ -187,12 +187,16 @@ impl Views {
         if self.is_value(op) {
             return graph.tensors[graph.output[op]].bytes().unwrap_or(0);
         }
+        if !self.placed_in(op).is_empty() && writes_part(graph, op) {
+            return part_size(graph, op);
+        }
         let placed = self.placed_in(op).iter();
         let placed_bytes = placed.filter_map(|&(_, piece)| graph.tensors[piece].bytes());
         written_size(graph, op).saturating_sub(placed_bytes.sum())
     }
 
-    /// The pieces that kernels write where this concatenation has them, behind it.
+    /// The pieces that kernels write where this concatenation has them, or the tensor into a part
+    /// of which this op writes, behind the op.
     fn placed_in(&self, concatenation: OpId) -> &[(OpId, TensorId)] {
         let from = self.placed.partition_point(|&(op, _)| op < concatenation);
         let to = self.placed.partition_point(|&(op, _)| op <= concatenation);
@@ -275,7 +279,7 @@ impl Views {
             !self.is_view[op]
                 && is_loaded
                 && !producer.is_some_and(&is_computed)
-                && !self.is_placed(op, tensor)
+                && (!self.is_placed(op, tensor) || adds_to_part(graph, op))
         });
         inputs.map(|(_, tensor)| tensor)
     }
@@ -392,6 +396,9 @@ impl Views {
         let mut read = read_size(graph, op, tensor, externals);
         if self.reads_whole(graph, op) {
             (read.bytes, read.part_of) = (read.part_of.unwrap_or(read.bytes), None);
+        } else if adds_to_part(graph, op) && self.is_placed(op, tensor) {
+            read.part_of = read.part_of.or(Some(read.bytes));
+            read.bytes = read.bytes.min(part_size(graph, op));
         }
         let names = self.names[tensor].filter(|_| self.base[tensor] != tensor);
         let at_most = |bytes: u64| names.map_or(bytes, |names| bytes.min(names.bytes));
@@ -407,4 +414,13 @@ impl Views {
 fn is_slice(op: &Op) -> bool {
     let rule = op.function.map(|function| function.row().shape_rule);
     matches!(rule, Some(ShapeRule::Slice | ShapeRule::Split))
+}
+
+/// Whether an op gives its first input with some elements replaced, or added to.
+fn writes_part(graph: &Graph, op: OpId) -> bool {
+    graph.ops[op].function.is_some_and(Function::writes_part)
+}
+
+fn adds_to_part(graph: &Graph, op: OpId) -> bool {
+    graph.ops[op].function.is_some_and(Function::adds_to_part)
 }

@@ -33,8 +33,9 @@ pub struct Partition {
     /// whose kernels read by strides.
     pub copies: Vec<OperandCopy>,
     /// Pieces that the kernels which compute them write where a concatenation has them, each behind
-    /// its concatenation, ascending: the kernel of the concatenation copies the others. Empty for
-    /// policies whose concatenations copy all.
+    /// its concatenation, ascending: the kernel of the concatenation copies the others. Also the
+    /// tensors that an op out of place overwrites in part, because nothing else needs them. Empty
+    /// for policies whose ops copy all.
     pub placed: Vec<(OpId, TensorId)>,
     /// Ops that index a part of a buffer, or repeat it, where their kernel writes the whole,
     /// ascending. They are views under any counting convention. Empty for policies that compute

@@ -10,10 +10,17 @@ use crate::model::options::Externals;
 
 /// Bytes that `op` writes. In place, one that replaces elements of a tensor writes these alone.
 pub fn written_size(graph: &Graph, op: OpId) -> u64 {
-    let whole = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
-    if !graph.ops[op].writes_part() {
-        return whole;
+    if graph.ops[op].writes_part() {
+        part_size(graph, op)
+    } else {
+        graph.tensors[graph.output[op]].bytes().unwrap_or(0)
     }
+}
+
+/// Bytes of the elements of its first input that `op` replaces, or adds to; of all where nothing
+/// says which.
+pub fn part_size(graph: &Graph, op: OpId) -> u64 {
+    let whole = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
     let part = part_elements(graph, op);
     part.and_then(|part| graph.ops[op].bytes_per_element.bytes_of(part))
         .map_or(whole, |part| part.min(whole))

@@ -5,6 +5,7 @@
 //! Source: `canonicalize_view_scatter_ops`, `should_reinplace_scatter` and `can_inplace` in
 //! `torch/_inductor/fx_passes/reinplace.py`.
 
+use super::store::copies_first;
 use crate::fusion::views::viewed_base;
 use crate::model::functions::Function;
 use crate::model::graph::Graph;
@@ -57,8 +58,9 @@ impl AsValues {
                     !is_last || !is_of_caller
                 };
             let before = written_before(graph, op).filter(|_| is_store);
-            let is_on_copy =
-                is_store && (is_view_of_caller(graph, op) || writes.put_back_by[op].is_some());
+            let copies = is_of_caller && definition.function.is_some_and(copies_first);
+            let is_put_back = writes.put_back_by[op].is_some();
+            let is_on_copy = is_store && (is_view_of_caller(graph, op) || is_put_back || copies);
             on_copy.extend(is_on_copy.then_some(op));
             is_in_memory[op] = !is_value[op]
                 && !is_on_copy

@@ -20,12 +20,19 @@ use crate::model::op::{Op, element_count};
 pub(super) fn is_store(op: &Op) -> bool {
     match op.function {
         Some(Function::IndexCopy | Function::IndexPut) => true,
+        Some(function) if copies_first(function) => true,
         // Sums in bf16 are left to the library (`index_add` in `torch/_inductor/decomposition.py`).
         Some(Function::IndexAdd) => op.element_type() != Some(DType::Bf16),
         // Anything but a write in place computes all elements, of either input.
         Some(Function::SliceScatter) => op.in_place,
         _ => false,
     }
+}
+
+/// Whether the compiler writes into a copy of the first input, whatever else reads that. Source:
+/// `scatter` and `scatter_add` in `torch/_inductor/lowering.py`, which `reinplace.py` leaves alone.
+pub(super) const fn copies_first(function: Function) -> bool {
+    matches!(function, Function::Scatter | Function::ScatterAdd)
 }
 
 impl Lowering<'_> {
@@ -47,6 +54,11 @@ impl Lowering<'_> {
                 value.reads.push(BufferView::new(copy, None));
                 let written = BufferId::of_tensor(graph.output[op]);
                 self.readers.note_overwritten(copy, written);
+                continue;
+            }
+            if place == 0 && graph.ops[op].function.is_some_and(copies_first) {
+                let copy = self.copy_first(op, tensor);
+                value.reads.push(BufferView::new(copy, None));
                 continue;
             }
             let mut input = self.values[tensor].clone();
@@ -77,9 +89,47 @@ impl Lowering<'_> {
             SchedulerNode { writes, ..node }
         };
         self.push(node);
+        if graph.ops[op].function.is_some_and(copies_first) {
+            return;
+        }
         if copies_before(graph, op) {
             self.launch_beside(written);
+        } else if !graph.ops[op].in_place
+            && let Some(&first) = graph.inputs[op].first()
+        {
+            self.placed.push((op, first));
         }
+    }
+
+    /// Adds the copy of the first input into which an op writes, and gives its buffer: what
+    /// computes the input computes it into the copy.
+    fn copy_first(&mut self, op: OpId, target: TensorId) -> BufferId {
+        let graph = self.graph;
+        let width = self.width_of(BufferId::of_tensor(target));
+        let is_computed = self.is_computed(target);
+        let buffer = if is_computed && self.unwritten.insert(target) {
+            if !graph.ops[op].in_place {
+                self.placed.push((op, target));
+            }
+            BufferId::of_tensor(target)
+        } else {
+            self.new_buffer(width)
+        };
+        let written = BufferId::of_tensor(graph.output[op]);
+        let shape = graph.tensor_shape(target).unwrap_or(&[]);
+        let elements = element_count(shape).unwrap_or(0);
+        let node = self.node(
+            self.values[target].clone(),
+            Loop::Pointwise(elements),
+            shape,
+        );
+        let node = node.writing(buffer, &View::whole(elements), shape, width);
+        self.push(SchedulerNode {
+            launch_of: (!is_computed).then_some(written),
+            ..node
+        });
+        self.readers.note_overwritten(buffer, written);
+        buffer
     }
 
     /// Writes what is copied into a slice to a buffer of its own, if it is computed from several
@@ -171,7 +221,9 @@ fn loop_shape(graph: &Graph, op: OpId) -> Vec<u64> {
 fn index(graph: &Graph, op: OpId, place: usize, over: &[u64]) -> Option<View> {
     let tensor: TensorId = *graph.inputs[op].get(place)?;
     let shape = graph.tensor_shape(tensor)?;
-    if place + 1 == graph.inputs[op].len() {
+    // The index of a scatter has the shape of the source.
+    let is_scatter = graph.ops[op].function.is_some_and(copies_first);
+    if is_scatter || place + 1 == graph.inputs[op].len() {
         return broadcast_to(shape, over);
     }
     let indexed = match graph.ops[op].function? {

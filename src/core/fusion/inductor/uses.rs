@@ -4,7 +4,7 @@ use super::as_value::AsValues;
 use super::facts::{is_call, is_crossing, is_repeat, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::partial::partial_of;
-use super::store::is_store;
+use super::store::{copies_first, is_store};
 use super::unwritten::{copies_unwritten, is_converted_mask};
 use super::weight_only::is_copied_for;
 use crate::model::functions::Function;
@@ -169,6 +169,7 @@ pub(super) fn uses(
             let is_written = is_store(definition)
                 && !as_values.contains(op)
                 && !as_values.is_on_copy(op)
+                && !definition.function.is_some_and(copies_first)
                 && graph.inputs[op].first() == Some(&tensor);
             let is_library = is_call(definition) || is_part[op] || is_written;
             let is_replaced = replaced[op].is_some();
