@@ -160,12 +160,12 @@ impl BufferAccess {
     pub(super) fn of(buffer: BufferId, view: Option<&View>, shape: &[u64], width: u32) -> Self {
         let known = view.map_or(AccessedElements::Unknown, |view| view.access(shape));
         let access = view.map_or(known, |view| known.or_divided(view, shape));
-        let elements = view.map_or(0, View::elements);
+        let accesses = view.map_or(0, |view| view.accesses(shape));
         Self {
             buffer,
             dependency: Dependency::opaque(access.number(), shape.len()),
             access,
-            bytes: elements.saturating_mul(width.into()),
+            bytes: accesses.saturating_mul(width.into()),
             width,
             step: None,
             loops: view.map_or(Loops::default(), |view| view.loops(shape)),

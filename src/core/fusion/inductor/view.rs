@@ -297,6 +297,20 @@ impl View {
         moved.fold(1, |n, digit| n.saturating_mul(digit.size))
     }
 
+    /// How often an element is accessed in a loop over this shape, without the dimensions on which
+    /// the position in the buffer does not depend: as often as the compiler counts, which is more
+    /// than there are [`elements`](Self::elements) where a row repeats them. Source:
+    /// `MemoryDep.get_numel` in `torch/_inductor/dependencies.py`.
+    pub(super) fn accesses(&self, shape: &[u64]) -> u64 {
+        let Some(dimensions) = self.by_dimension(shape) else {
+            return self.elements();
+        };
+        let moves = |digits: &[Digit]| digits.iter().any(|digit| digit.stride != 0);
+        let moving = shape.iter().zip(&dimensions);
+        let moving = moving.filter(|(_, digits)| moves(digits));
+        moving.fold(1, |n, (&size, _)| n.saturating_mul(size))
+    }
+
     /// How far a step is along the dimensions of a shape whose bits are set.
     pub(super) fn strides_along(&self, shape: &[u64], axes: u32) -> Option<Vec<u64>> {
         let dimensions = self.by_dimension(shape)?.into_iter().enumerate();
