@@ -182,6 +182,7 @@ mod promotion;
 mod properties;
 mod proposals;
 mod pt2;
+mod pt2_attention;
 mod pt2_autocast;
 mod pt2_bad;
 mod pt2_caches;

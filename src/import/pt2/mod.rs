@@ -13,6 +13,7 @@
 //! PyTorch has printed, in place of a file.
 
 mod archive;
+mod attention;
 mod becomes;
 mod blanks;
 mod blocks;

@@ -6,8 +6,8 @@
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::Call;
 use crate::pt2::{
-    class_losses, convolutions, elementwise, indexing, indices, layout, losses, pieces, products,
-    reductions,
+    attention, class_losses, convolutions, elementwise, indexing, indices, layout, losses, pieces,
+    products, reductions,
 };
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -130,7 +130,7 @@ static OPERATORS: &[Operator] = &[
     row(&["_grouped_mm", "transformers.grouped_mm_fallback"], &[By(products::grouped_matmul)]),
     row(&["_int_mm"], &[By(products::integer_matmul)]),
     row(&["_scaled_mm", "_scaled_mm_v2"], &[By(products::scaled_matmul)]),
-    row(&["scaled_dot_product_attention", "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_attention_math"], &[By(products::attention)]),
+    row(&["scaled_dot_product_attention", "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_attention_math"], &[By(attention::attention)]),
     row(&["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input", "convolution", "_convolution"], &[By(convolutions::convolution)]),
     row(&["max_pool2d", "max_pool3d", "avg_pool2d", "avg_pool3d"], &[By(convolutions::pool)]),
     row(&["max_pool2d_with_indices", "max_pool3d_with_indices"], &[By(convolutions::pool), By(convolutions::pool)]),

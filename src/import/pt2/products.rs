@@ -1,4 +1,4 @@
-//! Products and attention.
+//! Products.
 
 use crate::opaque::Flops;
 use crate::pt2::becomes::{Becomes, Cast};
@@ -11,7 +11,7 @@ use fuseline_core::model::functions::Function;
 use std::fmt::Write;
 
 /// Lines whose operands autocast brings to the type of the result.
-fn product(text: impl Into<String>) -> Becomes {
+pub(super) fn product(text: impl Into<String>) -> Becomes {
     Becomes::Lines(Cast::Result, text.into())
 }
 
@@ -137,45 +137,6 @@ fn swapped<'a>(call: &Call<'a>, known: &Known) -> Option<&'a str> {
     let op = call.producer(&known.name)?;
     let is_swap = op.function() == Some(Function::Transpose) && perm(op)? == [0, 2, 1];
     is_swap.then_some(op.inputs.first()?.text.as_str())
-}
-
-/// Attention. PyTorch broadcasts keys and values over the leading dimensions of the queries.
-pub(super) fn attention(call: &Call<'_>) -> Option<Becomes> {
-    let q = call.shape_of("query")?;
-    let kept = if call.flag("enable_gqa") { 3 } else { 2 };
-    let outer = q.get(..q.len().checked_sub(kept)?)?;
-    let mut text = String::new();
-    let mut part = |name: &str| {
-        let own = call.shape_of(name)?;
-        let shape = [outer, own.get(own.len().checked_sub(kept)?..)?].concat();
-        if own == shape {
-            return Some(format!("{{{name}}}"));
-        }
-        let _ = writeln!(
-            text,
-            "{{y}}_{name} = expand({{{name}}}, shape={})",
-            call.list(&shape)
-        );
-        Some(format!("{{y}}_{name}"))
-    };
-    let (key, value) = (part("key")?, part("value")?);
-    let mask = if call.has("attn_bias") {
-        "attn_bias"
-    } else {
-        "attn_mask"
-    };
-    let _ = write!(text, "{{y}} = sdpa({{query}}, {key}, {value}, {{{mask}?}}");
-    if call.flag("is_causal") {
-        text.push_str(", causal=true");
-    }
-    if let Some(scale) = call.number("scale") {
-        let _ = write!(text, ", scale={}", number_text(scale)?);
-    }
-    if call.flag("enable_gqa") {
-        text.push_str(", enable_gqa=true");
-    }
-    text.push(')');
-    Some(product(text))
 }
 
 /// FLOPs of an operator without a function, where they follow from shapes: einsum of two tensors,
