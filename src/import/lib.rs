@@ -8,6 +8,7 @@
 mod assemble;
 pub mod calibrate;
 pub(crate) mod constant;
+mod einsum;
 pub mod matching;
 pub mod onnx;
 mod opaque;

@@ -182,13 +182,14 @@ mod promotion;
 mod properties;
 mod proposals;
 mod pt2;
-mod pt2_attention;
+
 mod pt2_autocast;
 mod pt2_bad;
 mod pt2_caches;
 mod pt2_files;
 mod pt2_overwritten;
 mod pt2_parts;
+mod pt2_products;
 mod pt2_results;
 mod pt2_saved;
 mod put_back;

@@ -15,7 +15,6 @@ mod call;
 mod choose;
 mod constants;
 mod convolutions;
-mod einsum;
 mod experts;
 mod fold;
 mod fused;

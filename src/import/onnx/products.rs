@@ -214,3 +214,13 @@ pub(super) fn activated(call: &Call<'_>, last: &str, mut lines: Vec<String>) -> 
     }
     Some(lines.join("\n"))
 }
+
+/// The lines of an `Einsum`; `None` for a diagonal.
+pub(super) fn einsum(call: &Call<'_>) -> Option<String> {
+    let operands = (0..call.inputs.len()).map(|index| {
+        let shape = call.shape(index)?;
+        Some((format!("{{{index}}}"), shape))
+    });
+    let operands: Vec<_> = operands.collect::<Option<_>>()?;
+    crate::einsum::einsum(call.word("equation")?, &operands, &|sizes| call.list(sizes))
+}

@@ -6,7 +6,6 @@ use crate::onnx::arithmetic::number;
 use crate::onnx::attention::{attention, present, projected};
 use crate::onnx::call::Call;
 use crate::onnx::convolutions::{convolution, transposed_convolution};
-use crate::onnx::einsum::einsum;
 use crate::onnx::experts::mixture;
 use crate::onnx::fold::whole;
 use crate::onnx::fused::{
@@ -16,7 +15,7 @@ use crate::onnx::fused::{
 use crate::onnx::integers::{integer_function, integer_product};
 use crate::onnx::layout::{blocks, gather, image, pad, piece, slices, topk};
 use crate::onnx::losses::{entropy_loss, likelihood_loss};
-use crate::onnx::products::{fused_matmul, gemm, matmul, short_product};
+use crate::onnx::products::{einsum, fused_matmul, gemm, matmul, short_product};
 use crate::onnx::proto::{Number, element_type};
 use crate::onnx::quantized::{dequantized, quantized};
 use crate::onnx::rotary::rotary;

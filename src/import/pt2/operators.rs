@@ -110,6 +110,7 @@ static OPERATORS: &[Operator] = &[
     row(&["var", "std"], &[By(reductions::spread)]),
     row(&["var_mean", "std_mean"], &[By(reductions::spread), Lines(Typed, &["{y} = mean({self}, {reduced})"])]),
     row(&["linalg_vector_norm", "norm"], &[By(reductions::norm)]),
+    row(&["_weight_norm", "_weight_norm_interface"], &[By(reductions::weight_norm)]),
     row(&["max", "min"], &[By(reductions::extreme), By(reductions::extreme)]),
     row(&["argmax", "argmin"], &[By(reductions::extreme)]),
     row(&["softmax", "_softmax"], &[Lines(Typed, &["{y} = softmax({self}, axis={dim=-1})"])]),
@@ -126,6 +127,7 @@ static OPERATORS: &[Operator] = &[
     // Products.
     row(&["linear"], &[Lines(Typed, &["{y} = linear({input}, {weight}, {bias?})"])]),
     row(&["mm", "bmm", "matmul", "mv", "dot"], &[By(products::matmul)]),
+    row(&["einsum"], &[By(products::einsum)]),
     row(&["addmm", "baddbmm"], &[By(products::add_matmul)]),
     row(&["_grouped_mm", "transformers.grouped_mm_fallback"], &[By(products::grouped_matmul)]),
     row(&["_int_mm"], &[By(products::integer_matmul)]),

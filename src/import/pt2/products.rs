@@ -3,6 +3,7 @@
 use crate::opaque::Flops;
 use crate::pt2::becomes::{Becomes, Cast};
 use crate::pt2::call::{Call, number_text};
+use crate::pt2::schema::Argument;
 use crate::pt2::views::perm;
 use crate::shapes::elements;
 use crate::size::Size;
@@ -139,12 +140,38 @@ fn swapped<'a>(call: &Call<'a>, known: &Known) -> Option<&'a str> {
     is_swap.then_some(op.inputs.first()?.text.as_str())
 }
 
-/// FLOPs of an operator without a function, where they follow from shapes: einsum of two tensors,
-/// which multiplies and adds once for all values of its letters, recurrent layers, distances of few
-/// rows, and what compares the elements of rows or windows.
+/// An einsum, as PyTorch decomposes it into products. `None` for a diagonal.
+pub(super) fn einsum(call: &Call<'_>) -> Option<Becomes> {
+    let Argument::Tensors(names) = call.argument("tensors")? else {
+        return None;
+    };
+    let (mut casts, mut operands) = (String::new(), Vec::with_capacity(names.len()));
+    let mut first = None;
+    for (number, name) in names.iter().enumerate() {
+        let index = *call.tensors.get(name.as_deref()?)?;
+        first = first.or(Some(index));
+        let known = call.known(index)?;
+        let mut now = known.name.clone();
+        if known.dtype != Some(call.dtype) {
+            let dtype = call.dtype.name();
+            let _ = writeln!(casts, "{{y}}_cast{number} = cast({now}, dtype={dtype})");
+            now = format!("{{y}}_cast{number}");
+        }
+        operands.push((now, known.shape.as_deref()?));
+    }
+    let list = |sizes: &[Size]| call.list(sizes);
+    let lines = crate::einsum::einsum(call.text("equation")?, &operands, &list)?;
+    if lines.is_empty() {
+        first.map(Becomes::Same)
+    } else {
+        Some(Becomes::lines(casts + &lines))
+    }
+}
+
+/// FLOPs of an operator without a function, where they follow from shapes: recurrent layers,
+/// distances of few rows, and what compares the elements of rows or windows.
 pub(super) fn flops(call: &Call<'_>) -> Option<Flops> {
     match call.operator {
-        "einsum" => equation_flops(call).map(Flops::matrix),
         // A difference, a square and a sum for each element of each pair.
         "cdist" => {
             let length = call.shape_of("x1")?.last()?;
@@ -180,25 +207,4 @@ fn recurrent_flops(call: &Call<'_>) -> Option<Size> {
     let mut matrices = shapes.flatten().filter(|shape| shape.len() == 2);
     let weights = matrices.try_fold(Size::from(0), |sum, shape| sum.add(&elements(shape)?));
     steps.mul(&weights?)
-}
-
-fn equation_flops(call: &Call<'_>) -> Option<Size> {
-    let operands = call.tensors_of("tensors")?;
-    let terms = call.text("equation")?.split("->").next()?.split(',');
-    let mut sizes: Vec<(char, &Size)> = Vec::new();
-    for (term, operand) in terms.zip(&operands) {
-        let shape = operand.and_then(|operand| operand.shape.as_ref())?;
-        let letters: Vec<char> = term.chars().filter(|c| !c.is_whitespace()).collect();
-        if letters.len() != shape.len() {
-            return None;
-        }
-        for (letter, size) in letters.into_iter().zip(shape) {
-            if sizes.iter().all(|(known, _)| *known != letter) {
-                sizes.push((letter, size));
-            }
-        }
-    }
-    let mut all = sizes.iter();
-    let products = all.try_fold(Size::from(2), |product, (_, size)| product.mul(size));
-    products.filter(|_| operands.len() == 2)
 }

@@ -257,6 +257,20 @@ pub(super) fn row_scale(call: &Call<'_>) -> Option<Becomes> {
     )))
 }
 
+/// A weight as its length times its direction, each along all axes but one.
+pub(super) fn weight_norm(call: &Call<'_>) -> Option<Becomes> {
+    let rank = call.rank_of("v")?;
+    let kept = call.axis_or_first("dim", rank)?;
+    let axes: Vec<usize> = (0..rank).filter(|&axis| axis != kept).collect();
+    Some(Becomes::lines(format!(
+        "{{y}}_square = square({{v}})\n\
+         {{y}}_sum = sum({{y}}_square, axis={axes:?}, keepdim=true)\n\
+         {{y}}_norm = sqrt({{y}}_sum)\n\
+         {{y}}_scale = div({{g}}, {{y}}_norm)\n\
+         {{y}} = mul({{v}}, {{y}}_scale)"
+    )))
+}
+
 pub(super) fn rms_norm(call: &Call<'_>) -> Option<Becomes> {
     row_norm(call, "rms_norm", &["weight"])
 }

@@ -1,7 +1,6 @@
-//! The words of an `Einsum`: a product for each further operand, with the sums and orders of
+//! The lines of an einsum: a product for each further operand, with the sums and orders of
 //! dimensions around it.
 
-use crate::onnx::call::Call;
 use crate::shapes::{Sizes, elements};
 use crate::size::Size;
 
@@ -19,16 +18,24 @@ struct Labelled {
     labels: Vec<Label>,
 }
 
+/// An operand: what names it in a line, and its shape.
+pub(crate) type Operand<'a> = (String, &'a [Size]);
+
 /// Lines under construction, and the size of each label.
-struct Contraction<'a, 'b> {
-    call: &'a Call<'b>,
+struct Contraction<'a> {
+    list: &'a dyn Fn(&[Size]) -> String,
     lines: Vec<String>,
     sizes: Vec<(Label, Size)>,
 }
 
-/// The lines of an `Einsum`; `None` for a diagonal.
-pub(super) fn einsum(call: &Call<'_>) -> Option<String> {
-    let equation: String = call.word("equation")?.split_whitespace().collect();
+/// The lines of an einsum, the last of which writes `{y}`; none where it gives its operand.
+/// `list`: sizes as a line has them. `None` for a diagonal.
+pub(crate) fn einsum(
+    equation: &str,
+    given: &[Operand<'_>],
+    list: &dyn Fn(&[Size]) -> String,
+) -> Option<String> {
+    let equation: String = equation.split_whitespace().collect();
     let (terms, output) = match equation.split_once("->") {
         Some((terms, output)) => (terms, Some(output)),
         None => (equation.as_str(), None),
@@ -36,8 +43,8 @@ pub(super) fn einsum(call: &Call<'_>) -> Option<String> {
     let mut operands = Vec::new();
     let mut sizes: Vec<(Label, Size)> = Vec::new();
     let mut ellipsis = 0;
-    for (index, term) in terms.split(',').enumerate() {
-        let shape = call.shape(index)?;
+    (terms.split(',').count() == given.len()).then_some(())?;
+    for (term, (name, shape)) in terms.split(',').zip(given) {
         let labels = labels(term, shape.len())?;
         let mut seen = labels.clone();
         seen.sort_unstable();
@@ -47,7 +54,7 @@ pub(super) fn einsum(call: &Call<'_>) -> Option<String> {
         }
         let of_ellipsis = |label: &&Label| matches!(label, Label::Ellipsis(_));
         ellipsis = ellipsis.max(labels.iter().filter(of_ellipsis).count());
-        for (&label, size) in labels.iter().zip(shape) {
+        for (&label, size) in labels.iter().zip(*shape) {
             match sizes.iter_mut().find(|(own, _)| *own == label) {
                 Some((_, known)) if known.is_one() => known.clone_from(size),
                 Some(_) => {}
@@ -55,7 +62,7 @@ pub(super) fn einsum(call: &Call<'_>) -> Option<String> {
             }
         }
         operands.push(Labelled {
-            name: format!("{{{index}}}"),
+            name: name.clone(),
             labels,
         });
     }
@@ -70,7 +77,7 @@ pub(super) fn einsum(call: &Call<'_>) -> Option<String> {
         None => implicit_output(&operands),
     };
     let mut contraction = Contraction {
-        call,
+        list,
         lines: Vec::new(),
         sizes,
     };
@@ -131,7 +138,7 @@ fn implicit_output(operands: &[Labelled]) -> Vec<Label> {
     output
 }
 
-impl Contraction<'_, '_> {
+impl Contraction<'_> {
     fn size(&self, label: Label) -> Option<Size> {
         let known = self.sizes.iter().find(|(own, _)| *own == label);
         known.map(|(_, size)| size.clone())
@@ -192,7 +199,7 @@ impl Contraction<'_, '_> {
         if from == to {
             return own.to_owned();
         }
-        let list = self.call.list(to);
+        let list = (self.list)(to);
         self.line(name, &format!("reshape({own}, shape={list})"))
     }
 

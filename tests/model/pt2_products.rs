@@ -1,4 +1,4 @@
-//! Attention of exported programs.
+//! Attention, einsums and scaled weights of exported programs.
 
 use crate::pt2::lines_of;
 use crate::pt2_files::{named, node_of, tensor};
@@ -53,4 +53,61 @@ fn a_mask_that_is_broadcast_along_the_keys_takes_attention_apart() {
     #[rustfmt::skip]
     let in_f32 = ["cast", "cast", "cast", "mul", "transpose", "mul", "matmul", "where", "softmax", "eq", "all", "where", "matmul", "cast"];
     assert_eq!(functions(BF16, BOOL, broadcast), in_f32);
+}
+
+/// An einsum is the products into which PyTorch takes it apart, and their orders of dimensions.
+#[test]
+fn an_einsum_is_its_products() {
+    let lines = |equation: &str, operands: &[&str], sizes: &[i64]| {
+        let names: Vec<_> = operands
+            .iter()
+            .map(|name| json!({ "name": name }))
+            .collect();
+        let inputs = [
+            named("equation", &json!({ "as_string": equation })),
+            named("tensors", &json!({ "as_tensors": names })),
+        ];
+        lines_of(
+            &[node_of("einsum.default", &inputs, "y")],
+            &[("y", tensor(sizes))],
+        )
+    };
+    // `x` is f32[4, 8].
+    assert_eq!(
+        lines("ij,kj->ik", &["x", "x"], &[4, 4]),
+        ["matmul = matmul(x, x, transpose_b=true) : f32[4, 4]"]
+    );
+    assert_eq!(
+        lines("ij,ij->i", &["x", "x"], &[4]),
+        [
+            "reshape = reshape(x, shape=[4, 8, 1])",
+            "reshape_2 = reshape(x, shape=[4, 8, 1])",
+            "matmul = matmul(reshape, reshape_2, transpose_a=true)",
+            "reshape_3 = reshape(matmul, shape=[4]) : f32[4]",
+        ]
+    );
+    assert_eq!(
+        lines("ij->ji", &["x"], &[8, 4]),
+        ["transpose = transpose(x, perm=[1, 0]) : f32[8, 4]"]
+    );
+    assert_eq!(
+        lines("ij->", &["x"], &[]),
+        ["sum = sum(x, axis=[0, 1], keepdim=false) : f32[]"]
+    );
+}
+
+#[test]
+fn a_weight_with_a_length_is_scaled_by_its_norm() {
+    let of = |name: &str| named(name, &json!({ "as_tensor": { "name": "x" } }));
+    let inputs = [of("v"), of("g"), named("dim", &json!({ "as_int": 1 }))];
+    assert_eq!(
+        lines_of(&[node_of("_weight_norm.default", &inputs, "y")], &[]),
+        [
+            "square = square(x)",
+            "sum = sum(square, axis=[0], keepdim=true)",
+            "sqrt = sqrt(sum)",
+            "div = div(x, sqrt)",
+            "mul = mul(x, div) : f32[4, 8]",
+        ]
+    );
 }
