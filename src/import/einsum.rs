@@ -97,7 +97,7 @@ pub(crate) fn einsum(
     let all = contraction.ordered(&all, &output, "ordered")?;
     let mut lines = contraction.lines;
     match lines.last_mut() {
-        Some(last) => *last = last.replacen(&all.name, "{y}", 1),
+        Some(end) => *end = end.replacen(&all.name, "{y}", 1),
         None => return Some(String::new()),
     }
     Some(lines.join("\n"))
