@@ -303,3 +303,17 @@ fn a_concatenation_of_four_computed_pieces_is_a_buffer() {
         (&format!("{image}{}", quarters("x", 4)), 2),
     ]);
 }
+
+/// What is resampled is no pool: the compiler computes its elements where they are read, unless
+/// each is read several times and costs more than that.
+#[test]
+fn what_is_resampled_is_computed_where_it_is_read() {
+    let images = "input a : f32[2, 16, 32, 32]\ninput b : f32[2, 16, 32, 32]\ninput c : f32[2, 16, 32, 32]\ninput d : f32[2, 16, 32, 32]\ninput e : f32[2, 16, 32, 32]\nx = add(a, b)\nz = add(x, c)\nw = add(z, d)\nv = add(w, e)\n";
+    let launches = |mode: &str| {
+        let text = format!("{images}y = interpolate(v, size=[64, 64], mode={mode})");
+        analyzed(&text).fused.launches
+    };
+    assert_eq!([launches("nearest"), launches("bilinear")], [1, 2]);
+    let of_two = "input a : f32[2, 16, 32, 32]\ninput b : f32[2, 16, 32, 32]\nx = add(a, b)\ny = interpolate(x, times=2, mode=bilinear)\nz = relu(y)";
+    assert_eq!(analyzed(of_two).fused.launches, 1);
+}

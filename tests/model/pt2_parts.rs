@@ -174,3 +174,40 @@ fn columns_with_a_step_are_put_back_however_the_graph_writes_them() {
         }
     }
 }
+
+/// A diagonal is every element of a row of all that is one further in the next row.
+#[test]
+fn a_diagonal_is_a_slice() {
+    let lines = |operator: &str, offset: i64, sizes: &[i64]| {
+        let inputs = [
+            named("self", &json!({ "as_tensor": { "name": "x" } })),
+            named("offset", &json!({ "as_int": offset })),
+        ];
+        let given = if operator == "trace" { 1 } else { 2 };
+        let node = node_of(&format!("{operator}.default"), &inputs[..given], "y");
+        lines_of(&[node], &[("y", tensor(sizes))])
+    };
+    // `x` is f32[4, 8].
+    assert_eq!(
+        lines("diagonal", 1, &[4]),
+        [
+            "reshape = reshape(x, shape=[32])",
+            "slice = slice(reshape, start=1, end=29, step=9, axis=0) : f32[4]"
+        ]
+    );
+    assert_eq!(
+        lines("diagonal", -2, &[2]),
+        [
+            "reshape = reshape(x, shape=[32])",
+            "slice = slice(reshape, start=16, end=26, step=9, axis=0) : f32[2]"
+        ]
+    );
+    assert_eq!(
+        lines("trace", 0, &[]),
+        [
+            "reshape = reshape(x, shape=[32])",
+            "slice = slice(reshape, start=0, end=28, step=9, axis=0)",
+            "sum = sum(slice, axis=0, keepdim=false) : f32[]"
+        ]
+    );
+}

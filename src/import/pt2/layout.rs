@@ -52,6 +52,53 @@ pub(super) fn as_strided(call: &Call<'_>) -> Option<Becomes> {
     is_reshape.then_some(Becomes::Reshape(call.tensor_index("self")?))
 }
 
+/// The diagonal of the last two dimensions.
+pub(super) fn diagonal(call: &Call<'_>) -> Option<Becomes> {
+    let rank = call.rank_of("self")?;
+    let axis = |name: &str, default: usize| {
+        if call.has(name) {
+            call.axis(name, rank)
+        } else {
+            Some(default)
+        }
+    };
+    let are_last = [axis("dim1", 0)?, axis("dim2", 1)?] == [rank - 2, rank - 1];
+    let lines = diagonal_lines(call, call.int_or("offset", 0)?, "{y}");
+    lines.filter(|_| are_last).map(Becomes::lines)
+}
+
+/// The sum of the diagonal of a matrix.
+pub(super) fn trace(call: &Call<'_>) -> Option<Becomes> {
+    let lines = diagonal_lines(call, 0, "{y}_diagonal")?;
+    Some(Becomes::lines(format!(
+        "{lines}\n{{y}} = sum({{y}}_diagonal, axis=0, keepdim=false)"
+    )))
+}
+
+/// In a row of all elements of a matrix, its diagonal has every one that is a column further in the
+/// next row.
+fn diagonal_lines(call: &Call<'_>, offset: i64, output: &str) -> Option<String> {
+    let [outer @ .., rows, columns] = call.shape_of("self")? else {
+        return None;
+    };
+    let (rows, columns) = (rows.as_int()?, columns.as_int()?);
+    let (start, length) = if offset < 0 {
+        (-offset * columns, columns.min(rows + offset))
+    } else {
+        (offset, rows.min(columns - offset))
+    };
+    (length > 0).then_some(())?;
+    let step = columns + 1;
+    let end = start + (length - 1) * step + 1;
+    let row = [outer, &[Size::from(rows * columns)]].concat();
+    Some(format!(
+        "{{y}}_row = reshape({{self}}, shape={})\n\
+         {output} = slice({{y}}_row, start={start}, end={end}, step={step}, axis={})",
+        call.list(&row),
+        outer.len()
+    ))
+}
+
 /// Whether the memory of a tensor has its elements in row-major order, without gaps. `None` where
 /// the graph does not tell a size.
 fn is_in_order(meta: &TensorMeta) -> Option<bool> {

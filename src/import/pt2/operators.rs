@@ -156,6 +156,8 @@ static OPERATORS: &[Operator] = &[
     row(&["expand", "expand_as", "broadcast_to"], &[By(layout::expand)]),
     list(&["broadcast_tensors"], &[By(layout::broadcast)]),
     row(&["as_strided"], &[By(layout::as_strided)]),
+    row(&["diagonal"], &[By(layout::diagonal)]),
+    row(&["trace"], &[By(layout::trace)]),
     row(&["diff"], &[By(pieces::diff)]),
     row(&["slice", "narrow"], &[By(pieces::slice)]),
     row(&["select"], &[By(pieces::select)]),

@@ -1,7 +1,7 @@
 //! How each tensor is used, directly or through views.
 
 use super::as_value::AsValues;
-use super::facts::{is_call, is_crossing, is_repeat, is_resampled, is_windowed, keeps_shape};
+use super::facts::{is_call, is_crossing, is_repeat, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied, is_copied_reshape};
 use super::partial::partial_of;
 use super::store::{copies_first, is_store};
@@ -97,6 +97,8 @@ fn readers(graph: &Graph, op: OpId, tensor: TensorId) -> usize {
     match graph.inputs[op].first() {
         // All of it, and either half for the other one.
         Some(&first) if turns && first == tensor => 3,
+        // Four neighbours.
+        Some(_) if graph.ops[op].function == Some(Function::InterpolateBilinear) => 4,
         // For the values of the rows, and again for the elements.
         _ if keeps_shape(graph, op) => 2,
         _ => 1,
@@ -206,7 +208,7 @@ pub(super) fn uses(
                 of_input.operand = of_input.operand.max(operand);
                 of_input.called_by = Some(op);
             }
-            of_input.feeds_window |= is_windowed(definition) || is_resampled(definition);
+            of_input.feeds_window |= is_windowed(definition);
         }
     }
     for of_tensor in &mut uses {
