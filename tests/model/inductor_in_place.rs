@@ -1,7 +1,7 @@
 //! Copies into inputs of a program, by torch.compile. The counts are those of TorchInductor 2.11.
 
 use crate::inductor_measured::{DEFAULT, options};
-use crate::inductor_smallest::check;
+use crate::inductor_smallest::{analyzed, check};
 use fuseline_core::notation::parse;
 use fuseline_core::{Policy, analyze_program};
 
@@ -372,4 +372,23 @@ fn a_write_at_indices_computes_a_concatenation_whose_readers_are_pointwise() {
             4,
         ),
     ]);
+}
+
+/// The compiler computes a momentum in each of its readers, and copies it back at the end.
+#[test]
+fn what_an_elementwise_op_changes_in_place_is_computed_in_each_reader() {
+    let changed = "input m : f32[4096, 4096]\ninput g : f32[4096, 4096]\na = mul_(m, 0.9)\nb = add_(a, g)\ns = square(b)\nn = sum(s, axis=[0, 1])\n";
+    let bytes = 4096 * 4096 * 4;
+    let launches = |text: &str| {
+        let fused = analyzed(text).fused;
+        (fused.launches, fused.traffic.total / bytes)
+    };
+    // Both inputs are read for the sum, and again to write one of them.
+    assert_eq!(launches(changed), (3, 5));
+    let scaled =
+        format!("{changed}r = sqrt(n)\nu = div(b, r)\ninput p : f32[4096, 4096]\nq = sub_(p, u)");
+    assert_eq!(launches(&scaled), (3, 7));
+    // One kernel reads it and writes it.
+    let alone = "input m : f32[4096, 4096]\ninput g : f32[4096, 4096]\nb = add_(m, g)\ny = relu(b)";
+    assert_eq!(launches(alone), (1, 4));
 }

@@ -55,7 +55,7 @@ impl AsValues {
                 && if is_slice {
                     !is_last || !graph.tensors[target].is_external()
                 } else {
-                    !is_last || !is_of_caller
+                    !is_last || !is_of_caller || !graph.successors[op].is_empty()
                 };
             let before = written_before(graph, op).filter(|_| is_store);
             let copies = is_of_caller && definition.function.is_some_and(copies_first);
