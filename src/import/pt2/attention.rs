@@ -56,8 +56,8 @@ fn mask_name(call: &Call<'_>) -> &'static str {
 }
 
 /// Whether neighbours in a row of the mask are neighbours in memory. PyTorch has no fused kernel
-/// for another mask, such as one that is broadcast along the keys. Source: `check_attn_mask` and
-/// `check_last_dim_stride_equals_1` in `aten/src/ATen/native/transformers/sdp_utils_cpp.h`.
+/// for another mask, such as one that is broadcast along the keys. Source:
+/// `check_last_dim_stride_equals_1_dense` in `aten/src/ATen/native/transformers/sdp_utils_cpp.h`.
 fn has_rows(call: &Call<'_>, mask: &str) -> bool {
     let Some(meta) = call.meta(mask) else {
         return true;
