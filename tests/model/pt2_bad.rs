@@ -207,3 +207,28 @@ fn expressions_that_are_no_sizes_stand_as_numbers() {
         );
     }
 }
+
+/// PyTorch gives no such diagonals. They stay what the file calls them.
+#[test]
+fn a_diagonal_that_no_tensor_has_is_opaque() {
+    let large = i64::MAX / 2;
+    for (sizes, offset) in [
+        (&[4][..], 0),
+        (&[], 0),
+        (&[4, 8], i64::MIN),
+        (&[4, 8], i64::MAX),
+        (&[large, 8], -2),
+        (&[large, large], 1),
+    ] {
+        let inputs = [
+            named("self", &json!({ "as_tensor": { "name": "x" } })),
+            named("offset", &json!({ "as_int": offset })),
+        ];
+        let known = [("x", tensor(sizes)), ("y", tensor(&[4]))];
+        let node = node_of("diagonal.default", &inputs, "y");
+        let read = read(&file(&program(&known, &[node], "y")));
+        if let Ok(converted) = read {
+            assert!(converted.text.contains("name=aten.diagonal"), "{sizes:?}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ use crate::writer::{Known, Writer};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::program::OpStatement;
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 
 /// A node with what is known about its arguments, for one of its outputs.
 pub(super) struct Call<'a> {
@@ -81,6 +82,25 @@ impl<'a> Call<'a> {
             Argument::Tensor(tensor) => self.graph.tensor_values.get(tensor),
             _ => None,
         }
+    }
+
+    /// A tensor of a list as an operand in the type of the result: its index, and what names it. If
+    /// it has another type, `lines` gets the line that casts it.
+    pub(super) fn typed_operand(
+        &self,
+        lines: &mut String,
+        number: usize,
+        tensor: &str,
+    ) -> Option<(usize, String)> {
+        let index = *self.tensors.get(tensor)?;
+        let known = self.known(index)?;
+        if known.dtype == Some(self.dtype) {
+            return Some((index, known.name.clone()));
+        }
+        let (name, dtype) = (&known.name, self.dtype.name());
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(lines, "{{y}}_cast{number} = cast({name}, dtype={dtype})");
+        Some((index, format!("{{y}}_cast{number}")))
     }
 
     /// The tensors of an argument that is a list.

@@ -62,7 +62,8 @@ pub(super) fn diagonal(call: &Call<'_>) -> Option<Becomes> {
             Some(default)
         }
     };
-    let are_last = [axis("dim1", 0)?, axis("dim2", 1)?] == [rank - 2, rank - 1];
+    let last = [rank.checked_sub(2)?, rank.checked_sub(1)?];
+    let are_last = [axis("dim1", 0)?, axis("dim2", 1)?] == last;
     let lines = diagonal_lines(call, call.int_or("offset", 0)?, "{y}");
     lines.filter(|_| are_last).map(Becomes::lines)
 }
@@ -83,14 +84,17 @@ fn diagonal_lines(call: &Call<'_>, offset: i64, output: &str) -> Option<String> 
     };
     let (rows, columns) = (rows.as_int()?, columns.as_int()?);
     let (start, length) = if offset < 0 {
-        (-offset * columns, columns.min(rows + offset))
+        let start = offset.checked_neg()?.checked_mul(columns)?;
+        (start, columns.min(rows.checked_add(offset)?))
     } else {
-        (offset, rows.min(columns - offset))
+        (offset, rows.min(columns.checked_sub(offset)?))
     };
     (length > 0).then_some(())?;
-    let step = columns + 1;
+    let elements = rows.checked_mul(columns)?;
+    let step = columns.checked_add(1)?;
+    // The last element of the diagonal is one of the matrix.
     let end = start + (length - 1) * step + 1;
-    let row = [outer, &[Size::from(rows * columns)]].concat();
+    let row = [outer, &[Size::from(elements)]].concat();
     Some(format!(
         "{{y}}_row = reshape({{self}}, shape={})\n\
          {output} = slice({{y}}_row, start={start}, end={end}, step={step}, axis={})",

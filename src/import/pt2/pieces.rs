@@ -138,18 +138,8 @@ pub(super) fn concat(call: &Call<'_>) -> Option<Becomes> {
         if meta.has_no_elements() {
             continue;
         }
-        let index = *call.tensors.get(name)?;
-        let known = call.known(index)?;
+        let (index, mut now) = call.typed_operand(&mut text, number, name)?;
         only = Some(index);
-        let mut now = known.name.clone();
-        if known.dtype != Some(call.dtype) {
-            let _ = writeln!(
-                text,
-                "{{y}}_cast{number} = cast({now}, dtype={})",
-                call.dtype.name()
-            );
-            now = format!("{{y}}_cast{number}");
-        }
         if call.operator == "stack" {
             let shape = call.list(&with_size(&call.shape, axis, Size::from(1)));
             let _ = writeln!(text, "{{y}}_part{number} = reshape({now}, shape={shape})");

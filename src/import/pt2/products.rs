@@ -148,16 +148,9 @@ pub(super) fn einsum(call: &Call<'_>) -> Option<Becomes> {
     let (mut casts, mut operands) = (String::new(), Vec::with_capacity(names.len()));
     let mut first = None;
     for (number, name) in names.iter().enumerate() {
-        let index = *call.tensors.get(name.as_deref()?)?;
+        let (index, now) = call.typed_operand(&mut casts, number, name.as_deref()?)?;
         first = first.or(Some(index));
-        let known = call.known(index)?;
-        let mut now = known.name.clone();
-        if known.dtype != Some(call.dtype) {
-            let dtype = call.dtype.name();
-            let _ = writeln!(casts, "{{y}}_cast{number} = cast({now}, dtype={dtype})");
-            now = format!("{{y}}_cast{number}");
-        }
-        operands.push((now, known.shape.as_deref()?));
+        operands.push((now, call.known(index)?.shape.as_deref()?));
     }
     let list = |sizes: &[Size]| call.list(sizes);
     let lines = crate::einsum::einsum(call.text("equation")?, &operands, &list)?;
