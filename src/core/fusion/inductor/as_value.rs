@@ -58,7 +58,7 @@ impl AsValues {
                     !is_last || !is_of_caller || !graph.successors[op].is_empty()
                 };
             let before = written_before(graph, op).filter(|_| is_store);
-            let copies = is_of_caller && definition.function.is_some_and(copies_first);
+            let copies = is_of_caller && copies_first(definition);
             let is_put_back = writes.put_back_by[op].is_some();
             let is_on_copy = is_store && (is_view_of_caller(graph, op) || is_put_back || copies);
             on_copy.extend(is_on_copy.then_some(op));

@@ -176,13 +176,11 @@ impl Lowering<'_> {
             );
             shape = broadcast;
         }
-        let elements = element_count(&shape).unwrap_or(0);
         let buffer = self.new_buffer(width);
         if computed.is_none() {
             self.copied_buffers.push((op, tensor, buffer));
         }
-        let node = self.node(value, Loop::Pointwise(elements), &shape);
-        self.push(node.writing(buffer, &View::whole(elements), &shape, width));
+        self.write_by_rows(value, &shape, (buffer, width), None);
         self.copies.insert((tensor, whole), buffer);
         buffer
     }

@@ -10,6 +10,7 @@ use super::view::{View, view_of_op};
 use crate::fusion::decision::Decision;
 use crate::fusion::loops::Loop;
 use crate::model::ids::{OpId, TensorId};
+use crate::model::op::element_count;
 
 impl Lowering<'_> {
     /// A buffer that no tensor of the program names.
@@ -104,6 +105,21 @@ impl Lowering<'_> {
             overwrites,
             ..SchedulerNode::default()
         }
+    }
+
+    /// Adds the node that writes a value of this shape to a buffer, row by row. `launch_of`: the
+    /// buffer with whose kernel the node counts if it has no ops.
+    pub(super) fn write_by_rows(
+        &mut self,
+        value: LoweredValue,
+        shape: &[u64],
+        (buffer, width): (BufferId, u32),
+        launch_of: Option<BufferId>,
+    ) {
+        let elements = element_count(shape).unwrap_or(0);
+        let node = self.node(value, Loop::Pointwise(elements), shape);
+        let node = node.writing(buffer, &View::whole(elements), shape, width);
+        self.push(SchedulerNode { launch_of, ..node });
     }
 
     pub(super) fn push(&mut self, mut node: SchedulerNode) {

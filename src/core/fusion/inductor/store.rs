@@ -20,7 +20,7 @@ use crate::model::op::{Op, element_count};
 pub(super) fn is_store(op: &Op) -> bool {
     match op.function {
         Some(Function::IndexCopy | Function::IndexPut) => true,
-        Some(function) if copies_first(function) => true,
+        _ if copies_first(op) => true,
         // Sums in bf16 are left to the library (`index_add` in `torch/_inductor/decomposition.py`).
         Some(Function::IndexAdd) => op.element_type() != Some(DType::Bf16),
         // Anything but a write in place computes all elements, of either input.
@@ -31,8 +31,8 @@ pub(super) fn is_store(op: &Op) -> bool {
 
 /// Whether the compiler writes into a copy of the first input, whatever else reads that. Source:
 /// `scatter` and `scatter_add` in `torch/_inductor/lowering.py`, which `reinplace.py` leaves alone.
-pub(super) const fn copies_first(function: Function) -> bool {
-    matches!(function, Function::Scatter | Function::ScatterAdd)
+pub(super) const fn copies_first(op: &Op) -> bool {
+    matches!(op.function, Some(Function::Scatter | Function::ScatterAdd))
 }
 
 impl Lowering<'_> {
@@ -56,7 +56,7 @@ impl Lowering<'_> {
                 self.readers.note_overwritten(copy, written);
                 continue;
             }
-            if place == 0 && graph.ops[op].function.is_some_and(copies_first) {
+            if place == 0 && copies_first(&graph.ops[op]) {
                 let copy = self.copy_first(op, tensor);
                 value.reads.push(BufferView::new(copy, None));
                 continue;
@@ -89,7 +89,7 @@ impl Lowering<'_> {
             SchedulerNode { writes, ..node }
         };
         self.push(node);
-        if graph.ops[op].function.is_some_and(copies_first) {
+        if copies_first(&graph.ops[op]) {
             return;
         }
         if copies_before(graph, op) {
@@ -117,17 +117,9 @@ impl Lowering<'_> {
         };
         let written = BufferId::of_tensor(graph.output[op]);
         let shape = graph.tensor_shape(target).unwrap_or(&[]);
-        let elements = element_count(shape).unwrap_or(0);
-        let node = self.node(
-            self.values[target].clone(),
-            Loop::Pointwise(elements),
-            shape,
-        );
-        let node = node.writing(buffer, &View::whole(elements), shape, width);
-        self.push(SchedulerNode {
-            launch_of: (!is_computed).then_some(written),
-            ..node
-        });
+        let value = self.values[target].clone();
+        let launch_of = (!is_computed).then_some(written);
+        self.write_by_rows(value, shape, (buffer, width), launch_of);
         self.readers.note_overwritten(buffer, written);
         buffer
     }
@@ -185,13 +177,8 @@ impl Lowering<'_> {
         let width = self.width_of(BufferId::of_tensor(target));
         let buffer = self.new_buffer(width);
         let shape = graph.tensor_shape(target).unwrap_or(&[]);
-        let elements = element_count(shape).unwrap_or(0);
-        let node = self.node(value, Loop::Pointwise(elements), shape);
-        let node = node.writing(buffer, &View::whole(elements), shape, width);
-        self.push(SchedulerNode {
-            launch_of: Some(BufferId::of_tensor(graph.output[op])),
-            ..node
-        });
+        let written = BufferId::of_tensor(graph.output[op]);
+        self.write_by_rows(value, shape, (buffer, width), Some(written));
         buffer
     }
 }
@@ -222,7 +209,7 @@ fn index(graph: &Graph, op: OpId, place: usize, over: &[u64]) -> Option<View> {
     let tensor: TensorId = *graph.inputs[op].get(place)?;
     let shape = graph.tensor_shape(tensor)?;
     // The index of a scatter has the shape of the source.
-    let is_scatter = graph.ops[op].function.is_some_and(copies_first);
+    let is_scatter = copies_first(&graph.ops[op]);
     if is_scatter || place + 1 == graph.inputs[op].len() {
         return broadcast_to(shape, over);
     }

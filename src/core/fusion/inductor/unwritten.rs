@@ -73,8 +73,8 @@ impl Lowering<'_> {
             self.copied_buffers.push((op, mask, buffer));
             buffer
         };
-        let node = self.node(self.values[mask].clone(), Loop::Pointwise(elements), shape);
-        self.push(node.writing(buffer, &View::whole(elements), shape, width));
+        let value = self.values[mask].clone();
+        self.write_by_rows(value, shape, (buffer, width), None);
         BufferView::new(buffer, None)
     }
 

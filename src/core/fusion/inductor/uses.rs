@@ -171,7 +171,7 @@ pub(super) fn uses(
             let is_written = is_store(definition)
                 && !as_values.contains(op)
                 && !as_values.is_on_copy(op)
-                && !definition.function.is_some_and(copies_first)
+                && !copies_first(definition)
                 && graph.inputs[op].first() == Some(&tensor);
             let is_library = is_call(definition) || is_part[op] || is_written;
             let is_replaced = replaced[op].is_some();

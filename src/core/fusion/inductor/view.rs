@@ -35,6 +35,11 @@ impl Digit {
     }
 }
 
+/// Whether the position in the buffer depends on the loop that these digits describe.
+fn moves(digits: &[Digit]) -> bool {
+    digits.iter().any(|digit| digit.stride != 0)
+}
+
 /// The element of a buffer at each position of a loop. Outermost digit first; no digit has size 1,
 /// and neighbours that count on are one digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -248,7 +253,6 @@ impl View {
         let Some(dimensions) = self.by_dimension(shape) else {
             return Loops::default();
         };
-        let moves = |digits: &[Digit]| digits.iter().any(|digit| digit.stride != 0);
         let moving = dimensions.into_iter().filter(|digits| moves(digits));
         Loops::of(moving.collect())
     }
@@ -305,7 +309,6 @@ impl View {
         let Some(dimensions) = self.by_dimension(shape) else {
             return self.elements();
         };
-        let moves = |digits: &[Digit]| digits.iter().any(|digit| digit.stride != 0);
         let moving = shape.iter().zip(&dimensions);
         let moving = moving.filter(|(_, digits)| moves(digits));
         moving.fold(1, |n, (&size, _)| n.saturating_mul(size))

@@ -4,7 +4,7 @@
 //! Source: `MemoryDep` in `torch/_inductor/dependencies.py`, `pick_loop_order` in
 //! `torch/_inductor/scheduler.py`.
 
-use super::{Digit, View};
+use super::{Digit, View, moves};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -85,7 +85,6 @@ impl View {
             Some((*size, &digits[..]))
         });
         let mut ordered: Vec<(u64, &[Digit])> = ordered.collect();
-        let moves = |digits: &[Digit]| digits.iter().any(|digit| digit.stride != 0);
         while ordered.pop_if(|(_, digits)| !moves(digits)).is_some() {}
         let digits: Vec<Digit> = ordered
             .iter()
