@@ -362,6 +362,13 @@ proptest! {
     }
 }
 
+/// Printed with other spaces than it was read with.
+#[test]
+fn a_derived_param_is_printed_and_read() {
+    check_total("param\u{feff}D=H/2").unwrap();
+    check_total("param H = 8\nparam  D =  (H + 2) / 2\n").unwrap();
+}
+
 #[test]
 fn twenty_thousand_ops_are_read() {
     let lines: Vec<String> = (1..=20_000)

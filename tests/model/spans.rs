@@ -16,6 +16,10 @@ pub(crate) fn without_spans(mut program: Program) -> Program {
             clear_expr(dividend);
         }
     }
+    for derived in &mut program.derived {
+        (derived.span, derived.name.span) = (empty, empty);
+        clear_expr(&mut derived.value);
+    }
     for declaration in &mut program.declarations {
         (declaration.span, declaration.name.span) = (empty, empty);
         clear_annotation(&mut declaration.annotation);
