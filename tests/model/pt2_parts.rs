@@ -180,7 +180,7 @@ fn columns_with_a_step_are_put_back_however_the_graph_writes_them() {
 fn a_diagonal_is_a_slice() {
     let lines = |operator: &str, offset: i64, sizes: &[i64]| {
         let inputs = [
-            named("self", &json!({ "as_tensor": { "name": "x" } })),
+            of("self", "x"),
             named("offset", &json!({ "as_int": offset })),
         ];
         let given = if operator == "trace" { 1 } else { 2 };

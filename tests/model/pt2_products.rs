@@ -1,7 +1,7 @@
 //! Attention, einsums and scaled weights of exported programs.
 
 use crate::pt2::lines_of;
-use crate::pt2_files::{named, node_of, tensor};
+use crate::pt2_files::{named, node_of, read, tensor};
 use serde_json::json;
 
 /// Element types as the file numbers them.
@@ -17,7 +17,7 @@ fn functions(heads: u32, mask: u32, strides: [i64; 4]) -> Vec<String> {
         tensor["dtype"] = json!(dtype);
         tensor
     };
-    let of = |name: &str, tensor: &str| named(name, &json!({ "as_tensor": { "name": tensor } }));
+    let of = |name: &str, tensor: &str| named(name, &read(tensor));
     let mut mask = (
         if mask == BOOL { "logical_not" } else { "relu" },
         typed(mask),
@@ -98,7 +98,7 @@ fn an_einsum_is_its_products() {
 
 #[test]
 fn a_weight_with_a_length_is_scaled_by_its_norm() {
-    let of = |name: &str| named(name, &json!({ "as_tensor": { "name": "x" } }));
+    let of = |name: &str| named(name, &read("x"));
     let inputs = [of("v"), of("g"), named("dim", &json!({ "as_int": 1 }))];
     assert_eq!(
         lines_of(&[node_of("_weight_norm.default", &inputs, "y")], &[]),
